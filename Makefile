@@ -1,0 +1,55 @@
+# Two commands matter: `make demo` (install, audit, report) and `make test` (install, check everything).
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# One cache of compiled kernels for all test workers.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
+
+.PHONY: help demo test lint docs bench studies chromium clean
+
+help: ## Show what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/.user ## Install, audit the embedded population, write report.html
+	$(BIN)/reidrisk demo --out report.html
+
+test: $(VENV)/.developer chromium lint ## Install with development tools, run every check and test
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: $(VENV)/.developer ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.developer ## Build the documentation into site/
+	$(BIN)/zensical build --clean --strict
+
+bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against what a user would use instead
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+studies: $(VENV)/.developer ## Run the published experiments again
+	$(BIN)/python -m pytest -m slow tests
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.user: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable ".[report]"
+	@touch $@
+
+$(VENV)/.developer: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable ".[report,dev]"
+	@touch $@ $(VENV)/.user
+
+chromium: ## Install Debian's Chromium for the report test, where that is allowed
+	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 \
+	  || command -v google-chrome >/dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 \
+	       && { echo "installing Chromium for the report test"; \
+	            apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } \
+	  || echo "Chromium is not installed and may not be installed here: the report test will be skipped"
+
+clean: ## Remove everything that was made
+	rm -rf $(VENV) .numba-cache site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis report.html

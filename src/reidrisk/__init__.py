@@ -1,0 +1,66 @@
+"""reidrisk: how likely the people behind a set of user representations are to be re-identified.
+
+Importing this package loads nothing heavy: each name below is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reidrisk import attacks, audit, bounds, io, measure, populations, report, topics
+    from reidrisk.channel import Channel
+    from reidrisk.errors import ReidRiskError
+    from reidrisk.results import Bound, Difference, Measurement, Risk
+    from reidrisk.traces import Bags, TopSets, Traces
+    from reidrisk.vocabulary import Vocabulary
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Bags",
+    "Bound",
+    "Channel",
+    "Difference",
+    "Measurement",
+    "ReidRiskError",
+    "Risk",
+    "TopSets",
+    "Traces",
+    "Vocabulary",
+    "__version__",
+    "attacks",
+    "audit",
+    "bounds",
+    "io",
+    "measure",
+    "populations",
+    "report",
+    "topics",
+]
+
+_HOME = {
+    "Bags": "traces",
+    "Bound": "results",
+    "Channel": "channel",
+    "Difference": "results",
+    "Measurement": "results",
+    "ReidRiskError": "errors",
+    "Risk": "results",
+    "TopSets": "traces",
+    "Traces": "traces",
+    "Vocabulary": "vocabulary",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"reidrisk.{_HOME[name]}"), name)
+    if name in __all__:
+        return importlib.import_module(f"reidrisk.{name}")
+    raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Attackers: who is whom?"""

@@ -1,0 +1,115 @@
+"""Channel: a row-stochastic representation matrix P, dense or sparse (carey, Section 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError
+
+__all__ = ["ROW_SUM_TOLERANCE", "Channel"]
+
+ROW_SUM_TOLERANCE = 1e-6
+"""How far a row's sum may be from 1: rounding of the sender's arithmetic, not of a printed table."""
+
+
+class Channel:
+    """Who says what: ``P[i, o]`` is the probability that user ``i`` has representation ``o``.
+
+    Parameters
+    ----------
+    matrix : (n, m) array, ``scipy.sparse`` matrix or Channel
+        Rows are users and sum to 1; entries are probabilities.
+
+    Examples
+    --------
+    >>> Channel([[0.5, 0.5], [0.0, 1.0]])
+    Channel(2 users x 2 outputs, dense)
+    >>> Channel([[0.5, 0.4], [0.0, 1.0]])
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.DataError: row 0 adds up to 0.9; every row of a channel must add up to 1
+    """
+
+    __slots__ = ("_matrix",)
+    _matrix: Any
+
+    def __init__(self, matrix: Any) -> None:
+        if isinstance(matrix, Channel):
+            self._matrix = matrix._matrix
+            return
+        self._matrix = _sparse(matrix) if hasattr(matrix, "tocsr") else _dense(matrix)
+        values = self._matrix.data if self.is_sparse else self._matrix
+        if 0 in self.shape:
+            raise DataError(f"a channel of shape {self.shape} is empty; give at least one user and one output")
+        if not (np.isfinite(values).all() and values.min(initial=0.0) >= 0.0):
+            row, column, value = self._first_bad()
+            raise DataError(f"row {row}, column {column} is {value}; probabilities are numbers in [0, 1]")
+        sums = np.asarray(self._matrix.sum(axis=1)).ravel()
+        wrong = np.flatnonzero(np.abs(sums - 1.0) > ROW_SUM_TOLERANCE)
+        if wrong.size:
+            raise DataError(f"row {wrong[0]} adds up to {sums[wrong[0]]:.9g}; every row of a channel must add up to 1")
+
+    @property
+    def matrix(self) -> Any:
+        """The read-only (n, m) ``float64`` array or ``scipy.sparse.csr_array``."""
+        return self._matrix
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrix is stored sparsely."""
+        return not isinstance(self._matrix, np.ndarray)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of users and of outputs, (n, m)."""
+        n, m = self._matrix.shape
+        return int(n), int(m)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users n."""
+        return self.shape[0]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs m."""
+        return self.shape[1]
+
+    def _first_bad(self) -> tuple[int, int, float]:
+        if self.is_sparse:
+            entries = self._matrix.tocoo()
+            at = int(np.flatnonzero(~np.isfinite(entries.data) | (entries.data < 0))[0])
+            return int(entries.row[at]), int(entries.col[at]), float(entries.data[at])
+        row, column = np.argwhere(~np.isfinite(self._matrix) | (self._matrix < 0))[0]
+        return int(row), int(column), float(self._matrix[row, column])
+
+    def __len__(self) -> int:
+        return self.n_users
+
+    def __repr__(self) -> str:
+        kind = "sparse" if self.is_sparse else "dense"
+        return f"Channel({self.n_users:,} users x {self.n_outputs:,} outputs, {kind})"
+
+
+def _dense(matrix: Any) -> npt.NDArray[np.float64]:
+    try:
+        array = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a channel is a matrix of numbers: {error}") from error
+    if array.ndim != 2:
+        raise DataError(f"a channel is a matrix (users, outputs), but this has shape {array.shape}")
+    array.flags.writeable = False
+    return array
+
+
+def _sparse(matrix: Any) -> Any:
+    from scipy import sparse
+
+    rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    rows.data.flags.writeable = False
+    return rows

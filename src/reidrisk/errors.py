@@ -1,0 +1,33 @@
+"""The exception family: one root, so that a caller can catch everything this package refuses."""
+
+from __future__ import annotations
+
+__all__ = ["DataError", "FormatError", "MissingExtraError", "OptionError", "ReidRiskError", "TruthError"]
+
+
+class ReidRiskError(ValueError):
+    """Anything that is refused: bad data, a bad file, a bad option, a missing extra.
+
+    The message is one line that says what was wrong, what was given, what is allowed and what to do.
+    The command line prints it on standard error and exits with 2.
+    """
+
+
+class DataError(ReidRiskError):
+    """Values that contradict themselves or the declared vocabulary; the message names the row or value."""
+
+
+class FormatError(ReidRiskError):
+    """A file that is not what it claims to be, or whose layout is not known."""
+
+
+class OptionError(ReidRiskError):
+    """A parameter outside its allowed range."""
+
+
+class TruthError(ReidRiskError):
+    """The true pairs are missing, contradictory, or do not fit the two tables."""
+
+
+class MissingExtraError(ReidRiskError, ImportError):
+    """A part of the package whose optional dependencies are not installed."""

@@ -1,0 +1,1 @@
+"""How often an attack is right, and how sure that is."""

@@ -1,0 +1,218 @@
+"""Risk, Bound and the other frozen results: value, interval, baseline, assumptions and a sentence to read."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Bound", "Difference", "Measurement", "Result", "Risk"]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Common ground of all results: they print, compare and round-trip to JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values that ``json`` can write; infinities become the string ``"inf"``."""
+        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild a result from :meth:`to_dict`; fields of a later version are left out."""
+        known = {f.name for f in dataclasses.fields(cls)}
+        return cls(**{name: _rebuilt(value) for name, value in values.items() if name in known})
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Rebuild a result from :meth:`to_json`."""
+        return cls.from_dict(json.loads(text))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+
+@dataclass(frozen=True, eq=False)
+class Risk(Result):
+    """The measured probability that a link is right.
+
+    Attributes
+    ----------
+    rate : float
+        Expected share of queries linked to the right target (ties count 1/t).
+    low, high : float
+        Interval of ``rate`` at ``level``.
+    incorrect, abstained : float
+        Share of queries linked wrongly, and left without an answer; the three add up to 1.
+    baseline : float
+        What blind guessing gets.
+    n_targets, n_queries, n_epochs : int
+        Sizes; ``n_queries`` counts the queries that were scored. ``n_epochs`` is 0 for bags.
+    per_user : (n_queries,) array or None
+        Probability of a right link for each scored query; stays out of JSON unless asked for.
+    assumptions : tuple of str
+        What the number rests on.
+    reading : str
+        One sentence for someone who is no statistician.
+
+    Examples
+    --------
+    >>> risk = Risk(rate=0.25, low=0.1, high=0.4, incorrect=0.75, abstained=0.0, baseline=0.01,
+    ...             n_targets=100, n_queries=40, attack="Hamming", reading="About 25 in 100.")
+    >>> Risk.from_json(risk.to_json()) == risk
+    True
+    """
+
+    rate: float
+    low: float
+    high: float
+    incorrect: float
+    abstained: float
+    baseline: float
+    n_targets: int
+    n_queries: int
+    attack: str = ""
+    setting: str = "random user"
+    n_epochs: int = 0
+    level: float = 0.95
+    mean_ties: float = 1.0
+    everyone: bool = False
+    seed: int | None = None
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+    per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+
+    def to_dict(self, per_user: bool = False) -> dict[str, Any]:
+        """Return plain values; ``per_user`` only when asked for, because it tells about single people."""
+        values = super().to_dict()
+        if not per_user:
+            del values["per_user"]
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild a risk; ``per_user`` comes back as an array where it was written."""
+        risk = super().from_dict(values)
+        if risk.per_user is not None:
+            object.__setattr__(risk, "per_user", np.asarray(risk.per_user, dtype=np.float64))
+        return risk
+
+
+@dataclass(frozen=True, eq=False)
+class Difference(Result):
+    """A paired difference of two attacks on the same queries: rate of ``attack`` minus rate of ``other``."""
+
+    attack: str
+    other: str
+    n_epochs: int
+    difference: float
+    low: float
+    high: float
+    level: float
+    n_queries: int
+    reading: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Bound(Result):
+    """What no attacker of a setting can beat, or what the best one reaches.
+
+    Attributes
+    ----------
+    name : str
+        What the bound follows from: ``"optimal attacker"``, ``"local differential privacy"``.
+    setting : str
+        ``"random user"`` or ``"matching"``.
+    value : float
+        The bound; above 1 it says nothing.
+    low, high : float
+        The same as ``value`` when it is exact, an interval when it was estimated or certified.
+    baseline : float
+        What blind guessing gets.
+    reference : str
+        Where it is proven: ``"carey, Corollary 1"``.
+    inputs : mapping of str to float
+        The measured quantities it follows from, such as ``{"epsilon": 1.1, "delta": 0.0}``.
+    n_epochs : int or None
+        Number of epochs it is about, where there are epochs.
+    """
+
+    name: str
+    setting: str
+    value: float
+    baseline: float
+    reference: str
+    low: float = math.nan
+    high: float = math.nan
+    inputs: Mapping[str, float] = field(default_factory=dict)
+    n_epochs: int | None = None
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+
+    def __post_init__(self) -> None:
+        for end in ("low", "high"):
+            if math.isnan(getattr(self, end)):
+                object.__setattr__(self, end, self.value)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it excludes anything: no rate exceeds 1 anyway."""
+        return self.value < 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement(Result):
+    """A property of a system that is no rate: its epsilon, its k, its leakage in bits.
+
+    ``unit`` is ``""`` for plain numbers; ``low`` and ``high`` bracket ``value`` where it is not exact.
+    """
+
+    name: str
+    value: float
+    unit: str
+    reference: str
+    low: float = math.nan
+    high: float = math.nan
+    reading: str = ""
+
+    def __post_init__(self) -> None:
+        for end in ("low", "high"):
+            if math.isnan(getattr(self, end)):
+                object.__setattr__(self, end, self.value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _rebuilt(value: Any) -> Any:
+    if value in ("inf", "-inf") if isinstance(value, str) else False:
+        return float(value)
+    if isinstance(value, list):
+        return tuple(_rebuilt(entry) for entry in value)
+    if isinstance(value, dict):
+        return {key: _rebuilt(entry) for key, entry in value.items()}
+    return value

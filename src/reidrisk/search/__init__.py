@@ -1,0 +1,1 @@
+"""Exact best matches of queries among targets."""

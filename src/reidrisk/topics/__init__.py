@@ -1,0 +1,1 @@
+"""The Topics API: what one observer sees of a user."""

@@ -1,0 +1,67 @@
+"""Probabilities in words people understand: natural frequencies with two significant digits."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["in_words", "percent", "range_in_words", "two_digits"]
+
+
+def two_digits(value: float) -> str:
+    """Round to two significant digits, without an exponent.
+
+    Examples
+    --------
+    >>> two_digits(3.14159), two_digits(0.0123), two_digits(1234), two_digits(100.0), two_digits(0)
+    ('3.1', '0.012', '1,200', '100', '0')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    digits = 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, digits)
+    text = f"{rounded:,.{max(digits, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(rate: float) -> str:
+    """Write a rate as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.0314), percent(0.00005), percent(1.0)
+    ('3.1 %', '0.005 %', '100 %')
+    """
+    return f"{two_digits(100 * rate)} %"
+
+
+def in_words(rate: float) -> str:
+    """Write a rate as a natural frequency.
+
+    Examples
+    --------
+    >>> in_words(0.031), in_words(0.00005), in_words(1 / 100_000), in_words(0.0)
+    ('3.1 in 100', '5 in 100,000', '1 in 100,000', 'none')
+    """
+    if rate <= 0.0:
+        return "none"
+    out_of = _out_of(rate)
+    return f"{two_digits(rate * out_of)} in {out_of:,}"
+
+
+def range_in_words(rate: float, low: float, high: float) -> str:
+    """Write an interval over the denominator of its rate.
+
+    Examples
+    --------
+    >>> range_in_words(0.029, 0.0271, 0.0316)
+    '2.7 to 3.2 in 100'
+    """
+    out_of = _out_of(rate if rate > 0.0 else high)
+    return f"{two_digits(low * out_of)} to {two_digits(high * out_of)} in {out_of:,}"
+
+
+def _out_of(rate: float) -> int:
+    if rate <= 0.0:
+        return 100
+    # The small slack keeps 1/1,000 at '1 in 1,000' although its logarithm is not exact.
+    return max(100, int(10 ** math.ceil(-math.log10(rate) - 1e-9)))
