@@ -1,1 +1,18 @@
-"""How often an attack is right, and how sure that is."""
+"""How often an attack is right, how sure that is, and who is exposed."""
+
+from reidrisk.measure.confidence import Choosiness, choosiness
+from reidrisk.measure.exposure import Exposure, Group, exposure
+from reidrisk.measure.risk import difference, random_user
+from reidrisk.measure.truth import Truth, find_truth
+
+__all__ = [
+    "Choosiness",
+    "Exposure",
+    "Group",
+    "Truth",
+    "choosiness",
+    "difference",
+    "exposure",
+    "find_truth",
+    "random_user",
+]

@@ -1,0 +1,83 @@
+"""The truth of each query: the target of the same user, a given pair, or none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import TruthError
+from reidrisk.users import find_users
+
+__all__ = ["Truth", "find_truth"]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Target row of each query's user, -1 where that user is not among the targets; and how it is known.
+
+    ``origin`` is one sentence for the result's assumptions.
+    """
+
+    target: npt.NDArray[np.int64]
+    origin: str
+
+
+def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | None = None) -> Truth:
+    """Say which target each query truly is.
+
+    Given pairs win; then equal user ids; row numbers count as users only when both tables have the same
+    length and neither names its users.
+
+    Parameters
+    ----------
+    targets, queries : Traces or Bags
+        The two tables.
+    truth : (n_queries,) integers, optional
+        Target row of each query, -1 = this user is not among the targets.
+
+    Examples
+    --------
+    >>> from reidrisk import Traces
+    >>> a = Traces([[1], [2]], n_tokens=3, users=["ann", "bob"])
+    >>> b = Traces([[1], [2]], n_tokens=3, users=["bob", "eve"])
+    >>> find_truth(a, b).target.tolist()
+    [1, -1]
+    """
+    if truth is not None:
+        return Truth(_checked_pairs(truth, len(targets), len(queries)), "The true pairs were given.")
+    if targets.users is not None and queries.users is not None:
+        rows = find_users(queries.users, targets.users)
+        if not (rows >= 0).any():
+            raise TruthError(
+                "no user is in both tables, so the truth is not known and no rate can be measured; "
+                "give the true pairs, or ask for link probabilities only"
+            )
+        return Truth(rows, "Records of the same user carry the same id in both tables.")
+    if targets.users is not None or queries.users is not None:
+        named = "targets" if targets.users is not None else "queries"
+        raise TruthError(f"only the {named} name their users; name them in both tables, or give the true pairs")
+    if len(targets) != len(queries):
+        raise TruthError(
+            f"neither table names its users and they differ in length ({len(targets):,} and {len(queries):,} rows), "
+            "so the truth is not known; name the users, or give the true pairs"
+        )
+    origin = "Neither table names its users: row i of one table was taken to be the same person as row i of the other."
+    return Truth(np.arange(len(queries), dtype=np.int64), origin)
+
+
+def _checked_pairs(truth: npt.ArrayLike, n_targets: int, n_queries: int) -> npt.NDArray[np.int64]:
+    rows = np.asarray(truth)
+    if rows.shape != (n_queries,) or rows.dtype.kind not in "iu":
+        raise TruthError(f"truth must hold one target row for each of the {n_queries:,} queries, not {rows.shape}")
+    wrong = np.flatnonzero((rows < -1) | (rows >= n_targets))
+    if wrong.size:
+        raise TruthError(
+            f"truth of query {wrong[0]} is target {rows[wrong[0]]}; rows lie in [0, {n_targets}), -1 = not among them"
+        )
+    rows = rows.astype(np.int64)
+    if not (rows >= 0).any():
+        raise TruthError("no query has a target in the given truth, so no rate can be measured")
+    return rows

@@ -1,0 +1,83 @@
+"""Scores that add up over epochs: what a match and a mismatch on a token are worth, on a fixed integer grid.
+
+    score(query o, target w) = sum over epochs s seen by both of  match[s, o_s]     where w_s  = o_s
+                                                                  mismatch[s, o_s]  where w_s != o_s
+
+Weights are rounded once, here, to whole multiples of 1 / GRID nats. From then on sums are integer sums:
+neither the order of summation nor the device nor the way the data was cut can change a score or a tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError
+
+__all__ = ["GRID", "Weights", "pair_scores", "to_grid"]
+
+GRID = 1 << 16
+"""Steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth."""
+
+
+def to_grid(nats: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Round weights in nats to the grid.
+
+    Examples
+    --------
+    >>> to_grid([0.0, 1.0, -0.5]).tolist()
+    [0, 65536, -32768]
+    """
+    return np.rint(np.asarray(nats, dtype=np.float64) * GRID).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What agreeing and disagreeing on the query's token is worth.
+
+    Attributes
+    ----------
+    match, mismatch : (r or 1, n_tokens) int64 arrays
+        One row an epoch, or one row for all epochs.
+    per_nat : int
+        Grid steps in one nat; 0 where scores are plain counts and no likelihood.
+    """
+
+    match: npt.NDArray[np.int64]
+    mismatch: npt.NDArray[np.int64]
+    per_nat: int = GRID
+
+    def __post_init__(self) -> None:
+        if self.match.shape != self.mismatch.shape or self.match.ndim != 2:
+            raise DataError(f"match {self.match.shape} and mismatch {self.mismatch.shape} weights differ in shape")
+
+    def of(self, queries: npt.NDArray[np.signedinteger[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Look up (q, r) gains (match - mismatch) and mismatches for query tokens; a missing token has 0 and 0."""
+        epochs = np.arange(queries.shape[1]) if len(self.match) > 1 else np.zeros(queries.shape[1], dtype=np.int64)
+        seen = queries >= 0
+        token = np.where(seen, queries, 0)
+        mismatch = np.where(seen, self.mismatch[epochs, token], 0)
+        return np.where(seen, self.match[epochs, token], 0) - mismatch, mismatch
+
+
+def pair_scores(
+    targets: npt.NDArray[np.signedinteger[Any]],
+    queries: npt.NDArray[np.signedinteger[Any]],
+    weights: Weights,
+    rows: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Return the score of each query (q, r) with the target row given for it; rows lie in [0, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
+    >>> pair_scores(np.array([[1, 2], [3, -1]]), np.array([[1, 5], [3, 3]]), w, np.array([0, 1])).tolist()
+    [1, 1]
+    """
+    gain, mismatch = weights.of(queries)
+    paired = targets[rows]
+    return np.asarray(np.sum(np.where(paired == queries, gain + mismatch, mismatch) * (paired >= 0), axis=1))

@@ -1,0 +1,99 @@
+"""The Topics API as the papers model it, fast: one topic an epoch and observer, noise, independent sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reidrisk.errors import DataError, OptionError
+from reidrisk.streams import blocks, stream
+from reidrisk.topics.popularity import exposure
+from reidrisk.traces import TopSets, Traces
+
+__all__ = ["TopicsAPI"]
+
+
+@dataclass(frozen=True)
+class TopicsAPI:
+    """Parameters of the API (carey, Algorithm 1; jha, Section 2).
+
+    Parameters
+    ----------
+    n_topics : int
+        Size of the taxonomy, N.
+    top_k : int
+        Topics in a top set, k.
+    noise : float
+        Probability p that a uniformly random topic of the taxonomy is shown instead of one of the top set.
+    window : int
+        Epochs that a first visit shows at once.
+
+    Examples
+    --------
+    >>> api = TopicsAPI(n_topics=469)
+    >>> api.q_in > api.q_out
+    True
+    """
+
+    n_topics: int
+    top_k: int = 5
+    noise: float = 0.05
+    window: int = 3
+
+    def __post_init__(self) -> None:
+        exposure(self.n_topics, self.top_k, self.noise)
+        if self.window < 1:
+            raise OptionError(f"window must be at least 1 epoch, not {self.window}")
+
+    @property
+    def q_in(self) -> float:
+        """Probability that a given topic of the top set is shown."""
+        return exposure(self.n_topics, self.top_k, self.noise)[0]
+
+    @property
+    def q_out(self) -> float:
+        """Probability that a given topic outside the top set is shown."""
+        return exposure(self.n_topics, self.top_k, self.noise)[1]
+
+    def expose(self, top_sets: TopSets, seed: int, site: str = "a") -> Traces:
+        """Draw what one observer sees: in each epoch one of the top set, or with probability p any topic.
+
+        Given the top sets, sites are independent: streams are keyed by (seed, site), so that another site
+        sees another trace of the same users.
+
+        Parameters
+        ----------
+        top_sets : TopSets
+            Full sets of ``top_k`` topics; short sets must be padded once, before any site sees them.
+        seed : int
+            Seed of the draw.
+        site : str
+            Name of the observer.
+
+        Examples
+        --------
+        >>> sets = TopSets([[[0, 1]], [[2, 3]]], n_tokens=9)
+        >>> api = TopicsAPI(n_topics=9, top_k=2, noise=0.0)
+        >>> a = api.expose(sets, seed=1, site="a")
+        >>> a, a.tokens[0, 0] in (0, 1), a.tokens[1, 0] in (2, 3)
+        (Traces(2 users x 1 epochs, 9 tokens), True, True)
+        """
+        if top_sets.n_tokens != self.n_topics or top_sets.k != self.top_k:
+            raise DataError(
+                f"the top sets hold {top_sets.k} of {top_sets.n_tokens} topics, "
+                f"but the API holds {self.top_k} of {self.n_topics}"
+            )
+        if not top_sets.is_padded:
+            raise DataError("some top sets are not full; pad them once, for all observers: top_sets.padded(seed)")
+        n, r = len(top_sets), top_sets.n_epochs
+        shown = np.empty((n, r), dtype=np.min_scalar_type(-self.n_topics))
+        for block, start, stop in blocks(n):
+            rng = stream(seed, f"topics exposed to {site}", block)
+            size = (stop - start, r)
+            chosen = rng.integers(self.top_k, size=size, dtype=np.uint8 if self.top_k <= 256 else np.int64)
+            real = np.take_along_axis(top_sets.tokens[start:stop], chosen[..., None].astype(np.intp), axis=2)[..., 0]
+            random = rng.integers(self.n_topics, size=size)
+            shown[start:stop] = np.where(rng.random(size) < self.noise, random, real)
+        shown.flags.writeable = False
+        return Traces(shown, self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
