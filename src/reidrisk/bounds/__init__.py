@@ -1,1 +1,32 @@
 """What no attacker can beat, and how it relates to other notions of privacy."""
+
+from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
+from reidrisk.bounds.information import (
+    from_mutual_information,
+    min_entropy_leakage,
+    mutual_information,
+    vulnerability,
+)
+from reidrisk.bounds.ldp import from_ldp, ldp_delta, ldp_delta_interval, ldp_epsilon, ldp_epsilon_interval
+from reidrisk.bounds.matching import matching, matching_optimum
+from reidrisk.bounds.random_user import accuracy, optimal_rule, partial_information, random_user
+
+__all__ = [
+    "accuracy",
+    "from_k_anonymity",
+    "from_ldp",
+    "from_mutual_information",
+    "k_anonymity",
+    "ldp_delta",
+    "ldp_delta_interval",
+    "ldp_epsilon",
+    "ldp_epsilon_interval",
+    "matching",
+    "matching_optimum",
+    "min_entropy_leakage",
+    "mutual_information",
+    "optimal_rule",
+    "partial_information",
+    "random_user",
+    "vulnerability",
+]

@@ -1,0 +1,170 @@
+"""Information about the user in the representation: mutual information and quantitative information flow."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bounds.columns import Floats, checked_prior, column_max, column_mean, entry_rows
+from reidrisk.channel import Channel
+from reidrisk.errors import DataError, OptionError
+
+__all__ = ["from_mutual_information", "min_entropy_leakage", "mutual_information", "vulnerability"]
+
+_BLOCK = 4_000_000
+"""Numbers held at once while a dense matrix is passed over."""
+
+
+def from_mutual_information(bits: float, n: int) -> float:
+    """Return the bound ``(1 + MI(I; O | P)) / log2(n)`` on the random-user accuracy of any attacker.
+
+    Fano's inequality (carey, Lemma 9), so mutual information and logarithm are both in bits. The plain value
+    is returned: above 1 it says nothing, and that is always so for ``n = 2``. For ``n = 1`` the bound is 1.
+
+    Parameters
+    ----------
+    bits : float
+        Mutual information of user and representation, for a uniformly drawn user.
+    n : int
+        Number of users.
+
+    Examples
+    --------
+    >>> from_mutual_information(1.0, n=1024)
+    0.2
+    >>> from_mutual_information(0.0, n=1)
+    1.0
+    """
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise OptionError(f"n must be a whole number of at least 1, not {n!r}")
+    if not bits >= 0.0:
+        raise OptionError(f"mutual information is a number of at least 0 bits, not {bits!r}")
+    return (1.0 + float(bits)) / math.log2(int(n)) if n > 1 else 1.0
+
+
+def mutual_information(P: Any, prior: npt.ArrayLike | None = None) -> float:
+    """Return ``MI(I; O | P) = sum_i prior[i] sum_o P[i, o] log2(P[i, o] / q[o])`` in bits, with ``q = prior P``.
+
+    How much the representation tells about who it is of (carey, Appendix B.3); ``0 log 0 = 0``.
+
+    Parameters
+    ----------
+    P : (n, m) Channel, array or ``scipy.sparse`` matrix
+    prior : (n,) array, optional
+        Probability of each user; uniform when not given.
+
+    Examples
+    --------
+    >>> mutual_information([[1, 0], [0, 1]])
+    1.0
+    >>> mutual_information([[0.3, 0.7], [0.3, 0.7]])
+    0.0
+    """
+    channel = Channel(P)
+    n, m = channel.shape
+    weights = np.full(n, 1.0 / n) if prior is None else checked_prior(prior, n)
+    outputs = column_mean(channel, None if prior is None else weights)
+    if channel.is_sparse:
+        entries = channel.matrix
+        told = entries.data * _log_ratio(entries.data, outputs[entries.indices])
+        return max(0.0, float(told @ weights[entry_rows(entries)]))
+    bits, step = 0.0, max(1, _BLOCK // m)
+    for start in range(0, n, step):
+        rows = channel.matrix[start : start + step]
+        bits += float(weights[start : start + step] @ (rows * _log_ratio(rows, outputs)).sum(axis=1))
+    return max(0.0, bits)
+
+
+def vulnerability(P: Any, gain: Any = None, prior: npt.ArrayLike | None = None) -> float:
+    """Return the posterior vulnerability ``V = sum_o max_w sum_i prior[i] P[i, o] gain[w, i]``.
+
+    The expected gain of the best attacker who sees the representation (carey, Appendix B.4). Without a gain
+    it is the Bayes vulnerability, where only the right user counts; with a uniform prior that is
+    :func:`random_user`.
+
+    Parameters
+    ----------
+    P : (n, m) Channel, array or ``scipy.sparse`` matrix
+    gain : (actions, n) array or ``scipy.sparse`` matrix, optional
+        What action ``w`` is worth when the user is ``i``; identity when not given.
+    prior : (n,) array, optional
+        Probability of each user; uniform when not given.
+
+    Examples
+    --------
+    >>> P = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
+    >>> vulnerability(P), vulnerability(P, prior=[1, 0])
+    (0.75, 1.0)
+    >>> vulnerability(P, gain=[[1, 0], [0, 1], [0.9, 0.9]])       # a third action: 'one of the two'
+    0.95
+    """
+    channel = Channel(P)
+    n = channel.n_users
+    if gain is None:
+        if prior is None:
+            return float(column_max(channel).sum() / n)
+        return float(column_max(channel, checked_prior(prior, n)).sum())
+    weights = np.full(n, 1.0 / n) if prior is None else checked_prior(prior, n)
+    return float(_best_gains(channel, _checked_gain(gain, n), weights).sum())
+
+
+def min_entropy_leakage(P: Any, prior: npt.ArrayLike | None = None) -> float:
+    """Return ``log2(V(P) / max_i prior[i])`` in bits: by which factor the representation helps one guess.
+
+    ``V`` is the Bayes :func:`vulnerability`; the leakage is 0 when the representation is of no use, and at
+    most ``log2(min(n, m))`` (carey, Appendix B.4).
+
+    Parameters
+    ----------
+    P : (n, m) Channel, array or ``scipy.sparse`` matrix
+    prior : (n,) array, optional
+        Probability of each user; uniform when not given.
+
+    Examples
+    --------
+    >>> min_entropy_leakage([[1, 0], [0, 1]]), min_entropy_leakage([[0.5, 0.5], [0.5, 0.5]])
+    (1.0, 0.0)
+    """
+    channel = Channel(P)
+    guess = 1.0 / channel.n_users if prior is None else float(checked_prior(prior, channel.n_users).max())
+    return max(0.0, math.log2(vulnerability(channel, prior=prior) / guess))
+
+
+def _log_ratio(values: Floats, outputs: Floats) -> Floats:
+    """Return ``log2(values / outputs)``, and 0 where the value is 0 (or so small that its average is)."""
+    ratio = np.ones(np.broadcast_shapes(values.shape, outputs.shape))
+    np.divide(values, outputs, out=ratio, where=(values > 0.0) & (outputs > 0.0))
+    return np.log2(ratio)
+
+
+def _best_gains(channel: Channel, gain: Any, weights: Floats) -> Floats:
+    """Return ``max_w sum_i gain[w, i] prior[i] P[i, o]`` for each output, by blocks of actions."""
+    best = np.full(channel.n_outputs, -np.inf)
+    step = max(1, _BLOCK // channel.n_outputs)
+    for start in range(0, gain.shape[0], step):
+        part = gain[start : start + step]
+        weighted = part * weights if isinstance(part, np.ndarray) else part.multiply(weights).tocsr()
+        totals = weighted @ channel.matrix
+        largest = totals.max(axis=0)
+        best = np.maximum(best, largest if isinstance(largest, np.ndarray) else largest.toarray().ravel())
+    return best
+
+
+def _checked_gain(gain: Any, n: int) -> Any:
+    if hasattr(gain, "tocsr"):
+        from scipy import sparse
+
+        table = sparse.csr_array(gain, dtype=np.float64)
+        values = table.data
+    else:
+        table = values = np.asarray(gain, dtype=np.float64)
+    if len(table.shape) != 2 or table.shape[1] != n or table.shape[0] == 0:
+        raise DataError(
+            f"the gain has shape {table.shape}; give (actions, {n}): what each action is worth for each user"
+        )
+    if not np.isfinite(values).all():
+        raise DataError("the gain holds values that are not finite numbers")
+    return table

@@ -1,0 +1,159 @@
+"""Local differential privacy: what it implies, and the epsilon and delta of a given channel (carey, Section 5)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from reidrisk.bounds.columns import column_max, column_min
+from reidrisk.bounds.row_pairs import WORK, RowPairs
+from reidrisk.channel import Channel
+from reidrisk.errors import OptionError
+
+__all__ = ["from_ldp", "ldp_delta", "ldp_delta_interval", "ldp_epsilon", "ldp_epsilon_interval"]
+
+
+def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
+    """Return the bound ``(e^epsilon + min(n, m) delta) / n`` on the random-user accuracy of any attacker.
+
+    It holds for every (epsilon, delta)-LDP channel (carey, Lemma 3). The plain value is returned: above 1 it
+    says nothing, and it is infinite where ``e^epsilon`` is. For ``n = 1`` the bound is 1.
+
+    Parameters
+    ----------
+    n, m : int
+        Number of users and of outputs.
+    epsilon, delta : float
+        The guarantee: ``P(E | i) <= e^epsilon P(E | j) + delta`` for all users i, j and sets E of outputs.
+
+    Examples
+    --------
+    >>> from_ldp(n=1000, m=50, epsilon=0.0), from_ldp(n=1000, m=50, epsilon=0.0, delta=0.02)
+    (0.001, 0.002)
+    >>> from_ldp(n=1000, m=50, epsilon=float("inf"))
+    inf
+    """
+    for name, size in (("n", n), ("m", m)):
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise OptionError(f"{name} must be a whole number of at least 1, not {size!r}")
+    _check(epsilon, delta)
+    if n == 1:
+        return 1.0
+    return (_exp(epsilon) + min(int(n), int(m)) * float(delta)) / int(n)
+
+
+def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
+    """Return the smallest epsilon for which the channel is (epsilon, delta)-LDP.
+
+    For ``delta = 0`` it is ``max_o log(max_i P[i, o] / min_j P[j, o])``, infinite where an output is possible
+    for one user and impossible for another. For ``delta > 0`` all pairs of rows are compared; where they are
+    too many the *upper* end of :func:`ldp_epsilon_interval` is returned, which is on the safe side.
+
+    Parameters
+    ----------
+    P : (n, m) Channel, array or ``scipy.sparse`` matrix
+    delta : float
+        In [0, 1].
+
+    Examples
+    --------
+    >>> P = [[0.75, 0.25], [0.25, 0.75]]
+    >>> round(ldp_epsilon(P), 4), round(ldp_epsilon(P, delta=0.25), 4), ldp_epsilon(P, delta=0.5)
+    (1.0986, 0.6931, 0.0)
+    >>> ldp_epsilon([[1, 0], [0.5, 0.5]])
+    inf
+    """
+    return ldp_epsilon_interval(P, delta)[1]
+
+
+def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[float, float]:
+    """Return a certified lower and upper end of :func:`ldp_epsilon`, equal where it is exact.
+
+    The lower end is needed by a pair of rows that was found. The upper end suffices for every row against
+    the smallest entry of each column, hence for every pair.
+
+    Parameters
+    ----------
+    P : (n, m) Channel, array or ``scipy.sparse`` matrix
+    delta : float
+        In [0, 1].
+    work : int
+        How many entries one search for the worst pair may visit.
+
+    Examples
+    --------
+    >>> ldp_epsilon_interval([[0.75, 0.25], [0.25, 0.75]], delta=0.5)
+    (0.0, 0.0)
+    """
+    _check(0.0, delta)
+    channel = Channel(P)
+    if delta > 0.0:
+        return RowPairs(channel, work).epsilon(float(delta))
+    largest, smallest = column_max(channel), column_min(channel)
+    used = largest > 0.0
+    if (smallest[used] == 0.0).any():
+        return math.inf, math.inf
+    # A difference of logarithms, because the ratio of a large to a tiny number may overflow.
+    epsilon = float(np.max(np.log(largest[used]) - np.log(smallest[used])))
+    return epsilon, epsilon
+
+
+def ldp_delta(P: Any, epsilon: float) -> float:
+    """Return the smallest delta for which the channel is (epsilon, delta)-LDP.
+
+    ``max_{i, j} sum_o (P[i, o] - e^epsilon P[j, o])_+`` over all ordered pairs of rows; where they are too many
+    the *upper* end of :func:`ldp_delta_interval` is returned, which is on the safe side.
+
+    Parameters
+    ----------
+    P : (n, m) Channel, array or ``scipy.sparse`` matrix
+    epsilon : float
+        At least 0; may be infinite.
+
+    Examples
+    --------
+    >>> ldp_delta([[0.75, 0.25], [0.25, 0.75]], epsilon=0.0)
+    0.5
+    >>> ldp_delta([[1, 0], [0.5, 0.5]], epsilon=float("inf"))
+    0.5
+    """
+    return ldp_delta_interval(P, epsilon)[1]
+
+
+def ldp_delta_interval(P: Any, epsilon: float, work: int = WORK) -> tuple[float, float]:
+    """Return a certified lower and upper end of :func:`ldp_delta`, equal where it is exact.
+
+    The lower end is reached by a pair of rows that was found. The upper end is
+    ``max_i sum_o (P[i, o] - e^epsilon min_j P[j, o])_+`` over the rows i not yet compared with all others.
+
+    Parameters
+    ----------
+    P : (n, m) Channel, array or ``scipy.sparse`` matrix
+    epsilon : float
+        At least 0; may be infinite.
+    work : int
+        How many entries the search for the worst pair may visit.
+
+    Examples
+    --------
+    >>> ldp_delta_interval([[0.75, 0.25], [0.25, 0.75]], epsilon=0.0)
+    (0.5, 0.5)
+    """
+    _check(epsilon, 0.0)
+    return RowPairs(Channel(P), work).delta(_exp(epsilon))
+
+
+def _check(epsilon: float, delta: float) -> None:
+    if not epsilon >= 0.0:
+        raise OptionError(f"epsilon must be a number of at least 0, not {epsilon!r}")
+    if not 0.0 <= delta <= 1.0:
+        raise OptionError(f"delta must lie in [0, 1], not {delta!r}")
+
+
+def _exp(epsilon: float) -> float:
+    try:
+        return math.exp(epsilon)
+    except OverflowError:
+        return math.inf
