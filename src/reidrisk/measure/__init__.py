@@ -2,7 +2,7 @@
 
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
-from reidrisk.measure.risk import difference, random_user
+from reidrisk.measure.risk import credits, difference, random_user
 from reidrisk.measure.truth import Truth, find_truth
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Group",
     "Truth",
     "choosiness",
+    "credits",
     "difference",
     "exposure",
     "find_truth",

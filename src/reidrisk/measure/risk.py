@@ -27,7 +27,7 @@ def random_user(
     seed: int | None = None,
     level: float = 0.95,
 ) -> Risk:
-    """Measure the random-user setting: one record at a time, which of the targets is it?
+    """Measure the random-user setting: for one record at a time, which of the targets it is.
 
     rate = (1/q) sum over queries of [truth among the best] / t, where t targets share the best score: the
     expectation over random tie-breaks, not one coin toss.

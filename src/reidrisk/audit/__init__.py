@@ -1,0 +1,18 @@
+"""The main job: an AuditSpec in, an AuditResult out; the command line and the report only wrap it."""
+
+from reidrisk.audit.result import Assumption, AuditResult, Gate, gate, strongest
+from reidrisk.audit.run import audit_traces, run
+from reidrisk.audit.spec import AuditSpec, Published, Tables
+
+__all__ = [
+    "Assumption",
+    "AuditResult",
+    "AuditSpec",
+    "Gate",
+    "Published",
+    "Tables",
+    "audit_traces",
+    "gate",
+    "run",
+    "strongest",
+]

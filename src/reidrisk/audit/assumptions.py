@@ -1,0 +1,115 @@
+"""What an audit's numbers rest on, in plain sentences, each with what happens where it does not hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reidrisk.audit.result import Assumption
+from reidrisk.audit.spec import AuditSpec
+from reidrisk.traces import Traces
+from reidrisk.wording import percent
+
+__all__ = ["assumptions"]
+
+
+def assumptions(
+    spec: AuditSpec, targets: Traces, queries: Traces, truth: str | None, n_scored: int, notes: tuple[str, ...]
+) -> tuple[Assumption, ...]:
+    """List the assumptions of an audit.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        What was asked for.
+    targets, queries : Traces
+        The two tables.
+    truth : str or None
+        How the truth is known, in one sentence; ``None`` where it is not.
+    n_scored : int
+        Queries that were scored.
+    notes : tuple of str
+        What the reader of the tables had to assume.
+    """
+    found = [_truth(truth)]
+    found.append(
+        Assumption(
+            "The attacker has these two tables and nothing else (a closed world).",
+            "With any further source (addresses, fingerprints, sign-ins) more people can be linked than stated here.",
+        )
+    )
+    found += _system(spec, targets)
+    found.append(_gaps(targets, queries))
+    if n_scored < len(queries):
+        found.append(
+            Assumption(
+                f"The rates were measured on {n_scored:,} of {len(queries):,} records, drawn at random; "
+                "the attacker saw all of them.",
+                "The intervals cover this draw; scoring everyone makes them narrower, not different.",
+            )
+        )
+    else:
+        found.append(
+            Assumption(
+                f"All {n_scored:,} records were scored: rates are exact for these people.",
+                "The intervals speak about other people like these, not about measurement error.",
+            )
+        )
+    found.append(
+        Assumption(
+            "People are independent of each other.",
+            "Where they are not (shared devices, households), the true intervals are wider than stated.",
+        )
+    )
+    found += [
+        Assumption(note, "If this does not hold, the rates are about something else: check it first.") for note in notes
+    ]
+    return tuple(found)
+
+
+def _truth(truth: str | None) -> Assumption:
+    if truth is None:
+        return Assumption(
+            "Who is whom is not known, so no rate was measured: only how sure the attack itself is.",
+            "The attack's probabilities follow from its model and may be too high; true pairs would tell.",
+        )
+    return Assumption(truth, "Wrong pairs make every attack look weaker than it is.")
+
+
+def _system(spec: AuditSpec, targets: Traces) -> list[Assumption]:
+    top_k, noise = spec.parameters(targets.n_tokens)
+    vocabulary = Assumption(
+        f"The system can show {targets.n_tokens:,} different tokens.",
+        "Noise is spread over the whole vocabulary: with a larger one, the weighted attack gains a little.",
+    )
+    if spec.system == "topics":
+        return [
+            Assumption(
+                f"The tokens come from the Topics API: one of a person's top {top_k} a week, "
+                f"and a random one with probability {percent(noise)}.",
+                "With other parameters the weighted attack weighs wrongly and finds fewer people than it could.",
+            ),
+            vocabulary,
+        ]
+    noise_text = "no noise was declared" if noise == 0.0 else f"a random token with probability {percent(noise)}"
+    return [
+        Assumption(
+            f"The system is not known: {noise_text}, and two observers of one person are taken to see the same "
+            f"token once in {top_k} times.",
+            "Rates stay true for the attacks that ran, but one who knows the system better may find more people.",
+        ),
+        vocabulary,
+    ]
+
+
+def _gaps(targets: Traces, queries: Traces) -> Assumption:
+    missing = [float(np.mean(~table.observed)) for table in (targets, queries)]
+    if not any(missing):
+        return Assumption(
+            f"Everyone was observed by both in all {targets.n_epochs} epochs.",
+            "People who come less often leave shorter records and are harder to link.",
+        )
+    return Assumption(
+        f"{percent(missing[0])} of the known records' tokens and {percent(missing[1])} of the others' are missing, "
+        "and are missing for reasons that have nothing to do with who a person is.",
+        "If gaps themselves are telling (the same weeks away on both sides), more people can be linked than stated.",
+    )

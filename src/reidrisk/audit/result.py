@@ -1,0 +1,152 @@
+"""AuditResult: all that an audit found, without a record, an id or a trace of a single person; and the gate on it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from reidrisk import measure
+from reidrisk.errors import OptionError, TruthError
+from reidrisk.results import Bound, Difference, Result, Risk
+from reidrisk.wording import percent
+
+__all__ = ["Assumption", "AuditResult", "Gate", "gate", "gate_of", "strongest"]
+
+
+@dataclass(frozen=True, eq=False)
+class Assumption(Result):
+    """A plain sentence the numbers rest on, and what happens to them where it does not hold."""
+
+    holds: str
+    otherwise: str
+
+
+@dataclass(frozen=True, eq=False)
+class Gate(Result):
+    """Whether the strongest attack at the most epochs stays within a limit."""
+
+    answer: Literal["pass", "fail", "undecided"]
+    max_risk: float
+    rate: float
+    low: float
+    high: float
+    attack: str
+    n_epochs: int
+    reading: str
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult(Result):
+    """All that an audit found. It holds no record, no user id and no trace of a single person.
+
+    Attributes
+    ----------
+    verdict : str
+        One sentence in natural frequencies.
+    risks : tuple of Risk
+        One an attack and number of epochs; empty where the truth is not known.
+    differences : tuple of Difference
+        Each later attack against the first one, paired on the same queries.
+    bounds : tuple of Bound
+        What no attacker can beat, for each number of epochs.
+    exposure : Exposure or None
+        How the risk of the strongest attack at the most epochs is spread over people.
+    choosiness : tuple of Choosiness
+        Right and wrong links as the attacker becomes choosier.
+    """
+
+    verdict: str
+    spec: dict[str, Any]
+    n_targets: int
+    n_queries: int
+    n_scored: int
+    n_epochs: int
+    n_tokens: int
+    seed: int
+    risks: tuple[Risk, ...]
+    differences: tuple[Difference, ...]
+    bounds: tuple[Bound, ...]
+    exposure: measure.Exposure | None
+    choosiness: tuple[measure.Choosiness, ...]
+    choosy_attack: str | None
+    assumptions: tuple[Assumption, ...]
+    descriptions: dict[str, str]
+    gate: Gate | None
+    versions: dict[str, str]
+    seconds: float
+    format: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; per-user risks stay out."""
+        nested = ("risks", "differences", "bounds", "choosiness", "assumptions")
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        values |= {name: [entry.to_dict() for entry in values[name]] for name in nested}
+        values |= {name: values[name] and values[name].to_dict() for name in ("exposure", "gate")}
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Any) -> AuditResult:
+        """Rebuild a result written by :meth:`to_dict`."""
+        many: dict[str, type[Result]] = {"risks": Risk, "differences": Difference, "bounds": Bound, "choosiness": measure.Choosiness,
+                "assumptions": Assumption}  # fmt: skip
+        one: dict[str, type[Result]] = {"exposure": measure.Exposure, "gate": Gate}
+        try:
+            if values["format"] != 1:
+                raise OptionError(f"this result has format {values['format']}; this version reads format 1")
+            known = {f.name: values[f.name] for f in dataclasses.fields(cls)}
+            known |= {name: tuple(kind.from_dict(entry) for entry in known[name]) for name, kind in many.items()}
+            known |= {name: known[name] and kind.from_dict(known[name]) for name, kind in one.items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise OptionError(f"this is not the result of an audit: {error} is missing or not as expected") from error
+        return cls(**known)
+
+    @property
+    def strongest(self) -> Risk | None:
+        """The attack with the highest rate at the most epochs."""
+        return strongest(self.risks)
+
+
+def strongest(risks: Iterable[Risk]) -> Risk | None:
+    """Return the risk with the highest rate among those with the most epochs."""
+    return max(risks, key=lambda risk: (risk.n_epochs, risk.rate), default=None)
+
+
+def gate(result: AuditResult, max_risk: float) -> Gate:
+    """Hold the strongest attack at the most epochs against a limit.
+
+    The answer is ``pass`` where the whole interval is at most ``max_risk``, ``fail`` where it is above it
+    altogether, and ``undecided`` where it straddles the limit.
+    """
+    risk = result.strongest
+    if risk is None:
+        raise TruthError(
+            "this audit measured no rate, because the truth is not known; there is nothing to hold to a limit"
+        )
+    return gate_of(risk, max_risk)
+
+
+def gate_of(risk: Risk, max_risk: float) -> Gate:
+    """Hold one risk against a limit.
+
+    Examples
+    --------
+    >>> risk = Risk(rate=0.02, low=0.01, high=0.03, incorrect=0.98, abstained=0.0, baseline=0.001,
+    ...             n_targets=1000, n_queries=1000, attack="Hamming", n_epochs=4)
+    >>> gate_of(risk, 0.03).answer, gate_of(risk, 0.02).answer, gate_of(risk, 0.005).answer
+    ('pass', 'undecided', 'fail')
+    """
+    if not 0.0 <= max_risk <= 1.0:
+        raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
+    answer: Literal["pass", "fail", "undecided"] = "undecided"
+    reading = "the interval straddles the limit: score more queries to decide"
+    if risk.high <= max_risk:
+        answer, reading = "pass", "the whole interval is within the limit"
+    elif risk.low > max_risk:
+        answer, reading = "fail", "the whole interval is above the limit"
+    sentence = (
+        f"{answer}: {risk.attack} at {risk.n_epochs} epochs links {percent(risk.rate)} "
+        f"({percent(risk.low)} to {percent(risk.high)}) against a limit of {percent(max_risk)}; {reading}."
+    )
+    return Gate(answer, max_risk, risk.rate, risk.low, risk.high, risk.attack, risk.n_epochs, sentence)

@@ -1,0 +1,265 @@
+"""Running an audit: read or simulate two tables, attack them at growing numbers of epochs, bound, summarise."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+
+import numpy.typing as npt
+
+from reidrisk import attacks, bounds, io, measure, populations, topics
+from reidrisk.audit.assumptions import assumptions
+from reidrisk.audit.result import AuditResult, gate_of, strongest
+from reidrisk.audit.spec import AuditSpec, Published, Tables
+from reidrisk.errors import OptionError, TruthError
+from reidrisk.measure.risk import chosen_queries, summarise
+from reidrisk.results import Bound, Difference, Risk
+from reidrisk.streams import fresh_seed
+from reidrisk.traces import TopSets, Traces
+from reidrisk.wording import in_words
+
+__all__ = ["audit_traces", "run"]
+
+Progress = Callable[[str, float], None]
+
+_PAIRS = 2e10
+"""Comparisons an attack may take by default: some ten seconds on two cores; above it, queries are sampled."""
+
+_SURE = 10_000
+"""Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
+
+_DRAWS = 2_000
+"""Simulated records behind the estimate of the optimal attacker who knows one table only."""
+
+
+def run(spec: AuditSpec, progress: Progress | None = None) -> AuditResult:
+    """Read or simulate what the spec names, and audit it.
+
+    Examples
+    --------
+    >>> from reidrisk.audit import AuditSpec, Published
+    >>> result = run(AuditSpec(inputs=Published(users=200, epochs=2), system="topics", seed=1))
+    >>> sorted({(risk.attack, risk.n_epochs) for risk in result.risks})
+    [('Hamming', 1), ('Hamming', 2), ('WeightedHamming', 1), ('WeightedHamming', 2)]
+    """
+    spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
+    tell = progress or _silent
+    if isinstance(spec.inputs, Published):
+        return _run_published(spec, spec.inputs, tell)
+    return _run_tables(spec, spec.inputs, tell)
+
+
+def audit_traces(
+    targets: Traces,
+    queries: Traces,
+    spec: AuditSpec,
+    truth: npt.ArrayLike | None = None,
+    top_sets: TopSets | None = None,
+    notes: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> AuditResult:
+    """Audit two tables that are already in memory; ``spec.inputs`` is only recorded.
+
+    Parameters
+    ----------
+    targets, queries : Traces
+        The known records, and those to identify, over one vocabulary and the same epochs.
+    spec : AuditSpec
+        Options of the audit.
+    truth : (n_queries,) integers, optional
+        Target row of each query, see :func:`reidrisk.measure.find_truth`.
+    top_sets : TopSets, optional
+        What the system held of the users, where it is known: it allows more bounds.
+    notes : tuple of str
+        Further assumptions, to be listed.
+    """
+    started = time.perf_counter()
+    tell = progress or _silent
+    seed = fresh_seed() if spec.seed is None else spec.seed
+    spec = spec.model_copy(update={"seed": seed})
+    known = _truth(targets, queries, truth)
+    rows, _ = chosen_queries(len(queries), _sample_size(spec, targets, queries), seed)
+    scored = queries if rows is None else queries.take(rows)
+    if known is not None and rows is not None:
+        known = measure.Truth(known.target[rows], known.origin)
+    counts = _epoch_counts(spec, targets.n_epochs)
+    chosen = _attacks(spec, targets.n_tokens)
+
+    risks: list[Risk] = []
+    differences: list[Difference] = []
+    if known is not None:
+        for step, r in enumerate(counts):
+            for attack in chosen:
+                tell(f"{attack.name}, {r} epochs", step / len(counts))
+                asked = scored.epochs(r)
+                links = attack.fit(targets.epochs(r)).link(asked)
+                risks.append(summarise(attack, targets, asked, links, known, rows is None, seed, spec.level))
+            here = risks[-len(chosen) :]
+            differences += [measure.difference(other, here[0]) for other in here[1:]]
+    found = _bounds(spec, targets, queries, top_sets, counts, seed, tell)
+
+    tell("how sure the attack is", 0.0)
+    worst = strongest(risks)
+    choosy, curve = _choosiness(chosen, targets, scored, known)
+    exposure = None
+    if worst is not None and worst.per_user is not None:
+        exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group)
+    tell("done", 1.0)
+    return AuditResult(
+        verdict=_verdict(worst, curve),
+        spec=spec.model_dump(mode="json"),
+        n_targets=len(targets),
+        n_queries=len(queries),
+        n_scored=len(scored),
+        n_epochs=targets.n_epochs,
+        n_tokens=targets.n_tokens,
+        seed=seed,
+        risks=tuple(risks),
+        differences=tuple(differences),
+        bounds=found,
+        exposure=exposure,
+        choosiness=curve,
+        choosy_attack=choosy,
+        assumptions=assumptions(spec, targets, queries, None if known is None else known.origin, len(scored), notes),
+        descriptions={attack.name: attack.description for attack in chosen},
+        gate=None if worst is None or spec.max_risk is None else gate_of(worst, spec.max_risk),
+        versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
+        | {"python": platform.python_version()},
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditResult:
+    seed = spec.seed or 0
+    tell("simulating the population", 0.0)
+    sets = populations.published(inputs.users, inputs.epochs, seed=seed)
+    top_k, noise = spec.parameters(sets.n_tokens)
+    if top_k != sets.k:
+        raise OptionError(f"the published population holds {sets.k} topics a week, not {top_k}")
+    api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=top_k, noise=noise)
+    targets, queries = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
+    note = "The people are simulated: a population calibrated on figures printed in two papers, seen by two sites."
+    return audit_traces(targets, queries, spec, top_sets=sets, notes=(note,), progress=tell)
+
+
+def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
+    tell("reading the tables", 0.0)
+    vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
+    pair = io.read_pair(
+        inputs.targets,
+        inputs.queries,
+        layout=inputs.layout,
+        n_tokens=inputs.n_tokens,
+        vocabulary=vocabulary,
+        allow_unmatched=inputs.allow_unmatched or inputs.truth is not None,
+    )
+    truth = None if inputs.truth is None else io.read_truth(inputs.truth, pair)
+    return audit_traces(pair.targets, pair.queries, spec, truth=truth, notes=pair.notes, progress=tell)
+
+
+def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | None) -> measure.Truth | None:
+    """Find the truth, or answer None where it is simply not known; contradictions are still refused."""
+    if truth is None:
+        named = (targets.users is not None, queries.users is not None)
+        if not any(named) and len(targets) != len(queries):
+            return None
+        if all(named):
+            try:
+                return measure.find_truth(targets, queries)
+            except TruthError:
+                return None  # ids that share nobody are pseudonyms of two worlds: the case without truth
+    return measure.find_truth(targets, queries, truth)
+
+
+def _sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None:
+    if spec.everyone:
+        if spec.sample is not None:
+            raise OptionError("choose a sample of queries or everyone, not both")
+        return None
+    if spec.sample is not None:
+        return spec.sample
+    return None if len(targets) * len(queries) <= _PAIRS else max(1, int(_PAIRS / len(targets)))
+
+
+def _epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:
+    """Return the numbers of epochs to look at: as asked, or 1, 2, 4, … and all."""
+    if spec.epochs is None:
+        return tuple(sorted({1 << i for i in range(n_epochs.bit_length()) if 1 << i <= n_epochs} | {n_epochs}))
+    wrong = [r for r in spec.epochs if not 1 <= r <= n_epochs]
+    if wrong or not spec.epochs:
+        raise OptionError(f"the tables have {n_epochs} epochs; cannot look at the first {wrong[0] if wrong else 0}")
+    return tuple(sorted(set(spec.epochs)))
+
+
+def _attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack]:
+    top_k, noise = spec.parameters(n_tokens)
+    known: dict[str, attacks.Attack] = {
+        "hamming": attacks.Hamming(),
+        "weighted-hamming": attacks.WeightedHamming(top_k=top_k, noise=noise),
+    }
+    if not spec.attacks:
+        raise OptionError(f"choose at least one attack of: {', '.join(known)}")
+    return [known[name] for name in dict.fromkeys(spec.attacks)]
+
+
+def _bounds(
+    spec: AuditSpec,
+    targets: Traces,
+    queries: Traces,
+    top_sets: TopSets | None,
+    counts: tuple[int, ...],
+    seed: int,
+    tell: Progress,
+) -> tuple[Bound, ...]:
+    """Bound every number of epochs by what is known of the system."""
+    top_k, noise = spec.parameters(targets.n_tokens)
+    found: list[Bound] = []
+    for step, r in enumerate(counts):
+        tell(f"bounds, {r} epochs", step / len(counts))
+        known, asked = targets.epochs(r), queries.epochs(r)
+        if top_sets is not None:
+            found += bounds.topics_full_information(top_sets.epochs(r), noise, asked, level=spec.level)
+        else:
+            found.append(bounds.distinct_outputs(asked, level=spec.level))
+        if spec.system == "topics":
+            p = topics.popularity(known, top_k, noise)[0]
+            found.append(
+                bounds.topics_partial_information(
+                    known.tokens, p, top_k=top_k, noise=noise, samples=_DRAWS, seed=seed, level=spec.level
+                )
+            )
+    return tuple(found)
+
+
+def _choosiness(
+    chosen: list[attacks.Attack], targets: Traces, scored: Traces, known: measure.Truth | None
+) -> tuple[str | None, tuple[measure.Choosiness, ...]]:
+    """Ask the last attack that has probabilities how sure it is, at the most epochs."""
+    few = scored.take(slice(0, _SURE))
+    for attack in reversed(chosen):
+        links = attack.fit(targets).link(few, probability=True)
+        if links.probability is None:
+            continue
+        credit = None
+        if known is not None:
+            credit = measure.credits(attack, few, links, known.target[:_SURE])
+        return attack.name, measure.choosiness(links.probability, credit)
+    return None, ()
+
+
+def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...]) -> str:
+    if worst is not None:
+        return worst.reading
+    sure = next((point for point in curve if point.threshold == 0.9), None)
+    if sure is None:
+        return "Who is whom is not known, and the attacks that ran give no probabilities: nothing can be said."
+    return (
+        "Who is whom is not known, so no rate can be measured; the attack believes itself at least 90 % sure of its "
+        f"answer for {in_words(sure.answered)} records."
+    )
+
+
+def _silent(stage: str, share: float) -> None:
+    """Take progress and show nothing."""

@@ -1,0 +1,67 @@
+"""AuditSpec: everything that defines an audit, as options, file and JSON in one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["AuditSpec", "Published", "Tables"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Tables(_Frozen):
+    """Two files of records: ``targets`` are known, ``queries`` are to be identified."""
+
+    kind: Literal["tables"] = "tables"
+    targets: str
+    queries: str
+    truth: str | None = None
+    layout: Literal["wide", "long"] | None = None
+    n_tokens: int | None = Field(default=None, ge=1)
+    vocabulary: str | None = None
+    allow_unmatched: bool = False
+
+
+class Published(_Frozen):
+    """The embedded population seen by two sites."""
+
+    kind: Literal["published"] = "published"
+    users: int = Field(default=100_000, ge=2)
+    epochs: int = Field(default=8, ge=1)
+
+
+class AuditSpec(_Frozen):
+    """Everything that defines an audit; saved with its seed, it is an experiment anyone can run again.
+
+    ``system`` says what the tokens are: ``"topics"`` sets the published parameters of the Topics API where
+    ``top_k`` and ``noise`` are not given; ``"other"`` assumes no noise and that two observers of one person see
+    the same token every second time (``top_k`` 2), and says so among the assumptions.
+
+    Examples
+    --------
+    >>> spec = AuditSpec(inputs=Published(users=1000), system="topics", seed=1)
+    >>> AuditSpec.model_validate_json(spec.model_dump_json()) == spec
+    True
+    """
+
+    inputs: Annotated[Tables | Published, Field(discriminator="kind")]
+    system: Literal["topics", "other"] = "other"
+    top_k: int | None = Field(default=None, ge=1)
+    noise: float | None = Field(default=None, ge=0.0, lt=1.0)
+    attacks: tuple[Literal["hamming", "weighted-hamming"], ...] = ("hamming", "weighted-hamming")
+    epochs: tuple[int, ...] | None = None
+    sample: int | None = Field(default=None, ge=1)
+    everyone: bool = False
+    seed: int | None = Field(default=None, ge=0)
+    level: float = Field(default=0.95, gt=0.0, lt=1.0)
+    max_risk: float | None = Field(default=None, ge=0.0, le=1.0)
+    min_group: int = Field(default=20, ge=1)
+
+    def parameters(self, n_tokens: int) -> tuple[int, float]:
+        """Return (top_k, noise) with the defaults of the system filled in."""
+        top_k, noise = (5, 0.05) if self.system == "topics" else (min(2, n_tokens), 0.0)
+        return self.top_k or top_k, noise if self.noise is None else self.noise
