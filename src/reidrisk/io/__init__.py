@@ -1,1 +1,26 @@
-"""Reading and writing tables."""
+"""Reading and writing: tables of traces, top sets and bags, channels, vocabularies, true pairs, TFRecord files."""
+
+from reidrisk.io.atomic import write_atomically
+from reidrisk.io.bags import read_bags, write_bags
+from reidrisk.io.channel import read_channel
+from reidrisk.io.pair import Pair, read_pair
+from reidrisk.io.sets import read_top_sets, write_top_sets
+from reidrisk.io.traces import read_traces, traces_from_frame, write_traces
+from reidrisk.io.truth import read_truth
+from reidrisk.io.vocabulary import read_vocabulary
+
+__all__ = [
+    "Pair",
+    "read_bags",
+    "read_channel",
+    "read_pair",
+    "read_top_sets",
+    "read_traces",
+    "read_truth",
+    "read_vocabulary",
+    "traces_from_frame",
+    "write_atomically",
+    "write_bags",
+    "write_top_sets",
+    "write_traces",
+]

@@ -1,0 +1,162 @@
+"""Channels in files: a matrix of probabilities, one row a user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.channel import ROW_SUM_TOLERANCE, Channel
+from reidrisk.errors import DataError, FormatError
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.columns import cell
+from reidrisk.io.formats import existing_file, format_of, open_table, reading
+
+__all__ = ["read_channel"]
+
+
+def read_channel(path: PathLike) -> Channel:
+    r"""Read a representation matrix P.
+
+    Parameters
+    ----------
+    path : str or path
+        - ``.npz``: the array ``matrix``, or the first one, or a matrix saved by ``scipy.sparse.save_npz``;
+        - ``.csv``, ``.csv.gz``: numbers, with or without a header row and a first column of user ids that are text
+          (or that the header calls ``user``);
+        - ``.parquet``, ``.arrow``, ``.feather``, ``.ipc``: numeric columns, and an optional column ``user``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "matrix.csv"
+    >>> _ = file.write_text("user,red,blue\nann,0.25,0.75\nbob,1,0\n")
+    >>> read_channel(file).matrix.tolist()
+    [[0.25, 0.75], [1.0, 0.0]]
+    """
+    kind = format_of(path)
+    file, name = existing_file(path), str(path)
+    if kind == "npz":
+        matrix, columns = _from_npz(file, name), None
+    elif kind == "csv":
+        matrix, columns = _from_csv(file, name)
+    else:
+        matrix, columns = _from_table(path)
+    _refuse_bad_rows(matrix, name, columns)
+    try:
+        return Channel(matrix)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
+
+
+def _from_npz(file: Path, name: str) -> Any:
+    with reading(name, "NPZ"):
+        with np.load(file, allow_pickle=False) as arrays:
+            keys = list(arrays.files)
+            if "format" not in keys or "shape" not in keys:
+                if not keys:
+                    raise FormatError(f"{name}: there is no array in it; save the matrix under the name 'matrix'")
+                matrix = arrays["matrix" if "matrix" in keys else keys[0]]
+                if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
+                    raise FormatError(
+                        f"{name}: its array is of shape {matrix.shape} and type {matrix.dtype}; "
+                        "a channel is a matrix of numbers (users, outputs)"
+                    )
+                return matrix
+        from scipy import sparse
+
+        return sparse.csr_array(sparse.load_npz(file))
+
+
+def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
+    from pyarrow import csv
+
+    with reading(name, "CSV"):
+        read = csv.ReadOptions(use_threads=False, autogenerate_column_names=True)
+        with csv.open_csv(file, csv.ReadOptions(use_threads=False, autogenerate_column_names=True)) as head:
+            width = len(head.schema)
+        convert = csv.ConvertOptions(column_types={f"f{i}": "string" for i in range(width)}, strings_can_be_null=False)
+        table = csv.read_csv(file, read, csv.ParseOptions(), convert)
+    first = [column[0].as_py().strip() for column in table.columns]
+    has_header = any(not _is_number(text) for text in (first[1:] or first))
+    rows = table.slice(1) if has_header else table
+    names = first if has_header else [str(i + 1) for i in range(width)]
+    if rows.num_rows == 0:
+        raise DataError(f"{name}: the table is empty; give at least one row of numbers")
+    has_users = width > 1 and (names[0].lower() == "user" or not _is_number(rows.column(0)[0].as_py()))
+    columns = range(1 if has_users else 0, width)
+    matrix = np.empty((rows.num_rows, len(columns)))
+    for j, i in enumerate(columns):
+        matrix[:, j] = _numbers(rows.column(i), name, names[i])
+    return matrix, [names[i] for i in columns]
+
+
+def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
+    import pyarrow as pa
+
+    table = open_table(path)
+    columns = [column for column in table.types if column != "user"]
+    if table.n_rows == 0 or not columns:
+        raise DataError(f"{table.name}: the table is empty; give at least one row and one column of numbers")
+    for column in columns:
+        if not (pa.types.is_floating(table.types[column]) or pa.types.is_integer(table.types[column])):
+            raise FormatError(
+                f"{table.name}: column {column!r} is of type {table.types[column]}; a channel has columns of numbers, "
+                "and its user ids are in a column 'user'"
+            )
+    matrix = np.empty((table.n_rows, len(columns)))
+    start = 0
+    for batch in table.batches(columns):
+        for j, values in enumerate(batch.columns):
+            # A null becomes NaN and is refused with its row below.
+            matrix[start : start + len(values), j] = values.cast(pa.float64(), safe=False).to_numpy(
+                zero_copy_only=False
+            )
+        start += batch.num_rows
+    return matrix, columns
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(cells: Any, name: str, column: str) -> npt.NDArray[np.float64]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return np.asarray(pc.utf8_trim_whitespace(cells).cast(pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowInvalid as error:
+        texts = cells.to_pylist()
+        row = next((row for row, text in enumerate(texts) if not _is_number(text)), 0)
+        raise DataError(f"{cell(name, row, column)} holds {texts[row]!r}; a channel is a matrix of numbers") from error
+
+
+def _refuse_bad_rows(matrix: Any, name: str, columns: list[str] | None) -> None:
+    """Say what is wrong with the matrix in terms of the file: rows are counted from 1 there."""
+    is_dense = isinstance(matrix, np.ndarray)
+    entries = matrix if is_dense else matrix.tocoo()
+    values = entries if is_dense else entries.data
+    wrong = ~np.isfinite(values) | (values < 0)
+    if wrong.any():
+        if is_dense:
+            row, column = (int(i) for i in np.argwhere(wrong)[0])
+        else:
+            at = int(np.argmax(wrong))
+            row, column = int(entries.row[at]), int(entries.col[at])
+        value = matrix[row, column]
+        where = cell(name, row, columns[column]) if columns else f"{name}: row {row + 1}, column {column + 1}"
+        shown = "NaN" if np.isnan(value) else f"{value:g}"
+        raise DataError(f"{where} is {shown}; probabilities are numbers in [0, 1]")
+    sums = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+    off = np.flatnonzero(np.abs(sums - 1.0) > ROW_SUM_TOLERANCE)
+    if off.size:
+        raise DataError(
+            f"{name}: row {int(off[0]) + 1} adds up to {sums[off[0]]:.9g}; every row of a channel must add up to 1"
+        )

@@ -1,0 +1,68 @@
+"""What a file says of itself: the vocabulary and its size travel with the table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from reidrisk.errors import FormatError, ReidRiskError
+from reidrisk.vocabulary import Vocabulary
+
+__all__ = ["KEY", "NO_METADATA", "Metadata", "from_json", "from_schema", "to_json"]
+
+KEY = b"reidrisk"
+"""Key of the schema metadata of Parquet and Arrow files, and name of the array in NPZ files; the value is JSON."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The vocabulary of a table, or at least its size; ``None`` where the file does not say."""
+
+    n_tokens: int | None = None
+    vocabulary: Vocabulary | None = None
+
+
+NO_METADATA = Metadata()
+"""Of a file that carries none, such as CSV."""
+
+
+def to_json(n_tokens: int, vocabulary: Vocabulary | None) -> str:
+    """Write the metadata as JSON.
+
+    Examples
+    --------
+    >>> to_json(2, Vocabulary(["news", "sports"]))
+    '{"n_tokens": 2, "vocabulary": ["news", "sports"]}'
+    """
+    document: dict[str, Any] = {"n_tokens": n_tokens}
+    if vocabulary is not None:
+        document["vocabulary"] = list(vocabulary.labels)
+    return json.dumps(document, ensure_ascii=False)
+
+
+def from_json(name: str, text: str) -> Metadata:
+    """Read the metadata of the file ``name`` back."""
+    try:
+        document = json.loads(text)
+        labels, n_tokens = document.get("vocabulary"), document.get("n_tokens")
+        vocabulary = None if labels is None else Vocabulary(labels)
+    except (ValueError, AttributeError, TypeError) as error:
+        reason = f" ({error})" if isinstance(error, ReidRiskError) else ""
+        raise FormatError(f"{name}: its 'reidrisk' metadata is damaged{reason}; write the file again") from error
+    if n_tokens is None and vocabulary is not None:
+        n_tokens = len(vocabulary)
+    whole = n_tokens is None or (isinstance(n_tokens, int) and not isinstance(n_tokens, bool) and n_tokens > 0)
+    if not whole or (vocabulary is not None and len(vocabulary) != n_tokens):
+        raise FormatError(
+            f"{name}: its 'reidrisk' metadata contradicts itself (n_tokens {n_tokens!r}, "
+            f"{'no vocabulary' if vocabulary is None else f'{len(vocabulary)} labels'}); write the file again"
+        )
+    return Metadata(n_tokens, vocabulary)
+
+
+def from_schema(name: str, metadata: dict[bytes, bytes] | None) -> Metadata:
+    """Read the metadata out of that of an Arrow schema."""
+    if not metadata or KEY not in metadata:
+        return NO_METADATA
+    return from_json(name, metadata[KEY].decode("utf-8", "replace"))

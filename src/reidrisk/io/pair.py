@@ -1,0 +1,182 @@
+"""Two tables to be linked, read over one vocabulary, with what had to be assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.encoding import settle
+from reidrisk.io.formats import open_table
+from reidrisk.io.raw import RawTokens, read_raw
+from reidrisk.io.traces import build_traces
+from reidrisk.io.truth import read_truth
+from reidrisk.traces import Traces
+from reidrisk.users import find_users, is_text
+from reidrisk.vocabulary import Vocabulary
+
+__all__ = ["Pair", "read_pair"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two tables over one vocabulary.
+
+    Attributes
+    ----------
+    targets, queries : Traces
+        The known records and the records to identify.
+    vocabulary : Vocabulary or None
+        Labels of the tokens, where the tables have any.
+    unmatched_targets, unmatched_queries : int
+        How many users of each table have no counterpart in the other.
+    notes : tuple of str
+        What was assumed, in sentences for the report.
+    truth : (n_queries,) int64 array or None
+        Row of the true target of each query, -1 = not among the targets; only where a file of true pairs was given.
+    """
+
+    targets: Traces
+    queries: Traces
+    vocabulary: Vocabulary | None
+    unmatched_targets: int
+    unmatched_queries: int
+    notes: tuple[str, ...] = ()
+    truth: npt.NDArray[np.int64] | None = None
+
+
+def read_pair(
+    targets_path: PathLike,
+    queries_path: PathLike,
+    layout: str | None = None,
+    n_tokens: int | None = None,
+    vocabulary: Vocabulary | None = None,
+    allow_unmatched: bool = False,
+    truth: PathLike | None = None,
+) -> Pair:
+    r"""Read two tables of traces over one vocabulary and check that they can be compared.
+
+    Parameters
+    ----------
+    targets_path, queries_path : str or path
+        The two files, in any of the formats.
+    layout, n_tokens, vocabulary
+        As for :func:`read_traces`; they hold for both tables. Left out, labels are the sorted union of those that
+        occur, and the size is one more than the largest number that occurs; the notes say so.
+    allow_unmatched : bool
+        Keep users that are in one table only: such a target is a distractor, and any link of such a query is wrong.
+    truth : str or path, optional
+        A file of true pairs (see :func:`read_truth`) for tables whose ids differ. The check of common users is then
+        left out.
+
+    Raises
+    ------
+    DataError
+        If the tables differ in their epochs, their kind of tokens or their vocabulary, if one names its users and the
+        other does not, or if users are in one table only and ``allow_unmatched`` is not set.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("user,epoch_0\nann,news\nbob,music\n")
+    >>> _ = (folder / "b.csv").write_text("user,epoch_0\nbob,music\nann,sports\n")
+    >>> pair = read_pair(folder / "a.csv", folder / "b.csv")
+    >>> pair.vocabulary
+    Vocabulary(3 labels: 'music', 'news', 'sports')
+    >>> print(pair.notes[0])
+    The vocabulary was taken from the tokens that occur in the two tables (3); give its full size with n_tokens if
+    the system has more.
+    """
+    declared = vocabulary is not None
+    a, b = (read_raw(open_table(path), layout, labels=declared) for path in (targets_path, queries_path))
+    _check_epochs(a, b)
+    encoding = settle([a, b], n_tokens, vocabulary)
+    targets, queries = build_traces(a, encoding), build_traces(b, encoding)
+    names = (a.name, b.name)
+    if truth is not None:
+        pair = Pair(targets, queries, encoding.vocabulary, 0, 0, encoding.notes)
+        rows = read_truth(truth, pair)
+        lone_queries = int((rows < 0).sum())
+        notes = list(encoding.notes)
+        if lone_queries:
+            notes.append(
+                f"{lone_queries:,} of {len(rows):,} queries have no true pair and are taken to be absent from the targets."
+            )
+        lone_targets = len(targets) - len(np.unique(rows[rows >= 0]))
+        return replace(
+            pair, unmatched_targets=lone_targets, unmatched_queries=lone_queries, notes=tuple(notes), truth=rows
+        )
+    lone_targets, lone_queries, notes = _unmatched(targets, queries, names, allow_unmatched)
+    return Pair(targets, queries, encoding.vocabulary, lone_targets, lone_queries, (*encoding.notes, *notes))
+
+
+def _check_epochs(a: RawTokens, b: RawTokens) -> None:
+    counts = [table.tokens.shape[1] for table in (a, b)]
+    if counts[0] != counts[1]:
+        raise DataError(
+            f"{a.name} has {counts[0]} epochs and {b.name} has {counts[1]}; give both tables the same epochs"
+        )
+    if a.epochs is None or b.epochs is None or a.epochs == b.epochs:
+        return
+    for table, other in ((a, b), (b, a)):
+        only = [epoch for epoch in table.epochs or () if epoch not in (other.epochs or ())]
+        if only:
+            raise DataError(
+                f"epoch {only[0]} of {table.name} is not in {other.name}; epochs are compared by name, so name them "
+                "alike (an epoch without observations has one row with an empty token)"
+            )
+
+
+def _unmatched(
+    targets: Traces, queries: Traces, names: tuple[str, str], allow_unmatched: bool
+) -> tuple[int, int, list[str]]:
+    a, b = names
+    if (targets.users is None) != (queries.users is None):
+        named, bare = (b, a) if targets.users is None else (a, b)
+        raise DataError(f"{named} names its users and {bare} does not; give both a column 'user' or neither")
+    if targets.users is None:
+        return _unnamed(len(targets), len(queries), names, allow_unmatched)
+    if is_text(targets.users) != is_text(queries.users):
+        kinds = ["text" if is_text(table.users) else "integers" for table in (targets, queries)]
+        raise DataError(f"user ids are {kinds[0]} in {a} and {kinds[1]} in {b}; give both tables the same type of ids")
+    lone_queries = int((find_users(queries.users, targets.users) < 0).sum())
+    lone_targets = len(targets) - (len(queries) - lone_queries)
+    if not (lone_targets or lone_queries):
+        return 0, 0, []
+    if not allow_unmatched:
+        if lone_queries == len(queries):
+            raise DataError(
+                f"no user of {a} ({len(targets):,}) is in {b} ({len(queries):,}); if the ids differ by design, "
+                "give the true pairs in a file with columns query, target (--truth), or keep all with --allow-unmatched"
+            )
+        raise DataError(
+            f"{lone_targets:,} users of {a} are not in {b} and {lone_queries:,} of {b} not in {a}; --allow-unmatched "
+            "keeps them: such a target is a distractor, any link of such a query is wrong"
+        )
+    if lone_queries == len(queries):
+        return lone_targets, lone_queries, ["The two tables have no user in common, so no true pair is known."]
+    return (
+        lone_targets,
+        lone_queries,
+        [
+            f"{lone_targets:,} targets have no query and are distractors; {lone_queries:,} queries are not among the "
+            "targets, so any link of them is incorrect."
+        ],
+    )
+
+
+def _unnamed(
+    n_targets: int, n_queries: int, names: tuple[str, str], allow_unmatched: bool
+) -> tuple[int, int, list[str]]:
+    if n_targets == n_queries:
+        return 0, 0, ["Neither table names its users; row i of one is taken to be row i of the other."]
+    if not allow_unmatched:
+        raise DataError(
+            f"{names[0]} has {n_targets:,} rows, {names[1]} has {n_queries:,}, and neither names its users, so nobody "
+            "knows who is who; add a column 'user' to both, or keep all with --allow-unmatched"
+        )
+    return n_targets, n_queries, ["Neither table names its users and their lengths differ, so no true pair is known."]

@@ -1,0 +1,70 @@
+"""Vocabularies in files: one label a line, or a JSON list."""
+
+from __future__ import annotations
+
+import json
+
+from reidrisk.errors import DataError, FormatError
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.formats import existing_file
+from reidrisk.vocabulary import Vocabulary
+
+__all__ = ["read_vocabulary"]
+
+
+def read_vocabulary(path: PathLike) -> Vocabulary:
+    r"""Read the labels of all tokens of a system.
+
+    Parameters
+    ----------
+    path : str or path
+        UTF-8 text. A file whose name ends in ``.json`` holds a list of labels (integers are taken as text), or of
+        objects with a ``topic_id``, as the taxonomy of Google's Topics release; any other file has one label a line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "labels.txt"
+    >>> _ = file.write_text("news\nsports\n")
+    >>> read_vocabulary(file)
+    Vocabulary(2 labels: 'news', 'sports')
+    """
+    file, name = existing_file(path), str(path)
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; save the file in UTF-8") from error
+    except OSError as error:
+        raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
+    labels = _from_json(name, text) if file.suffix.lower() == ".json" else _lines(text)
+    if not labels:
+        raise DataError(f"{name}: there is no label in it; give one label a line")
+    what = "entry" if file.suffix.lower() == ".json" else "line"
+    first: dict[str, int] = {}
+    for number, label in enumerate(labels, start=1):
+        if not label.strip():
+            raise DataError(f"{name}: {what} {number} is empty; every token has a label")
+        if label in first:
+            raise DataError(f"{name}: {what}s {first[label]} and {number} are both {label!r}; labels are distinct")
+        first[label] = number
+    return Vocabulary(labels)
+
+
+def _lines(text: str) -> list[str]:
+    # Not splitlines: a label may hold the rarer separators of Unicode.
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _from_json(name: str, text: str) -> list[str]:
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise FormatError(f"{name}: cannot be read as JSON, it may be truncated ({error})") from error
+    if not isinstance(document, list):
+        raise FormatError(f"{name}: holds a {type(document).__name__}; give a list of labels")
+    labels = [entry.get("topic_id") if isinstance(entry, dict) else entry for entry in document]
+    for number, label in enumerate(labels, start=1):
+        if isinstance(label, bool) or not isinstance(label, str | int):
+            raise FormatError(f"{name}: entry {number} is {label!r}; labels are text")
+    return [str(label) for label in labels]
