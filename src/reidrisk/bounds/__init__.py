@@ -10,8 +10,17 @@ from reidrisk.bounds.information import (
 from reidrisk.bounds.ldp import from_ldp, ldp_delta, ldp_delta_interval, ldp_epsilon, ldp_epsilon_interval
 from reidrisk.bounds.matching import matching, matching_optimum
 from reidrisk.bounds.random_user import accuracy, optimal_rule, partial_information, random_user
+from reidrisk.bounds.summary import Tightest, summary, tightest
+from reidrisk.bounds.topics import (
+    popularity_error,
+    token_probabilities,
+    topics_partial_information,
+    topics_posterior,
+)
+from reidrisk.bounds.topics_full import topics_full_information, topics_optimum
 
 __all__ = [
+    "Tightest",
     "accuracy",
     "from_k_anonymity",
     "from_ldp",
@@ -27,6 +36,14 @@ __all__ = [
     "mutual_information",
     "optimal_rule",
     "partial_information",
+    "popularity_error",
     "random_user",
+    "summary",
+    "tightest",
+    "token_probabilities",
+    "topics_full_information",
+    "topics_optimum",
+    "topics_partial_information",
+    "topics_posterior",
     "vulnerability",
 ]

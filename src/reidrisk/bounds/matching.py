@@ -87,8 +87,8 @@ def _log_nobody(channel: Channel) -> Floats:
         if channel.is_sparse:
             # A row may exceed 1 by its tolerance; the logarithm must not see it.
             logs = np.log1p(-np.minimum(channel.matrix.data, 1.0))
-            total = np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
-            return np.asarray(total, dtype=np.float64)
+            sums = np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
+            return np.asarray(sums, dtype=np.float64)
         total = np.zeros(channel.n_outputs)
         step = max(1, _DENSE_BLOCK // channel.n_outputs)
         for start in range(0, channel.n_users, step):

@@ -1,0 +1,190 @@
+"""Random sets of fixed size with given inclusion probabilities and nothing else: maximum entropy.
+
+Of all distributions over the k-subsets S of N tokens with ``P(o in S) = p[o]``, the one of largest entropy has
+
+    P(S) proportional to prod_{o in S} w[o],
+
+known as conditional Poisson sampling: independent inclusions, given that k of them happened. The weights are
+found by the fixed-point iteration of Chen, Dempster and Liu (1994), damped so that it converges in the extreme
+cases too; sums over subsets are the probabilities of a Poisson-binomial count, built up from both ends by
+additions and multiplications of positive numbers only, so nothing cancels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, OptionError
+
+__all__ = ["inclusion_probabilities", "pair_inclusion"]
+
+Floats = npt.NDArray[np.float64]
+
+_STEP = 2.0 / 3.0
+"""The iteration's error shrinks by ``|1 - step * mu|`` with mu in (0, 2], so a full step can swing for ever."""
+
+_PATIENCE = 100
+"""Iterations without progress after which the last digit is taken to be reached."""
+
+_ALMOST_SURE = 1e-12
+_BLOCK = 4_000_000
+
+
+def inclusion_probabilities(popularity: npt.ArrayLike, k: int) -> Floats:
+    """Return ``p[o] = min(1, c popularity[o])`` with the c that makes them add up to ``k``.
+
+    Inclusion probabilities of k-subsets add up to k. Estimates do not quite: those of carey, Lemma 10, do
+    until they are clipped to [0, 1]. They are scaled, so a token that nobody has stays at 0.
+
+    Parameters
+    ----------
+    popularity : (N,) array
+        Share of users whose set holds the token, each in [0, 1]; at least ``k`` of them above 0.
+    k : int
+        Size of a set, from 1 to N.
+
+    Examples
+    --------
+    >>> inclusion_probabilities([0.9, 0.6, 0.6, 0.0], k=2).round(4).tolist()
+    [0.8571, 0.5714, 0.5714, 0.0]
+    """
+    given = np.asarray(popularity, dtype=np.float64)
+    if given.ndim != 1 or not given.size:
+        raise DataError(f"popularity must be one number a token, but has shape {given.shape}")
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= given.size:
+        raise OptionError(f"sets must have from 1 to {given.size} tokens, not {k!r}")
+    wrong = np.flatnonzero(~((given >= 0.0) & (given <= 1.0)))
+    if wrong.size:
+        raise DataError(f"the popularity of token {wrong[0]} is {given[wrong[0]]}; it must lie in [0, 1]")
+    if np.count_nonzero(given) < k:
+        raise DataError(f"only {np.count_nonzero(given)} tokens are ever in a set, but sets have {k}")
+    # The largest values reach 1 first: try 0, 1, 2, ... of them at 1 and scale the rest.
+    p = given.copy()
+    sure = np.zeros(given.size, dtype=bool)
+    while True:
+        rest = ~sure
+        left = k - int(sure.sum())
+        total = p[rest].sum()
+        p[rest] = p[rest] * (left / total) if left else 0.0
+        new = rest & (p >= 1.0 - _ALMOST_SURE)
+        if not new.any():
+            return p
+        p[new] = 1.0
+        sure |= new
+
+
+def pair_inclusion(p: Floats, k: int) -> Floats:
+    """Return ``x[o, w] = P(o in S and w in S)`` under the maximum-entropy k-subsets with ``P(o in S) = p[o]``.
+
+    Parameters
+    ----------
+    p : (N,) array
+        Inclusion probabilities that add up to ``k``, as :func:`inclusion_probabilities` returns them.
+    k : int
+        Size of the sets.
+
+    Returns
+    -------
+    (N, N) array
+        Symmetric, with ``p`` on the diagonal; row o adds up to ``k p[o]``.
+
+    Examples
+    --------
+    >>> x = pair_inclusion(np.array([0.5, 0.5, 0.5, 0.5]), k=2)
+    >>> x.round(4)[0].tolist()
+    [0.5, 0.1667, 0.1667, 0.1667]
+    """
+    # A sure token is independent of all others, an impossible one is never in a pair; the rest is a smaller problem.
+    x = np.outer(p, p)
+    free = np.flatnonzero((p > 0.0) & (p < 1.0))
+    size = k - int(np.count_nonzero(p == 1.0))
+    if free.size:
+        x[np.ix_(free, free)] = _pairs(_log_odds(p[free], size), size) if size > 1 else 0.0
+    np.fill_diagonal(x, p)
+    return x
+
+
+def _log_odds(p: Floats, k: int) -> Floats:
+    """Return log w with which the conditional Poisson inclusion probabilities are ``p``, all in (0, 1)."""
+    target = np.log(p) - np.log1p(-p)
+    scale = np.minimum(p, 1.0 - p)
+    odds = _centred(target, k)
+    best, waited = np.inf, 0
+    while best > 1e-12 and waited < _PATIENCE:
+        one_less, all_k = _without_each(odds, k)
+        # P(o in S) / P(o not in S) = w[o] P(k - 1 of the others) / P(k of the others)
+        reached = odds + np.log(one_less) - np.log(all_k)
+        error = float(np.max(np.abs(_expit(reached) - p) / scale))
+        best, waited = (error, 0) if error < 0.9 * best else (best, waited + 1)
+        odds = _centred(odds + _STEP * (target - reached), k)
+    # Where 1 - p has few digits left the last of them cannot be met.
+    if best * float(scale.max()) > 1e-6:
+        raise DataError(f"no sets of {k} tokens with these popularities were found; the nearest are {best:.2g} off")
+    return odds
+
+
+def _without_each(odds: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return, for each token, the probability that k - 1, and that k, of the *other* tokens are included."""
+    n = odds.size
+    inside, outside = _expit(odds), _expit(-odds)
+    before, after = np.zeros((n + 1, k + 1)), np.zeros((n + 1, k + 1))
+    before[0, 0] = after[n, 0] = 1.0
+    for i in range(n):
+        before[i + 1] = before[i] * outside[i]
+        before[i + 1, 1:] += before[i, :-1] * inside[i]
+    for i in reversed(range(n)):
+        after[i] = after[i + 1] * outside[i]
+        after[i, 1:] += after[i + 1, :-1] * inside[i]
+    one_less = np.einsum("it,it->i", before[:-1, :k], after[1:, k - 1 :: -1])
+    return one_less, np.einsum("it,it->i", before[:-1], after[1:, ::-1])
+
+
+def _pairs(odds: Floats, k: int) -> Floats:
+    """Return the pair inclusion probabilities of free tokens; the diagonal is left at 0."""
+    n = odds.size
+    inside, outside = _expit(odds), _expit(-odds)
+    x = np.zeros((n, n))
+    one_less, all_k = _without_each(odds, k)
+    together = inside[0] * one_less[0] + outside[0] * all_k[0]  # P(k of all)
+    step = max(1, _BLOCK // (n * (k - 1)))
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        # before[j, i, t]: probability of t inclusions among the tokens below j, token i left out.
+        before = np.zeros((n, rows.size, k - 1))
+        count = np.zeros((rows.size, k - 1))
+        count[:, 0] = 1.0
+        for j in range(n):
+            before[j] = count
+            _include(count, np.where(rows == j, 0.0, inside[j]), np.where(rows == j, 1.0, outside[j]))
+        count[:] = 0.0
+        count[:, 0] = 1.0
+        for j in reversed(range(n)):
+            others = np.einsum("it,it->i", before[j], count[:, ::-1])
+            x[rows, j] = np.where(rows == j, 0.0, inside[rows] * inside[j] * others / together)
+            _include(count, np.where(rows == j, 0.0, inside[j]), np.where(rows == j, 1.0, outside[j]))
+    return 0.5 * (x + x.T)
+
+
+def _include(count: Floats, inside: Floats, outside: Floats) -> None:
+    """Add one more token, with its own probability in each row, to the distribution of the number included."""
+    more = count[:, :-1] * inside[:, None]
+    count *= outside[:, None]
+    count[:, 1:] += more
+
+
+def _centred(odds: Floats, k: int) -> Floats:
+    """Shift log-odds so that the independent inclusions add up to ``k``: sets stay the same, nothing underflows."""
+    low, high = -float(odds.max()) - 50.0, -float(odds.min()) + 50.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if _expit(odds + middle).sum() > k:
+            high = middle
+        else:
+            low = middle
+    return odds + 0.5 * (low + high)
+
+
+def _expit(odds: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)), dtype=np.float64)
