@@ -1,0 +1,293 @@
+"""The embedded default population: top-5 topic sets that have the rates printed in the papers.
+
+How a user's sets come about, and what each parameter is for:
+
+- **Twelve named topics.** User ``u`` has topic ``o`` in week ``e`` when ``a[u, o] + b[u, e, o] > h[o]``, with
+  ``a ~ N(0, lasting)`` drawn once and ``b ~ N(0, weekly)`` drawn every week; the two variances of a topic add up
+  to 1. The threshold ``h`` is set by the rate of the topic, ``lasting`` by the rates across weeks, and
+  ``lasting + weekly`` by the rates within a week. More than five at once are cut to five at random.
+- **The other 457 topics** fill the set. A user has a theme and ``n_favourites`` favourite topics for good. Every free
+  place takes a favourite (``favourite_share``) or a fresh topic; a topic, favourite or fresh, comes from the theme
+  (``theme_share``) or from anywhere, each time by popularity ``(rank + shift) ** -exponent``. What is already in
+  the set is drawn again.
+
+The numbers are in ``published.json``, which ``reidrisk.studies.calibrate_published`` derives from the printed figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import OptionError
+from reidrisk.streams import blocks, checked_seed, stream
+from reidrisk.traces import TopSets
+from reidrisk.vocabulary import Vocabulary
+
+__all__ = ["Parameters", "draw", "embedded", "lasting_interests", "named_topics", "published"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+Tokens = npt.NDArray[np.int16]
+
+PURPOSE = "populations.published"
+SET_SIZE = 5
+N_TOPICS = 469
+
+BLOCK = 8192
+"""Users drawn together. A block is always drawn whole, so that a larger population starts with the same users."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """What the population is drawn from; the module's first lines say what each number does."""
+
+    labels: tuple[str, ...]
+    threshold: Floats
+    lasting: Floats
+    weekly: Floats
+    shift: float
+    exponent: float
+    n_themes: int
+    theme_share: float
+    n_favourites: int
+    favourite_share: float
+
+    @property
+    def n_named(self) -> int:
+        """Number of topics that the papers name; their tokens come first."""
+        return len(self.labels)
+
+    @cached_property
+    def popularity(self) -> Floats:
+        """Probability of each unnamed topic when one is drawn, the most popular first."""
+        rank = np.arange(1, N_TOPICS - self.n_named + 1)
+        weight = (rank + self.shift) ** -self.exponent
+        return np.asarray(weight / weight.sum())
+
+    @cached_property
+    def theme_steps(self) -> Floats:
+        """Cumulative probability of the themes: each that of its topics together, which leaves popularity as it is."""
+        return np.cumsum(np.bincount(self._theme_of_rank, self.popularity, self.n_themes))
+
+    @cached_property
+    def _theme_of_rank(self) -> Ints:
+        # In turn, so that every theme has popular and rare topics.
+        return np.arange(N_TOPICS - self.n_named) % self.n_themes
+
+    @cached_property
+    def _lookup(self) -> tuple[Floats, Tokens]:
+        """Cumulative steps and topics of all themes end to end, then of all topics: one search serves every draw."""
+        members = [np.flatnonzero(self._theme_of_rank == theme) for theme in range(self.n_themes)]
+        members.append(np.arange(N_TOPICS - self.n_named))
+        steps = []
+        for place, ranks in enumerate(members):
+            cumulative = np.cumsum(self.popularity[ranks])
+            steps.append(place + cumulative / cumulative[-1])
+        return np.concatenate(steps), (np.concatenate(members) + self.n_named).astype(np.int16)
+
+    def unnamed(self, theme: Ints, uniform: Floats) -> Tokens:
+        """Turn uniform numbers into topics of users with these themes."""
+        steps, topics = self._lookup
+        share = self.theme_share
+        place = np.where(
+            uniform < share,
+            theme + uniform / max(share, 1e-300),
+            self.n_themes + (uniform - share) / max(1 - share, 1e-300),
+        )
+        return topics[np.minimum(np.searchsorted(steps, place, side="right"), topics.size - 1)]
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the printed names, and numbers for the topics that no paper lists."""
+        numbers = range(1, N_TOPICS - self.n_named + 1)
+        return Vocabulary([*self.labels, *(f"unlisted topic {number:03d}" for number in numbers)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``published.json`` holds; covariances as lower triangles, one row a topic."""
+        return {
+            "named": [
+                {"label": label, "threshold": h, "lasting": a[: i + 1], "weekly": b[: i + 1]}
+                for i, (label, h, a, b) in enumerate(
+                    zip(
+                        self.labels,
+                        self.threshold.tolist(),
+                        self.lasting.tolist(),
+                        self.weekly.tolist(),
+                        strict=True,
+                    )
+                )
+            ],
+            "unnamed": {
+                "shift": self.shift,
+                "exponent": self.exponent,
+                "n_themes": self.n_themes,
+                "theme_share": self.theme_share,
+                "n_favourites": self.n_favourites,
+                "favourite_share": self.favourite_share,
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Parameters:
+        """Read what :meth:`to_dict` wrote."""
+        named = given["named"]
+        return cls(
+            labels=tuple(topic["label"] for topic in named),
+            threshold=np.array([topic["threshold"] for topic in named]),
+            lasting=_symmetric([topic["lasting"] for topic in named]),
+            weekly=_symmetric([topic["weekly"] for topic in named]),
+            **given["unnamed"],
+        )
+
+
+def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None) -> TopSets:
+    """Draw a population of top-5 topic sets from published figures only.
+
+    The rates of topics, of pairs within a week and of pairs across two weeks are those of dick, Figures 1 and 7,
+    every week alike (dick, Appendix C); the entropy of one observed topic and the mutual information between two
+    observers are those of carey, Appendix F.1.4. The page *The published population* in the documentation sets
+    every printed figure beside ours.
+
+    Parameters
+    ----------
+    n : int
+        Number of users. The first users of a larger population with the same seed are the same.
+    epochs : int
+        Number of weeks. The first weeks of a longer one with the same seed are the same.
+    seed : int
+        Same seed, same population, whatever the number of threads.
+    threads : int, optional
+        Threads to draw with; as many as there are processors unless told.
+
+    Returns
+    -------
+    TopSets
+        (n, epochs, 5) tokens out of 469, ascending within a set, every set full. Tokens 0 to 11 are the topics
+        that the papers name, by rate; the others have no printed name and are numbered by popularity.
+
+    Examples
+    --------
+    >>> sets = published(1000, epochs=2)
+    >>> sets
+    TopSets(1,000 users x 2 epochs x 5 tokens of 469)
+    >>> sets.vocabulary.labels[0], sets.vocabulary.labels[12]
+    ('/News', 'unlisted topic 001')
+    >>> share = (sets.tokens[:, 0] == 0).any(axis=1).mean()    # of users with /News; dick, Figure 1: 34.60 %
+    >>> bool(0.30 < share < 0.40)
+    True
+    """
+    parameters = embedded()
+    tokens = draw(parameters, n, epochs, seed, threads)
+    return TopSets(tokens, N_TOPICS, vocabulary=parameters.vocabulary())
+
+
+@lru_cache(maxsize=1)
+def embedded() -> Parameters:
+    """Return the parameters that ship with the package."""
+    text = files("reidrisk.populations").joinpath("published.json").read_text(encoding="utf-8")
+    return Parameters.from_dict(json.loads(text))
+
+
+def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | None = None) -> Tokens:
+    """Draw (n, epochs, 5) tokens for any parameters; :func:`published` uses the embedded ones."""
+    n, epochs, seed = _checked("n", n, "users"), _checked("epochs", epochs, "epochs"), checked_seed(seed)
+    workers = (os.cpu_count() or 1) if threads is None else _checked("threads", threads, "threads")
+    tokens = np.empty((n, epochs, SET_SIZE), dtype=np.int16)
+
+    def fill(part: tuple[int, int, int]) -> None:
+        block, start, stop = part
+        for epoch, sets in enumerate(_block(parameters, epochs, seed, block)):
+            tokens[start:stop, epoch] = sets[: stop - start]
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(fill, blocks(n, BLOCK)))
+    return tokens
+
+
+def _block(parameters: Parameters, epochs: int, seed: int, block: int) -> list[Tokens]:
+    """Draw the sets of one whole block of users, a list over epochs of (BLOCK, 5) tokens."""
+    rng = stream(seed, PURPOSE, block)
+    lasting = lasting_interests(parameters, BLOCK, rng)
+    theme = np.minimum(
+        np.searchsorted(parameters.theme_steps, rng.random(BLOCK), side="right"), parameters.n_themes - 1
+    )
+    favourites = np.full((BLOCK, parameters.n_favourites), -1, dtype=np.int16)
+    nobody = np.zeros(BLOCK, dtype=np.intp)
+    _fill(favourites, nobody, lambda rows, uniform: parameters.unnamed(theme[rows], uniform), rng)
+
+    def favourite_or_fresh(rows: Ints, uniform: Floats) -> Tokens:
+        # One uniform number serves every choice: what is left of it after a choice is uniform again.
+        share = parameters.favourite_share
+        chosen = np.empty(rows.size, dtype=np.int16)
+        old = uniform < share
+        which = (uniform[old] * (parameters.n_favourites / max(share, 1e-300))).astype(np.intp)
+        chosen[old] = favourites[rows[old], np.minimum(which, parameters.n_favourites - 1)]
+        chosen[~old] = parameters.unnamed(theme[rows[~old]], (uniform[~old] - share) / max(1 - share, 1e-300))
+        return chosen
+
+    weeks = []
+    for epoch in range(epochs):
+        # A stream a week, so that asking for more weeks leaves the first ones as they are.
+        rng = stream(seed, f"{PURPOSE} epoch {epoch}", block)
+        has = named_topics(parameters, lasting, rng)
+        sets = np.full((BLOCK, SET_SIZE), -1, dtype=np.int16)
+        rows, topics = np.nonzero(has)
+        sets[rows, (np.cumsum(has, axis=1) - 1)[rows, topics]] = topics
+        _fill(sets, has.sum(axis=1), favourite_or_fresh, rng)
+        weeks.append(np.sort(sets, axis=1))
+    return weeks
+
+
+def lasting_interests(parameters: Parameters, size: int, rng: np.random.Generator) -> Floats:
+    """Draw ``a``: the (size, named) interests that stay with a user."""
+    return _correlated(parameters.lasting, size, rng)
+
+
+def named_topics(parameters: Parameters, lasting: Floats, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Draw which named topics each user has in one week: (size, named), at most five of them."""
+    has: npt.NDArray[np.bool_] = lasting + _correlated(parameters.weekly, len(lasting), rng) > parameters.threshold
+    crowded = np.flatnonzero(has.sum(axis=1) > SET_SIZE)
+    if crowded.size:
+        lot = np.where(has[crowded], rng.random((crowded.size, has.shape[1])), -1.0)
+        kept = np.argsort(-lot, axis=1)[:, :SET_SIZE]
+        has[crowded] = False
+        has[crowded[:, None], kept] = True
+    return has
+
+
+def _correlated(covariance: Floats, size: int, rng: np.random.Generator) -> Floats:
+    # einsum, not matmul: it adds in one order, whatever the linear algebra library and its threads.
+    root = np.linalg.cholesky(covariance)
+    return np.asarray(np.einsum("uj,ij->ui", rng.standard_normal((size, len(covariance))), root))
+
+
+def _fill(sets: Tokens, taken: Ints, topics: Callable[[Ints, Floats], Tokens], rng: np.random.Generator) -> None:
+    """Fill the places of each row from ``taken[row]`` on, drawing again what the row already holds."""
+    for place in range(sets.shape[1]):
+        rows = np.flatnonzero(taken <= place)
+        while rows.size:
+            drawn = topics(rows, rng.random(rows.size))
+            sets[rows, place] = drawn
+            rows = rows[(sets[rows, :place] == drawn[:, None]).any(axis=1)]
+
+
+def _symmetric(triangle: list[list[float]]) -> Floats:
+    lower = np.zeros((len(triangle), len(triangle)))
+    for i, row in enumerate(triangle):
+        lower[i, : i + 1] = row
+    return lower + np.tril(lower, -1).T
+
+
+def _checked(name: str, value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise OptionError(f"{name} must be a whole number of {what}, at least 1, not {value!r}")
+    return int(value)

@@ -1,0 +1,1 @@
+"""Each published table and figure, run again, beside the published numbers."""
