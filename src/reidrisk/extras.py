@@ -35,8 +35,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        # A broken installation of the library itself is another matter: let it speak for itself.
-        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
-            raise
-        message = f"{purpose} needs {module.partition('.')[0]!r}; install it with: "
+        # What is missing may be a dependency of the module: the same command installs it.
+        missing = (error.name or module).partition(".")[0]
+        message = f"{purpose} needs {missing!r}; install it with: "
         raise MissingExtraError(message + f'pip install "reidrisk[{extra}]"') from error

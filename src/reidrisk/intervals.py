@@ -111,14 +111,9 @@ def _exceedance(points: Floats, shapes: Floats, m: float) -> float:
 
 
 def _root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Bisect a monotone function whose sign changes between ``low`` and ``high``, to full precision."""
-    rising = f(high) > 0.0
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            break
-        if (f(middle) > 0.0) == rising:
-            high = middle
-        else:
-            low = middle
-    return 0.5 * (low + high)
+    """Find where a monotone function changes sign between ``low`` and ``high``, to full precision."""
+    from scipy.optimize import brentq
+
+    if f(low) * f(high) >= 0.0:  # the sign changes within rounding of an end
+        return low if abs(f(low)) < abs(f(high)) else high
+    return float(brentq(f, low, high, xtol=1e-300, rtol=4e-15, maxiter=200))

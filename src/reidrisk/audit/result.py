@@ -89,8 +89,13 @@ class AuditResult(Result):
     @classmethod
     def from_dict(cls, values: Any) -> AuditResult:
         """Rebuild a result written by :meth:`to_dict`."""
-        many: dict[str, type[Result]] = {"risks": Risk, "differences": Difference, "bounds": Bound, "choosiness": measure.Choosiness,
-                "assumptions": Assumption}  # fmt: skip
+        many: dict[str, type[Result]] = {
+            "risks": Risk,
+            "differences": Difference,
+            "bounds": Bound,
+            "choosiness": measure.Choosiness,
+            "assumptions": Assumption,
+        }
         one: dict[str, type[Result]] = {"exposure": measure.Exposure, "gate": Gate}
         try:
             if values["format"] != 1:

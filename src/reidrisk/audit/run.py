@@ -87,20 +87,22 @@ def audit_traces(
     counts = _epoch_counts(spec, targets.n_epochs)
     chosen = _attacks(spec, targets.n_tokens)
 
+    # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
+    steps = _Steps(tell, total=sum(counts) * (len(chosen) + 2) + 2 * targets.n_epochs)
     risks: list[Risk] = []
     differences: list[Difference] = []
     if known is not None:
-        for step, r in enumerate(counts):
+        for r in counts:
             for attack in chosen:
-                tell(f"{attack.name}, {r} epochs", step / len(counts))
+                steps.start(f"{attack.name}, {r} epochs", r)
                 asked = scored.epochs(r)
                 links = attack.fit(targets.epochs(r)).link(asked)
                 risks.append(summarise(attack, targets, asked, links, known, rows is None, seed, spec.level))
             here = risks[-len(chosen) :]
             differences += [measure.difference(other, here[0]) for other in here[1:]]
-    found = _bounds(spec, targets, queries, top_sets, counts, seed, tell)
+    found = _bounds(spec, targets, queries, top_sets, counts, seed, steps)
 
-    tell("how sure the attack is", 0.0)
+    steps.start("how sure the attack is", 2 * targets.n_epochs)
     worst = strongest(risks)
     choosy, curve = _choosiness(chosen, targets, scored, known)
     exposure = None
@@ -211,13 +213,13 @@ def _bounds(
     top_sets: TopSets | None,
     counts: tuple[int, ...],
     seed: int,
-    tell: Progress,
+    steps: _Steps,
 ) -> tuple[Bound, ...]:
     """Bound every number of epochs by what is known of the system."""
     top_k, noise = spec.parameters(targets.n_tokens)
     found: list[Bound] = []
-    for step, r in enumerate(counts):
-        tell(f"bounds, {r} epochs", step / len(counts))
+    for r in counts:
+        steps.start(f"bounds, {r} epochs", 2 * r)
         known, asked = targets.epochs(r), queries.epochs(r)
         if top_sets is not None:
             found += bounds.topics_full_information(top_sets.epochs(r), noise, asked, level=spec.level)
@@ -259,6 +261,17 @@ def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...]) -> str:
         "Who is whom is not known, so no rate can be measured; the attack believes itself at least 90 % sure of its "
         f"answer for {in_words(sure.answered)} records."
     )
+
+
+class _Steps:
+    """Overall progress from the weights of the steps that were begun."""
+
+    def __init__(self, tell: Progress, total: float) -> None:
+        self._tell, self._total, self._done = tell, total, 0.0
+
+    def start(self, name: str, weight: float) -> None:
+        self._tell(name, self._done / self._total)
+        self._done += weight
 
 
 def _silent(stage: str, share: float) -> None:

@@ -1,0 +1,36 @@
+"""The command line; thin: it parses, calls, prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code.
+
+    0 done, 1 a gate failed, 2 bad input or usage, 3 a gate is undecided, 70 a bug in the program, 130 interrupted.
+    """
+    from reidrisk.cli.app import app
+    from reidrisk.errors import ReidRiskError
+
+    try:
+        app(args=arguments, prog_name="reidrisk", standalone_mode=True)
+    except ReidRiskError as error:
+        _leave(str(error), 2)
+    except OSError as error:
+        what = error.strerror or str(error)
+        _leave(f"{error.filename}: {what}" if error.filename else what, 2)
+    except KeyboardInterrupt:
+        _leave("interrupted; no output was written", 130)
+    except Exception as error:
+        if os.environ.get("REIDRISK_DEBUG"):
+            raise
+        _leave(f"this is a bug: {type(error).__name__}: {error} (set REIDRISK_DEBUG=1 to see where)", 70)
+
+
+def _leave(message: str, code: int) -> None:
+    print("reidrisk: " + " ".join(message.split()), file=sys.stderr)
+    raise SystemExit(code)

@@ -1,0 +1,40 @@
+"""The menu of jobs."""
+
+from __future__ import annotations
+
+import typer
+
+from reidrisk import __version__
+from reidrisk.cli import audit, bounds, convert, demo
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="reidrisk",
+    help="How likely can the people behind two tables of records be re-identified, and what would lower it?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_START, _AUDIT, _THEORY, _DATA = "Start here", "Audit your data", "What no attacker can beat", "Prepare data"
+
+app.command("demo", rich_help_panel=_START)(demo.demo)
+app.command("audit", rich_help_panel=_AUDIT)(audit.audit)
+app.command("gate", rich_help_panel=_AUDIT)(audit.gate)
+app.command("bounds", rich_help_panel=_THEORY)(bounds.bounds)
+app.command("convert", rich_help_panel=_DATA)(convert.convert)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"reidrisk {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass

@@ -1,0 +1,186 @@
+"""`reidrisk audit` and `reidrisk gate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from pydantic import ValidationError
+
+from reidrisk.cli import output
+from reidrisk.errors import FormatError, OptionError
+
+__all__ = ["audit", "finish", "gate", "need_report", "read_result"]
+
+Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).")]
+ResultOut = Annotated[Path | None, typer.Option("--result", help="Write the result here (JSON, for gate).")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; one is drawn and printed when missing.")]
+
+
+def audit(
+    targets: Annotated[Path | None, typer.Argument(help="Known records: Parquet, CSV, Arrow or NPZ.")] = None,
+    queries: Annotated[Path | None, typer.Argument(help="Records to identify, over the same vocabulary.")] = None,
+    out: Out = None,
+    result: ResultOut = None,
+    truth: Annotated[Path | None, typer.Option(help="True pairs: a table with columns query, target.")] = None,
+    system: Annotated[
+        str, typer.Option(help="What the tokens are: 'topics' (the Topics API) or 'other' (no noise declared).")
+    ] = "other",
+    top_k: Annotated[int | None, typer.Option(help="Tokens the system holds for a person at a time.")] = None,
+    noise: Annotated[float | None, typer.Option(help="Probability that a random token is shown instead.")] = None,
+    n_tokens: Annotated[int | None, typer.Option(help="Size of the system's vocabulary.")] = None,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="All labels of the system: one a line, or a JSON list.")
+    ] = None,
+    layout: Annotated[str | None, typer.Option(help="'wide' or 'long'; recognised when missing.")] = None,
+    allow_unmatched: Annotated[
+        bool, typer.Option("--allow-unmatched", help="Keep people who are in one table only.")
+    ] = False,
+    attack: Annotated[
+        list[str] | None, typer.Option(help="'hamming' or 'weighted-hamming'; may be repeated; both when missing.")
+    ] = None,
+    epochs: Annotated[str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Score so many records, drawn at random.")] = None,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Score every record, however long it takes.")] = False,
+    max_risk: Annotated[float | None, typer.Option(help="Limit to hold the strongest attack against.")] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    min_group: Annotated[int, typer.Option(help="Never show groups of fewer people.")] = 20,
+    seed: Seed = None,
+    spec: Annotated[
+        Path | None, typer.Option(help="Run a saved audit again (JSON); other options are not used.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how many people can be linked across two tables, and write a report."""
+    from reidrisk.audit import AuditSpec, run
+
+    output.check_writable(out, result)
+    if spec is not None:
+        if targets is not None or queries is not None:
+            raise OptionError("give two tables or --spec, not both: the spec names its tables")
+        asked = _saved_spec(spec)
+    elif targets is None or queries is None:
+        raise OptionError("give two tables: reidrisk audit TARGETS QUERIES (or a saved one with --spec)")
+    else:
+        inputs = {
+            "targets": str(targets),
+            "queries": str(queries),
+            "truth": None if truth is None else str(truth),
+            "layout": layout,
+            "n_tokens": n_tokens,
+            "vocabulary": None if vocabulary is None else str(vocabulary),
+            "allow_unmatched": allow_unmatched,
+        }
+        options: dict[str, Any] = {
+            "inputs": {"kind": "tables", **inputs},
+            "system": system,
+            "top_k": top_k,
+            "noise": noise,
+            "epochs": _numbers(epochs),
+            "sample": sample,
+            "everyone": everyone,
+            "seed": seed,
+            "level": level,
+            "max_risk": max_risk,
+            "min_group": min_group,
+        }
+        if attack:
+            options["attacks"] = tuple(attack)
+        asked = _checked(AuditSpec, options)
+    if out is not None:
+        need_report()
+    with output.progress_bar() as progress:
+        found = run(asked, progress)
+    finish(found, out, result, as_json)
+
+
+def gate(
+    result: Annotated[Path, typer.Argument(help="Result of an audit (its --result file).")],
+    max_risk: Annotated[float, typer.Option(help="Highest acceptable risk, such as 0.03.")],
+    as_json: Json = False,
+) -> None:
+    """Say whether the strongest attack is within a limit: pass (exit 0), fail (1) or undecided (3)."""
+    from reidrisk.audit import gate as hold
+
+    answer = hold(read_result(result), max_risk)
+    if as_json:
+        output.print_json(answer.to_dict())
+    else:
+        print(answer.reading)
+    codes: dict[Literal["pass", "fail", "undecided"], int] = {"pass": 0, "fail": 1, "undecided": 3}
+    raise typer.Exit(codes[answer.answer])
+
+
+def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
+    """Write what was asked for, then print."""
+    from reidrisk import io
+
+    if result is not None:
+        with io.write_atomically(result) as temporary:
+            temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    if out is not None:
+        from reidrisk import report
+
+        report.write(found, out)
+    if as_json:
+        output.print_json(found.to_dict())
+    else:
+        output.print_audit(found)
+    for what, path in (("report", out), ("result", result)):
+        if path is not None:
+            output.remark(f"{what}: {path}")
+
+
+def read_result(path: Path) -> Any:
+    """Read the result of an audit, or refuse the file in one line."""
+    from reidrisk.audit import AuditResult
+
+    return AuditResult.from_dict(_json(path, "the result of an audit"))
+
+
+def _saved_spec(path: Path) -> Any:
+    from reidrisk.audit import AuditSpec
+
+    values = _json(path, "the spec of an audit")
+    return _checked(AuditSpec, values.get("spec", values))  # a result holds its spec: either file will do
+
+
+def _json(path: Path, what: str) -> dict[str, Any]:
+    if not path.is_file():
+        raise FormatError(f"{path}: there is no such file; it should be {what} (JSON)")
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}: this is not JSON, but should be {what}: {error}") from error
+    if not isinstance(values, dict):
+        raise FormatError(f"{path}: this is a JSON {type(values).__name__}, but should be {what}")
+    return values
+
+
+def _checked(model: Any, values: dict[str, Any]) -> Any:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part not in ("tables", "published"))
+        raise OptionError(f"option {where or 'spec'}: {first['msg']}, not {first.get('input')!r}") from error
+
+
+def _numbers(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise OptionError(f"--epochs takes whole numbers such as 1,2,4,8, not {text!r}") from error
+
+
+def need_report() -> None:
+    """Fail before the long job, not after it, where the report's libraries are missing."""
+    from reidrisk.extras import require
+
+    for module in ("altair", "vl_convert", "jinja2"):
+        require(module, "report", "the HTML report")

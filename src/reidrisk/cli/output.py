@@ -1,0 +1,117 @@
+"""What a person sees: tables on standard output, progress and remarks on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from reidrisk.errors import OptionError
+from reidrisk.results import Bound, Measurement
+from reidrisk.wording import percent, two_digits
+
+if TYPE_CHECKING:
+    from reidrisk.audit import AuditResult
+
+__all__ = ["check_writable", "print_audit", "print_bounds", "print_json", "progress_bar", "remark"]
+
+_WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
+
+
+def print_json(values: Any) -> None:
+    """Print plain values as JSON, for programs."""
+    print(json.dumps(values, indent=2, allow_nan=False))
+
+
+def remark(text: str) -> None:
+    """Say something on standard error, beside the results."""
+    print(text, file=sys.stderr)
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Refuse, before a long job, an output whose folder does not exist or that is itself a folder."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise OptionError(f"cannot write {path}: it is a folder; give a file name")
+        if not path.parent.is_dir():
+            raise OptionError(f"cannot write {path}: there is no folder {path.parent}; create it first")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
+    """Show stage, bar and time left on standard error, where that is a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda stage, share: bar.update(task, description=stage, completed=share)
+
+
+def print_audit(result: AuditResult) -> None:
+    """Print the verdict, a row for each attack and number of epochs, and the bounds that say something."""
+    console = _console()
+    console.print(f"\n{result.verdict}\n", soft_wrap=False)
+    if result.risks:
+        table = Table("epochs", "attack", "correct links", "interval", "wrong", "no answer", "blind guess")
+        for column in table.columns[2:]:
+            column.justify = "right"
+        for risk in sorted(result.risks, key=lambda risk: risk.n_epochs):
+            table.add_row(
+                str(risk.n_epochs),
+                risk.attack,
+                percent(risk.rate),
+                f"{percent(risk.low)} to {percent(risk.high)}",
+                percent(risk.incorrect),
+                percent(risk.abstained),
+                percent(risk.baseline),
+            )
+        console.print(table)
+    telling = [bound for bound in result.bounds if bound.says_something]
+    if telling:
+        table = Table("epochs", "no attacker beats", "setting", "because", "reference", title_justify="left")
+        for bound in telling:
+            table.add_row(str(bound.n_epochs or ""), percent(bound.value), bound.setting, bound.name, bound.reference)
+        console.print(table)
+    silent = len(result.bounds) - len(telling)
+    if silent:
+        console.print(f"{silent} further bounds say nothing here (they are 100 % or more).")
+    if result.gate is not None:
+        console.print(f"\nGate: {result.gate.reading}")
+    console.print(f"Seed {result.seed}; {result.n_scored:,} of {result.n_queries:,} records scored.")
+
+
+def print_bounds(entries: list[Bound | Measurement], tightest: dict[str, Bound]) -> None:
+    """Print bounds and measurements of a channel in one table, each with its reading."""
+    console = _console()
+    table = Table("what", "value", "says", "reference")
+    table.columns[1].justify = "right"
+    for entry in entries:
+        if isinstance(entry, Measurement):
+            table.add_row(entry.name, _value(entry.value, entry.unit), entry.reading, entry.reference)
+            continue
+        mark = "  [bold]tightest[/bold]" if tightest.get(entry.setting) is entry else ""
+        name = f"{entry.setting}: {entry.name}{mark}"
+        value = percent(entry.value) if entry.says_something else "says nothing"
+        table.add_row(name, value, entry.reading, entry.reference)
+    console.print(table)
+
+
+def _value(value: float, unit: str) -> str:
+    return f"{two_digits(value)} {unit}".strip()
+
+
+def _console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDTH)

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reidrisk import search
+from reidrisk.errors import OptionError
+from reidrisk.search import Weights, reference
+
+
+@st.composite
+def problems(draw):
+    n, q, r, n_tokens = (draw(st.integers(1, top)) for top in (40, 12, 6, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    missing = draw(st.sampled_from([0.0, 0.2]))
+    tables = [np.where(rng.random((m, r)) < missing, -1, rng.integers(0, n_tokens, (m, r))) for m in (n, q)]
+    rows = r if draw(st.booleans()) else 1
+    # Small whole weights make ties and zero gains common; gains may be negative.
+    weights = Weights(rng.integers(-2, 4, (rows, n_tokens)), rng.integers(-2, 3, (rows, n_tokens)))
+    return tables[0], tables[1], weights, n_tokens
+
+
+@settings(deadline=None, max_examples=150)
+@given(problems(), st.sampled_from([1, 2]))
+def test_best_agrees_with_the_twin(problem, threads):
+    targets, queries, weights, n_tokens = problem
+    found = search.best(search.columns(targets, n_tokens), queries, weights, threads=threads)
+    for ours, theirs in zip(found, reference.best(targets, queries, weights), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@settings(deadline=None, max_examples=100)
+@given(problems(), st.data())
+def test_candidates_and_pair_scores_agree_with_the_twin(problem, data):
+    targets, queries, weights, n_tokens = problem
+    k = data.draw(st.integers(1, len(targets)))
+    found = search.candidates(search.columns(targets, n_tokens), queries, weights, k)
+    for ours, theirs in zip(found, reference.candidates(targets, queries, weights, k), strict=True):
+        assert np.array_equal(ours, theirs)
+    rows = np.array([data.draw(st.integers(0, len(targets) - 1)) for _ in queries])
+    scores = reference.scores(targets, queries, weights)
+    assert np.array_equal(search.pair_scores(targets, queries, weights, rows), scores[np.arange(len(rows)), rows])
+
+
+@settings(deadline=None, max_examples=50)
+@given(problems())
+def test_posterior_is_a_softmax(problem):
+    targets, queries, small, n_tokens = problem
+    weights = Weights(small.match * 30_000, small.mismatch * 30_000)
+    scores = reference.scores(targets, queries, weights)
+    best = scores.max(axis=1)
+    expected = 1.0 / np.exp((scores - best[:, None]) / search.GRID).sum(axis=1)
+    found = search.posterior(search.columns(targets, n_tokens), queries, weights, best)
+    assert np.allclose(found, expected, rtol=1e-8)
+
+
+def test_blocks_and_many_targets_change_nothing():
+    rng = np.random.default_rng(0)
+    targets, queries = rng.integers(0, 3, (10_000, 4)), rng.integers(0, 3, (200, 4))
+    weights = Weights(rng.integers(0, 9, (4, 3)), rng.integers(-9, 0, (4, 3)))
+    table = search.columns(targets, 3)
+    one, two = (search.best(table, queries, weights, threads=t) for t in (1, 2))
+    expected = reference.best(targets, queries, weights)
+    for a, b, c in zip(one, two, expected, strict=True):
+        assert np.array_equal(a, b)
+        assert np.array_equal(a, c)
+
+
+def test_large_vocabularies_and_large_weights_keep_exact():
+    targets = np.array([[70_000, 1], [69_999, 1]])
+    weights = Weights(np.full((1, 70_001), 2**40), np.zeros((1, 70_001), dtype=np.int64))
+    found = search.best(search.columns(targets, 70_001), np.array([[69_999, 1]]), weights)
+    assert found.score.tolist() == [2**41]
+    assert found.target.tolist() == [1]
+
+
+def test_a_query_without_any_token_ties_with_everyone():
+    weights = Weights(np.ones((1, 3), dtype=np.int64), np.zeros((1, 3), dtype=np.int64))
+    found = search.best(search.columns(np.array([[0], [1], [-1]]), 3), np.array([[-1]]), weights)
+    assert found.n_ties.tolist() == [3]
+
+
+def test_bad_requests_are_refused():
+    counts = Weights(np.ones((1, 3), dtype=np.int64), np.zeros((1, 3), dtype=np.int64), per_nat=0)
+    table = search.columns(np.array([[0], [1]]), 3)
+    with pytest.raises(OptionError, match="no posterior"):
+        search.posterior(table, np.array([[0]]), counts, np.array([1]))
+    with pytest.raises(OptionError, match="cannot give 3 candidates of 2"):
+        search.candidates(table, np.array([[0]]), counts, 3)

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+from reidrisk.errors import DataError, OptionError
+from reidrisk.intervals import _exceedance, difference_interval, mean_interval
+
+values = hnp.arrays(np.float64, st.integers(1, 60), elements=st.sampled_from([0.0, 0.001, 0.1, 1 / 3, 0.5, 1.0]))
+
+
+@given(st.integers(1, 500), st.data(), st.sampled_from([0.8, 0.95, 0.99]))
+def test_binary_values_give_clopper_pearson(n, data, level):
+    ones = data.draw(st.integers(0, n))
+    low, high = mean_interval([1.0] * ones + [0.0] * (n - ones), level)
+    exact = stats.binomtest(ones, n).proportion_ci(level, method="exact")
+    assert low == pytest.approx(exact.low, abs=1e-12)
+    assert high == pytest.approx(exact.high, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(values)
+def test_the_mean_lies_inside_and_the_order_does_not_matter(x):
+    low, high = mean_interval(x)
+    assert 0.0 <= low <= x.mean() + 1e-12
+    assert x.mean() - 1e-12 <= high <= 1.0
+    assert mean_interval(x[::-1]) == (low, high)
+    assert mean_interval(1.0 - x) == pytest.approx((1.0 - high, 1.0 - low), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(values)
+def test_a_higher_level_is_wider(x):
+    narrow, wide = mean_interval(x, 0.8), mean_interval(x, 0.99)
+    assert wide[0] <= narrow[0] + 1e-12
+    assert narrow[1] <= wide[1] + 1e-12
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.r_[np.zeros(50), 0.5],
+        np.full(5, 0.3),
+        1 / np.random.default_rng(1).integers(1, 50, 400),
+        np.r_[np.zeros(900), 1 / np.random.default_rng(2).integers(1, 500, 100)],
+    ],
+)
+def test_the_saddlepoint_agrees_with_random_weights(x):
+    """The quantile behind the interval, by drawing the Dirichlet weights themselves."""
+    points, counts = np.unique(np.append(x, 1.0), return_counts=True)
+    drawn = np.random.default_rng(0).standard_gamma(counts, size=(200_000, len(points)))
+    means = drawn @ points / drawn.sum(axis=1)
+    for m in np.quantile(means, [0.9, 0.975, 0.995]):
+        assert _exceedance(points, counts.astype(float), m) == pytest.approx(np.mean(means > m), rel=0.12)
+
+
+@pytest.mark.parametrize(
+    ("name", "draw", "mean"),
+    [
+        ("rare whole credits", lambda rng, n: (rng.random(n) < 0.002).astype(float), 0.002),
+        ("rare shared credits", lambda rng, n: (rng.random(n) < 0.01) / rng.integers(1, 5, n), 0.01 * 25 / 48),
+        ("tiny even credits", lambda rng, n: rng.choice([0.001, 0.002], n), 0.0015),
+        ("mostly tiny, few whole", lambda rng, n: np.where(rng.random(n) < 0.005, 1.0, 0.001), 0.005 + 0.995 * 0.001),
+        ("common", lambda rng, n: rng.choice([0.0, 0.5, 1.0], n), 0.5),
+    ],
+)
+def test_coverage_by_simulation_near_zero_too(name, draw, mean):
+    rng = np.random.default_rng(3)
+    trials = [mean_interval(draw(rng, 300)) for _ in range(400)]
+    covered = np.mean([low <= mean <= high for low, high in trials])
+    # 400 trials at 95 %: fewer than 92 % would be five standard deviations of bad luck in all.
+    assert covered >= 0.92, name
+
+
+def test_it_adapts_to_the_spread():
+    even = mean_interval(np.full(1000, 0.01))
+    rare = mean_interval(np.r_[np.ones(10), np.zeros(990)])
+    assert even[1] - even[0] < 0.5 * (rare[1] - rare[0])
+
+
+def test_paired_difference_is_tighter_than_two_intervals():
+    rng = np.random.default_rng(4)
+    a = (rng.random(2000) < 0.1).astype(float)
+    b = np.where(rng.random(2000) < 0.02, 0.0, a)
+    low, high = difference_interval(a, b)
+    assert low <= a.mean() - b.mean() <= high
+    assert high - low < 0.3 * sum(np.diff(mean_interval(x))[0] for x in (a, b))
+
+
+@pytest.mark.parametrize(
+    ("x", "level", "kind", "message"),
+    [
+        ([], 0.95, DataError, "no values"),
+        ([1.5], 0.95, DataError, "must lie in"),
+        ([np.nan], 0.95, DataError, "must lie in"),
+        ([0.5], 1.0, OptionError, "strictly between"),
+    ],
+)
+def test_bad_input(x, level, kind, message):
+    with pytest.raises(kind, match=message):
+        mean_interval(x, level)
