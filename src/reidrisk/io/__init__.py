@@ -3,17 +3,22 @@
 from reidrisk.io.atomic import write_atomically
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
+from reidrisk.io.convert import convert
 from reidrisk.io.pair import Pair, read_pair
 from reidrisk.io.sets import read_top_sets, write_top_sets
+from reidrisk.io.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
 from reidrisk.io.traces import read_traces, traces_from_frame, write_traces
 from reidrisk.io.truth import read_truth
 from reidrisk.io.vocabulary import read_vocabulary
 
 __all__ = [
     "Pair",
+    "TopicsRecords",
+    "convert",
     "read_bags",
     "read_channel",
     "read_pair",
+    "read_tfrecords",
     "read_top_sets",
     "read_traces",
     "read_truth",
@@ -21,6 +26,7 @@ __all__ = [
     "traces_from_frame",
     "write_atomically",
     "write_bags",
+    "write_tfrecords",
     "write_top_sets",
     "write_traces",
 ]

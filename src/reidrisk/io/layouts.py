@@ -9,7 +9,16 @@ from typing import Any
 from reidrisk.errors import FormatError, OptionError
 from reidrisk.io.formats import Table
 
-__all__ = ["LAYOUTS", "check_layout", "epoch_columns", "layout_of", "refuse_unknown", "require_columns", "set_columns"]
+__all__ = [
+    "LAYOUTS",
+    "check_layout",
+    "epoch_columns",
+    "holds_sets",
+    "layout_of",
+    "refuse_unknown",
+    "require_columns",
+    "set_columns",
+]
 
 LAYOUTS = ("long", "wide")
 """Layouts of traces: one row an observation, or one row a user."""
@@ -98,6 +107,13 @@ def set_columns(table: Table) -> list[list[str]]:
                 "top sets; read it with read_traces"
             )
     return [[numbers[epoch]] for epoch in sorted(numbers)]
+
+
+def holds_sets(table: Table) -> bool:
+    """Tell whether a table is one of top sets: lists, or one column a slot."""
+    return any(
+        _SLOT.fullmatch(column) or (_EPOCH.fullmatch(column) and _is_list(kind)) for column, kind in table.types.items()
+    )
 
 
 def _refuse_gaps(table: Table, found: list[int], pattern: str) -> None:

@@ -103,9 +103,7 @@ def read_pair(
         lone_queries = int((rows < 0).sum())
         notes = list(encoding.notes)
         if lone_queries:
-            notes.append(
-                f"{lone_queries:,} of {len(rows):,} queries have no true pair and are taken to be absent from the targets."
-            )
+            notes.append(f"{lone_queries:,} of {len(rows):,} queries have no true pair and are taken to be no targets.")
         lone_targets = len(targets) - len(np.unique(rows[rows >= 0]))
         return replace(
             pair, unmatched_targets=lone_targets, unmatched_queries=lone_queries, notes=tuple(notes), truth=rows

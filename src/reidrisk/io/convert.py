@@ -1,0 +1,99 @@
+"""From one file format to another: TFRecord files into tables, and tables into each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from reidrisk.errors import OptionError
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.bags import read_bags, write_bags
+from reidrisk.io.formats import ENDINGS, format_of, open_table
+from reidrisk.io.layouts import check_layout, holds_sets
+from reidrisk.io.sets import read_top_sets, write_top_sets
+from reidrisk.io.topics_records import is_tfrecord, read_tfrecords
+from reidrisk.io.traces import read_traces, write_traces
+from reidrisk.vocabulary import Vocabulary
+
+__all__ = ["convert"]
+
+
+def convert(
+    sources: Sequence[PathLike],
+    out: PathLike,
+    layout: str | None = None,
+    n_tokens: int | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> str:
+    r"""Convert TFRecord files, or one table, into a table of another format.
+
+    Parameters
+    ----------
+    sources : list of paths
+        The TFRecord files of one data set, or one table of traces, top sets or bags.
+    out : str or path
+        The table to write; its ending tells the format. The simulator's records hold three tables: the top sets are
+        written here, the traces of the two observers beside it, with ``.client_1`` and ``.client_2`` before the ending.
+    layout : {'wide', 'long'}, optional
+        Layout of traces that are written; wide if not given.
+    n_tokens, vocabulary
+        As for :func:`read_traces` and :func:`read_tfrecords`.
+
+    Returns
+    -------
+    str
+        What was done, in one line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "weeks.csv").write_text("user,epoch_0\nann,news\nbob,music\n")
+    >>> print(convert([folder / "weeks.csv"], folder / "weeks.parquet").replace(str(folder), "…"))
+    Wrote Traces(2 users x 1 epochs, 2 tokens) to …/weeks.parquet.
+    """
+    format_of(out)
+    check_layout(layout)
+    if not sources:
+        raise OptionError("there is no file to convert; name at least one")
+    records = [is_tfrecord(source) for source in sources]
+    if all(records):
+        return _convert_records(sources, out, layout or "wide", n_tokens, vocabulary)
+    if len(sources) > 1:
+        raise OptionError(f"{len(sources)} files were given; only TFRecord files are joined, convert tables one by one")
+    source = sources[0]
+    table = open_table(source)
+    if holds_sets(table):
+        top_sets = read_top_sets(source, n_tokens, vocabulary)
+        write_top_sets(top_sets, out)
+        return f"Wrote {top_sets!r} to {out}."
+    if "token" in table.types and "epoch" not in table.types:
+        bags = read_bags(source, n_tokens, vocabulary)
+        write_bags(bags, out)
+        return f"Wrote {bags!r} to {out}."
+    traces = read_traces(source, None, n_tokens, vocabulary)
+    write_traces(traces, out, layout or "wide")
+    return f"Wrote {traces!r} to {out}."
+
+
+def _convert_records(
+    sources: Sequence[PathLike], out: PathLike, layout: str, n_tokens: int | None, vocabulary: Vocabulary | None
+) -> str:
+    records = read_tfrecords(sources, n_tokens, vocabulary)
+    written = []
+    if records.top_sets is not None:
+        write_top_sets(records.top_sets, out)
+        written.append(f"{records.top_sets!r} to {out}")
+    for number, traces in ((1, records.client_1), (2, records.client_2)):
+        if traces is not None:
+            beside = _beside(out, f"client_{number}")
+            write_traces(traces, beside, layout)
+            written.append(f"{traces!r} to {beside}")
+    return " ".join([f"Wrote {'; '.join(written)}.", *records.notes])
+
+
+def _beside(out: PathLike, word: str) -> Path:
+    """Return the path with a word before its ending: ``a.csv.gz`` becomes ``a.client_1.csv.gz``."""
+    path = Path(out)
+    ending = max((ending for ending in ENDINGS if path.name.lower().endswith(ending)), key=len)
+    return path.with_name(f"{path.name[: -len(ending)]}.{word}{path.name[-len(ending) :]}")

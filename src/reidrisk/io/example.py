@@ -1,0 +1,113 @@
+"""tf.train.Example without TensorFlow: a reader and a writer of one record."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reidrisk.errors import FormatError
+
+__all__ = ["BYTES", "FLOAT", "INTEGER", "Feature", "make_example", "parse_example"]
+
+BYTES, FLOAT, INTEGER = 1, 2, 3
+"""The kinds of lists a feature can hold; the numbers are those of the protocol."""
+
+Feature = Sequence[bytes] | Sequence[float] | Sequence[int]
+
+
+def parse_example(data: bytes) -> dict[str, tuple[int, list[Any]]]:
+    """Return the kind and the values of each feature of one record, the slow way.
+
+    Examples
+    --------
+    >>> parse_example(make_example({"user_id": [b"user 7"], "epoch_0_topics": [1, 299]}))
+    {'user_id': (1, [b'user 7']), 'epoch_0_topics': (3, [1, 299])}
+    """
+    found: dict[str, tuple[int, list[Any]]] = {}
+    for features in (value for field, _, value in _fields(data) if field == 1):
+        for entry in (value for field, _, value in _fields(features) if field == 1):
+            parts = {field: value for field, _, value in _fields(entry)}
+            kind, values = 0, []
+            for kind, _, content in _fields(parts.get(2, b"")):
+                values = [x for field, wire, raw in _fields(content) if field == 1 for x in _values(kind, wire, raw)]
+            found[bytes(parts.get(1, b"")).decode()] = (kind, values)
+    return found
+
+
+def make_example(features: Mapping[str, Feature]) -> bytes:
+    """Write one record; the type of the first value tells the kind of a list, an empty list has none."""
+    entries = b""
+    for feature, values in features.items():
+        content = b""
+        if values:
+            if isinstance(values[0], bytes):
+                kind, packed = BYTES, b"".join(_block(1, bytes(value)) for value in values)  # type: ignore[arg-type]
+            elif isinstance(values[0], float):
+                kind, packed = FLOAT, _block(1, struct.pack(f"<{len(values)}f", *values))
+            else:
+                kind, packed = INTEGER, _block(1, b"".join(_varint(int(value)) for value in values))
+            content = _block(kind, packed)
+        entries += _block(1, _block(1, feature.encode()) + _block(2, content))
+    return _block(1, entries)
+
+
+def _block(field: int, content: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def _fields(data: Any) -> list[tuple[int, int, Any]]:
+    """Split a message into (field, wire type, value)."""
+    fields, at = [], 0
+    while at < len(data):
+        key, at = _read_varint(data, at)
+        field, wire = key >> 3, key & 7
+        value: Any
+        if wire == 0:
+            value, at = _read_varint(data, at)
+        elif wire in (1, 2, 5):
+            length = {1: 8, 5: 4}.get(wire)
+            if length is None:
+                length, at = _read_varint(data, at)
+            value, at = data[at : at + length], at + length
+        else:
+            raise FormatError(f"a field has the wire type {wire}, which a tf.train.Example never has")
+        if at > len(data):
+            raise FormatError("a tf.train.Example ends in the middle of a field")
+        fields.append((field, wire, value))
+    return fields
+
+
+def _read_varint(data: Any, at: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            raise FormatError("a tf.train.Example ends in the middle of a number")
+        value |= (data[at] & 0x7F) << shift
+        at += 1
+        if data[at - 1] < 0x80:
+            return value & ((1 << 64) - 1), at
+    raise FormatError("a number of a tf.train.Example is longer than 64 bits")
+
+
+def _values(kind: int, wire: int, raw: Any) -> list[Any]:
+    if kind == BYTES:
+        return [bytes(raw)]
+    if kind == FLOAT:
+        return list(struct.unpack(f"<{len(raw) // 4}f", raw))
+    if wire == 0:
+        return [raw - (1 << 64) if raw >> 63 else raw]
+    numbers, at = [], 0
+    while at < len(raw):
+        value, at = _read_varint(raw, at)
+        numbers.append(value - (1 << 64) if value >> 63 else value)
+    return numbers
