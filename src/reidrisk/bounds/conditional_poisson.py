@@ -27,7 +27,9 @@ _STEP = 2.0 / 3.0
 _PATIENCE = 100
 """Iterations without progress after which the last digit is taken to be reached."""
 
-_ALMOST_SURE = 1e-12
+_NEGLIGIBLE = 1e-12
+"""A token held with a probability this near to 0 or 1 counts as one never, or always, held."""
+
 _BLOCK = 4_000_000
 
 
@@ -59,19 +61,25 @@ def inclusion_probabilities(popularity: npt.ArrayLike, k: int) -> Floats:
         raise DataError(f"the popularity of token {wrong[0]} is {given[wrong[0]]}; it must lie in [0, 1]")
     if np.count_nonzero(given) < k:
         raise DataError(f"only {np.count_nonzero(given)} tokens are ever in a set, but sets have {k}")
-    # The largest values reach 1 first: try 0, 1, 2, ... of them at 1 and scale the rest.
     p = given.copy()
     sure = np.zeros(given.size, dtype=bool)
     while True:
-        rest = ~sure
+        # Scale all that are not sure; what reaches 1 stays there; then drop what all but vanishes.
+        rest = ~sure & (p > 0.0)
         left = k - int(sure.sum())
-        total = p[rest].sum()
-        p[rest] = p[rest] * (left / total) if left else 0.0
-        new = rest & (p >= 1.0 - _ALMOST_SURE)
-        if not new.any():
+        if not left or not rest.any():
+            p[~sure] = 0.0
             return p
-        p[new] = 1.0
-        sure |= new
+        p[rest] /= p[rest].max()
+        p[rest] *= left / p[rest].sum()
+        new, rare = rest & (p >= 1.0 - _NEGLIGIBLE), rest & (p < _NEGLIGIBLE)
+        if new.any():
+            p[new] = 1.0
+            sure |= new
+        elif rare.any():
+            p[rare] = 0.0
+        else:
+            return p
 
 
 def pair_inclusion(p: Floats, k: int) -> Floats:
