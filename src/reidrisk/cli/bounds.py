@@ -24,16 +24,12 @@ def bounds(
 
     entries = list(theory.summary(io.read_channel(matrix)))
     limits = [entry for entry in entries if isinstance(entry, Bound)]
-    tightest = {
-        setting: best
-        for setting in dict.fromkeys(bound.setting for bound in limits)
-        if (best := theory.tightest(limits, setting)) is not None
-    }
+    tightest = [theory.tightest(limits, setting) for setting in dict.fromkeys(bound.setting for bound in limits)]
     if as_json:
         values = {
             "bounds": [bound.to_dict() | {"says_something": bound.says_something} for bound in limits],
             "measurements": [entry.to_dict() for entry in entries if not isinstance(entry, Bound)],
-            "tightest": {setting: bound.name for setting, bound in tightest.items()},
+            "tightest": [found.to_dict() for found in tightest],
         }
         output.print_json(values)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from reidrisk.errors import OptionError
-from reidrisk.results import Bound, Measurement
+from reidrisk.results import Bound, Measurement, Result
 from reidrisk.wording import percent, two_digits
 
 if TYPE_CHECKING:
@@ -92,24 +92,23 @@ def print_audit(result: AuditResult) -> None:
     console.print(f"Seed {result.seed}; {result.n_scored:,} of {result.n_queries:,} records scored.")
 
 
-def print_bounds(entries: list[Bound | Measurement], tightest: dict[str, Bound]) -> None:
+def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
     """Print bounds and measurements of a channel in one table, each with its reading."""
     console = _console()
-    table = Table("what", "value", "says", "reference")
+    table = Table("what", "value", "reading", "reference", show_lines=True)
     table.columns[1].justify = "right"
+    best = {(found.setting, found.name) for found in tightest}
     for entry in entries:
-        if isinstance(entry, Measurement):
-            table.add_row(entry.name, _value(entry.value, entry.unit), entry.reading, entry.reference)
-            continue
-        mark = "  [bold]tightest[/bold]" if tightest.get(entry.setting) is entry else ""
-        name = f"{entry.setting}: {entry.name}{mark}"
-        value = percent(entry.value) if entry.says_something else "says nothing"
-        table.add_row(name, value, entry.reading, entry.reference)
+        if isinstance(entry, Bound):
+            mark = "\n[bold]tightest[/bold]" if (entry.setting, entry.name) in best else ""
+            value = percent(entry.value) if entry.says_something else "says nothing"
+            table.add_row(f"{entry.setting}: {entry.name}{mark}", value, entry.reading, entry.reference)
+        elif isinstance(entry, Measurement):
+            value = f"{two_digits(entry.value)} {entry.unit}".strip()
+            table.add_row(entry.name, value, entry.reading, entry.reference)
     console.print(table)
-
-
-def _value(value: float, unit: str) -> str:
-    return f"{two_digits(value)} {unit}".strip()
+    for found in tightest:
+        console.print(f"{found.setting}: {found.reading}")
 
 
 def _console() -> Console:

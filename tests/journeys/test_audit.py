@@ -1,0 +1,96 @@
+"""From two tables to a verdict, a result and a gate."""
+
+import json
+
+import pytest
+
+
+def test_two_small_tables_to_verdict_result_and_report(reidrisk, pair, tmp_path):
+    done = reidrisk("audit", *pair, "--seed", 1, "--out", "r.html", "--result", "r.json", "--max-risk", 0.9)
+    assert done.code == 0, done.err
+    assert "links about 50 in 100 people correctly" in done.out
+    assert "Gate: undecided" in done.out
+    values = json.loads((tmp_path / "r.json").read_text())
+    assert values["seed"] == 1
+    assert {(risk["attack"], risk["n_epochs"]) for risk in values["risks"]} == {
+        ("Hamming", 1), ("Hamming", 2), ("WeightedHamming", 1), ("WeightedHamming", 2)
+    }  # fmt: skip
+    html = (tmp_path / "r.html").read_text()
+    assert "<html" in html
+    assert "50 in 100" in html
+    for secret in ("ann", "bob", '"cat"', "sports"):  # neither people nor tokens
+        assert f">{secret}<" not in html
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.csv", "r.html", "r.json"]
+
+
+def test_the_same_seed_gives_the_same_result_and_a_saved_one_runs_again(reidrisk, pair, tmp_path):
+    def numbers(*arguments):
+        done = reidrisk("audit", *arguments, "--json")
+        assert done.code == 0, done.err
+        values = json.loads(done.out)
+        return {key: values[key] for key in values if key not in ("seconds", "versions")}
+
+    first = numbers(*pair, "--seed", 7, "--result", "one.json")
+    assert numbers(*pair, "--seed", 7) == first
+    assert numbers("--spec", "one.json") == first
+
+
+def test_json_is_all_that_is_printed(reidrisk, pair):
+    done = reidrisk("audit", *pair, "--json")
+    assert json.loads(done.out)["verdict"]
+    assert done.err == ""
+
+
+def test_an_audit_of_unknown_tokens_names_what_it_assumes(reidrisk, pair):
+    values = json.loads(reidrisk("audit", *pair, "--json", "--seed", 1).out)
+    said = " ".join(entry["holds"] for entry in values["assumptions"])
+    assert "no noise was declared" in said
+    assert "The system can show 5 different tokens" in said
+    topics = json.loads(reidrisk("audit", *pair, "--json", "--seed", 1, "--system", "topics", "--n-tokens", 5).out)
+    assert "Topics API" in " ".join(entry["holds"] for entry in topics["assumptions"])
+
+
+def test_people_in_one_table_only_are_refused_with_counts_and_kept_on_request(reidrisk, table, pair):
+    stranger = table("c.csv", "user,epoch_0,epoch_1\nann,news,sports\nzoe,food,food\n")
+    done = reidrisk("audit", pair[0], stranger, "--out", "r.html")
+    assert done.code == 2
+    assert "3 users" in done.err
+    assert "1 user" in done.err
+    assert "--allow-unmatched" in done.err
+    kept = json.loads(reidrisk("audit", pair[0], stranger, "--allow-unmatched", "--json", "--seed", 1).out)
+    last = [risk for risk in kept["risks"] if risk["n_epochs"] == 2]
+    assert {risk["rate"] for risk in last} == {0.5}  # ann is found, zoe can only be linked wrongly
+    assert last[0]["baseline"] == pytest.approx(0.5 / 4)
+
+
+def test_no_shared_ids_means_no_rate_but_probabilities(reidrisk, table, pair, tmp_path):
+    other = table("c.csv", "user,epoch_0,epoch_1\n101,news,sports\n102,food,food\n".replace("10", "x10"))
+    done = reidrisk("audit", pair[0], other, "--allow-unmatched", "--seed", 1, "--out", "r.html", "--result", "r.json")
+    assert done.code == 0, done.err
+    assert "no rate can be measured" in done.out
+    assert (tmp_path / "r.html").exists()
+    values = json.loads((tmp_path / "r.json").read_text())
+    assert values["risks"] == []
+    assert values["choosiness"][0]["correct"] is None
+    gate = reidrisk("gate", "r.json", "--max-risk", 0.1)
+    assert gate.code == 2
+    assert "measured no rate" in gate.err
+
+
+def test_true_pairs_bring_the_rate_back(reidrisk, table, pair):
+    other = table("c.csv", "user,epoch_0,epoch_1\nx1,news,sports\nx2,food,food\n")
+    truth = table("truth.csv", "query,target\nx1,ann\nx2,dan\n")
+    values = json.loads(reidrisk("audit", pair[0], other, "--truth", truth, "--json", "--seed", 1).out)
+    assert {risk["rate"] for risk in values["risks"] if risk["n_epochs"] == 2} == {1.0}
+    wrong = table("wrong.csv", "query,target\nx1,nobody\n")
+    done = reidrisk("audit", pair[0], other, "--truth", wrong)
+    assert done.code == 2
+    assert "nobody" in done.err
+
+
+@pytest.mark.parametrize(("limit", "code", "word"), [(0.99, 0, "pass"), (0.001, 1, "fail"), (0.5, 3, "undecided")])
+def test_the_gate_answers_by_exit_code(reidrisk, pair, limit, code, word):
+    reidrisk("audit", *pair, "--seed", 1, "--result", "r.json")
+    done = reidrisk("gate", "r.json", "--max-risk", limit)
+    assert (done.code, done.out.split(":")[0]) == (code, word)
+    assert json.loads(reidrisk("gate", "r.json", "--max-risk", limit, "--json").out)["answer"] == word
