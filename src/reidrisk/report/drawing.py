@@ -1,0 +1,211 @@
+"""How charts are drawn: lines with labels at their ends, rows of points, one look for all.
+
+Lines differ in dash and marker as well as in colour (the palette of Okabe and Ito), so that they can be told
+apart by colour-blind readers and on grey prints; labels stand at the line ends, so that there is no legend to
+look up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reidrisk.extras import require
+from reidrisk.report.scales import RateScale, spread
+
+__all__ = ["ATTACKS", "BOUND", "GUESSING", "INK", "PUBLISHED", "Line", "Point", "Style", "altair", "finished", "line_chart", "row_chart"]  # fmt: skip
+
+INK, _GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
+_HEIGHT = 330
+_ROW = 52
+
+
+@dataclass(frozen=True)
+class Style:
+    """What tells a line from the others."""
+
+    color: str
+    dash: tuple[int, ...] = (1, 0)
+    shape: str = "circle"
+    filled: bool = True
+    markers: bool = True
+    band: bool = False
+
+
+ATTACKS = (
+    Style("#0072B2", band=True),
+    Style("#C04F00", dash=(7, 4), shape="square", band=True),
+    Style("#00795A", dash=(3, 3), shape="triangle-up", band=True),
+    Style("#8A4F7D", dash=(10, 3, 2, 3), shape="diamond", band=True),
+)
+GUESSING = Style(_GREY, dash=(1, 5), shape="diamond", markers=False)
+BOUND = Style("#000000", dash=(12, 3, 2, 3), shape="triangle-down")
+PUBLISHED = Style("#C04F00", shape="square", filled=False)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A rate with its interval; ``text`` is how it reads."""
+
+    x: float
+    rate: float
+    low: float
+    high: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points of one kind, with the label at the end: a name and a short form of it for phones, and the last value."""
+
+    name: str
+    short: str
+    value: str
+    style: Style
+    points: tuple[Point, ...]
+    notes: Mapping[float, str] = field(default_factory=dict)
+
+
+def altair() -> Any:
+    """Return the chart library."""
+    return require("altair", "report", "the HTML report")
+
+
+def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit: str, narrow: bool) -> Any:
+    """Lay lines, bands and markers over each other, with a label at the end of each line.
+
+    Parameters
+    ----------
+    drawn : sequence of Line
+        The first one is drawn on top.
+    x : altair.X
+        The horizontal axis, of the field ``x``.
+    scale : RateScale
+        The vertical axis.
+    title, unit : str
+        What the vertical axis shows, and what ``x`` counts.
+    narrow : bool
+        Leave less room for labels, for a phone.
+    """
+    alt = altair()
+    y = alt.Y("rate:Q", title=None, scale=_scale(scale), axis=_axis(scale, scale.ticks))
+    parts: list[Any] = []
+    for line in reversed(drawn):
+        style = line.style
+        base = alt.Chart(alt.Data(values=[_row(line, point, scale) for point in line.points])).encode(x=x)
+        if style.band:
+            area = base.mark_area(color=style.color, opacity=0.2)
+            parts.append(area.encode(y=alt.Y("low:Q", scale=_scale(scale)), y2="high:Q"))
+        parts.append(base.mark_line(color=style.color, strokeDash=list(style.dash), strokeWidth=2.5).encode(y=y))
+        if style.markers:
+            tips = [
+                alt.Tooltip("name:N", title="line"),
+                alt.Tooltip("x:Q", title=unit),
+                alt.Tooltip("text:N", title="rate"),
+            ]
+            marks = base.mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=1)
+            parts.append(marks.encode(y=y, tooltip=tips))
+    parts += _end_labels(drawn, x, scale, narrow)
+    heading = alt.TitleParams(
+        title, anchor="start", frame="group", fontSize=13, fontWeight="normal", color=_GREY, offset=12
+    )
+    longest = max(len(text) for line in drawn for text in _label(line, narrow))
+    return finished(alt.layer(*parts).properties(title=heading), _HEIGHT, right=16 + round(7.3 * longest))
+
+
+def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool) -> Any:
+    """Draw one row a line, its label above it: for rates that do not depend on anything."""
+    alt = altair()
+    ticks = scale.ticks[-1 :: -2][::-1] if narrow and len(scale.ticks) > 4 else scale.ticks
+    y = alt.Y("row:O", axis=None, scale=alt.Scale(padding=0))
+    x = alt.X("rate:Q", title=title, scale=_scale(scale), axis=_axis(scale, ticks))
+    parts: list[Any] = []
+    for number, line in enumerate(drawn):
+        style, point = line.style, line.points[0]
+        name = line.short if narrow else line.name
+        row = _row(line, point, scale) | {"row": number, "label": f"{name}: {point.text}"}
+        base = alt.Chart(alt.Data(values=[row])).encode(y=y)
+        tips = [alt.Tooltip("name:N", title="what"), alt.Tooltip("text:N", title="rate")]
+        dot = base.mark_point(
+            stroke=style.color,
+            fill=style.color if style.filled else "white",
+            shape=style.shape,
+            size=130,
+            strokeWidth=2.5,
+            opacity=1,
+        )
+        text = base.mark_text(align="left", baseline="bottom", dy=-11, color=INK)
+        parts += [
+            base.mark_rule(color=_GRID, strokeWidth=2).encode(x=alt.value(0), x2=alt.value("width")),
+            base.mark_rule(color=style.color, opacity=0.45, strokeWidth=6).encode(
+                x=alt.X("low:Q", scale=_scale(scale)), x2="high:Q"
+            ),
+            dot.encode(x=x, tooltip=tips),
+            text.encode(x=alt.value(0), text="label:N"),
+        ]
+    return finished(alt.layer(*parts), _ROW * len(drawn), right=34)
+
+
+def finished(chart: Any, height: int, right: int) -> Any:
+    """Give a chart its size and its looks; ``right`` are the pixels kept free for labels."""
+    alt = altair()
+    padding = {"left": 2, "right": right, "top": 8, "bottom": 4}
+    return (
+        chart.properties(width="container", height=height, padding=padding)
+        .configure(font=_FONT, background="white", autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelFontSize=13,
+            titleFontSize=13,
+            titleFontWeight="normal",
+            labelColor=INK,
+            titleColor=_GREY,
+            gridColor=_GRID,
+            domainColor=_AXIS,
+            tickColor=_AXIS,
+            titlePadding=8,
+            labelPadding=5,
+        )
+        .configure_text(fontSize=13)
+    )
+
+
+def _row(line: Line, point: Point, scale: RateScale) -> dict[str, Any]:
+    rates = {name: scale.drawn(getattr(point, name)) for name in ("rate", "low", "high")}
+    return rates | {"x": point.x, "text": point.text, "name": line.notes.get(point.x, line.name)}
+
+
+def _scale(scale: RateScale) -> Any:
+    return altair().Scale(type="log" if scale.log else "linear", domain=[scale.bottom, scale.top], nice=False)
+
+
+def _axis(scale: RateScale, ticks: Sequence[float]) -> Any:
+    return altair().Axis(values=list(ticks), labelExpr=scale.label_expression)
+
+
+def _label(line: Line, narrow: bool) -> list[str]:
+    return [line.short if narrow else line.name, line.value]
+
+
+def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, narrow: bool) -> list[Any]:
+    """Write the name and the last rate of each line where it ends, moved apart where they would overlap."""
+    alt = altair()
+    labels: list[Any] = []
+    for end in sorted({line.points[-1].x for line in drawn}):
+        here = [line for line in drawn if line.points[-1].x == end]
+        places = spread([scale.position(line.points[-1].rate, _HEIGHT) for line in here], 38.0, _HEIGHT)
+        for line, above in zip(here, places, strict=True):
+            mark = alt.Chart(alt.Data(values=[{"x": end}])).mark_text(
+                text=_label(line, narrow),
+                align="left",
+                baseline="middle",
+                dx=10,
+                dy=-8,
+                lineHeight=16,
+                color=line.style.color,
+                fontWeight=600,
+            )
+            labels.append(mark.encode(x=x, y=alt.value(_HEIGHT - above)))
+    return labels

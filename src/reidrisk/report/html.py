@@ -1,0 +1,190 @@
+"""One offline HTML file from the result of an audit: nothing in it is fetched, and nothing in it is about one person."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reidrisk.audit import AuditResult
+from reidrisk.extras import require
+from reidrisk.io import write_atomically
+from reidrisk.report import charts, sentences, tables
+from reidrisk.report.findings import mood, tightest
+from reidrisk.report.phrases import attack_label, frequency, interval
+from reidrisk.results import Risk
+from reidrisk.wording import percent, two_digits
+
+__all__ = ["render", "write"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number to read at a glance."""
+
+    title: str
+    value: str
+    note: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its words, its numbers, and a still picture for readers without scripts."""
+
+    name: str
+    title: str
+    before: str
+    after: str
+    alt: str
+    still: str
+    specs: dict[str, Any]
+    table: tables.Table
+
+
+def write(result: AuditResult, path: str | Path) -> None:
+    """Write the report of an audit as one HTML file; an interrupted run leaves the old file or none."""
+    text = render(result)
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def render(result: AuditResult) -> str:
+    """Return the report of an audit as the text of one HTML file.
+
+    The file holds the scripts that draw its charts once, makes no request to any network (its own security
+    policy forbids it), and is made of aggregates only.
+    """
+    jinja2 = require("jinja2", "report", "the HTML report")
+    # A result may come with per-user risks in memory; none of them gets near the page.
+    result = AuditResult.from_dict(result.to_dict())
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    figures = _figures(result)
+    scripts = [_bundle(), (_TEMPLATES / "charts.js").read_text(encoding="utf-8")]
+    markup = require("markupsafe", "report", "the HTML report").Markup
+    text: str = environment.get_template("report.html").render(
+        result=result,
+        strongest=result.strongest,
+        mood=mood(result.strongest),
+        subject=sentences.subject(result),
+        verdict=markup(_emphasised(result.verdict)),
+        news=sentences.news(result),
+        tiles=_tiles(result),
+        gate_sentence=sentences.gate_sentence(result),
+        figures={
+            name: figure and {**vars(figure), "still": markup(figure.still)} for name, figure in figures.items()
+        },
+        specs=markup(_json({name: figure.specs for name, figure in figures.items() if figure})),
+        differences=sentences.paired(result),
+        bounds_summary=sentences.bounds_summary(result),
+        bounds=tables.bound_rows(result.bounds),
+        thresholds=result.exposure and tables.threshold_table(result.exposure, float(result.spec.get("level", 0.95))),
+        groups=result.exposure and tables.group_table(result.exposure),
+        limits=sentences.LIMITS,
+        attacks={attack_label(name): text for name, text in result.descriptions.items()},
+        level=percent(float(result.spec.get("level", 0.95))),
+        spec_json=json.dumps(result.spec, indent=2),
+        seconds=two_digits(result.seconds),
+        style=markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
+        scripts=[markup(script) for script in scripts],
+        policy=_policy(scripts),
+    )
+    return text
+
+
+def _figures(result: AuditResult) -> dict[str, Figure | None]:
+    """Return the figures that this result has something for."""
+    figures: dict[str, Figure | None] = dict.fromkeys(("growth", "exposure", "choosiness", "perspective"))
+    if result.risks or tightest(result.bounds):
+        around = sentences.around_growth(result, charts.growth_scale(result))
+        table = tables.growth_table(result)
+        figures["growth"] = _figure("growth", "Risk by number of epochs", around, lambda narrow: charts.growth(result, narrow), table)  # fmt: skip
+    found, strongest = result.exposure, result.strongest
+    if found is not None and strongest is not None:
+        around = sentences.around_exposure(found, strongest.attack)
+        table = tables.exposure_table(found)
+        figures["exposure"] = _figure("exposure", "People by their risk", around, lambda narrow: charts.exposure(found, narrow), table)  # fmt: skip
+    if result.choosiness:
+        around = sentences.around_choosiness(result)
+        table = tables.choosiness_table(result)
+        figures["choosiness"] = _figure("choosiness", "Links of a choosy attacker", around, lambda narrow: charts.choosiness(result, narrow), table)  # fmt: skip
+    around = sentences.around_perspective(result)
+    table = tables.perspective_table(result)
+    figures["perspective"] = _figure("perspective", "In perspective", around, lambda narrow: charts.perspective(result, narrow), table)  # fmt: skip
+    return figures
+
+
+def _figure(
+    name: str, title: str, around: sentences.Around, draw: Callable[[bool], charts.Chart], table: tables.Table
+) -> Figure:
+    convert = require("vl_convert", "report", "the HTML report")
+    wide = draw(False)
+    still = convert.vegalite_to_svg(charts.fixed_width(wide, 720))
+    specs = {"wide": wide.to_dict(), "narrow": draw(True).to_dict()}
+    return Figure(name, title, around.before, around.after, around.alt, still, specs, table)
+
+
+def _tiles(result: AuditResult) -> list[Tile]:
+    """Return the three answers to a record: right, wrong, none; or, without truth, how sure the attack is."""
+    risk = result.strongest
+    if risk is not None:
+        return [
+            Tile("Correct links", frequency(risk.rate), interval(risk.rate, risk.low, risk.high) or "exact", "correct"),
+            Tile("Wrong links", frequency(risk.incorrect), _wrong_interval(risk), "wrong"),
+            Tile("No answer", frequency(risk.abstained), "the attack always answers" if not risk.abstained else "", "none"),
+        ]  # fmt: skip
+    chosen = [point for point in result.choosiness if point.threshold in (0.5, 0.9, 0.99)]
+    return [
+        Tile(f"At least {100 * point.threshold:g} in 100 sure", frequency(point.answered), "of records", "none")
+        for point in chosen
+    ]
+
+
+def _wrong_interval(risk: Risk) -> str:
+    # Only where every record gets an answer does the interval of the right links fix that of the wrong ones.
+    return interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low) if not risk.abstained else ""
+
+
+def _emphasised(sentence: str) -> str:
+    """Escape a sentence and print its first natural frequency in bold."""
+    return re.sub(r"(\d[\d.,]* in \d[\d,]*\d)", r"<strong>\1</strong>", html.escape(sentence), count=1)
+
+
+@cache
+def _bundle() -> str:
+    """Return the scripts that draw charts, for the version of the chart language that the charts are written in."""
+    altair = require("altair", "report", "the HTML report")
+    convert = require("vl_convert", "report", "the HTML report")
+    wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    version = wanted if wanted in convert.get_vegalite_versions() else None
+    bundle: str = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    return bundle.replace("\r\n", "\n").replace("</script", r"<\/script")
+
+
+def _json(value: Any) -> str:
+    """Write JSON that is safe between script tags."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return a policy under which exactly these scripts run and nothing is fetched or sent."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {allowed}; {rest}"

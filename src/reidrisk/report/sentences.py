@@ -1,0 +1,232 @@
+"""The sentences around the charts: what to see, what not to conclude, and what a reader who cannot see them hears."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reidrisk.audit import AuditResult
+from reidrisk.measure import Exposure
+from reidrisk.report.findings import lines, mood, tightest
+from reidrisk.report.phrases import among, attack_label, epochs, frequency, interval, joined, people, share
+from reidrisk.report.scales import RateScale
+
+__all__ = [
+    "LIMITS",
+    "Around",
+    "around_choosiness",
+    "around_exposure",
+    "around_growth",
+    "around_perspective",
+    "bounds_summary",
+    "gate_sentence",
+    "news",
+    "paired",
+    "subject",
+]
+
+LIMITS = (
+    (
+        "Attributes",
+        "What can be learnt about a person without naming them, such as an illness or a belief, is another risk. "
+        "It can be high where this one is low.",
+    ),
+    ("Membership", "Whether someone is in the data at all was not asked; it can give a person away by itself."),
+    (
+        "Other data sources",
+        "Network addresses, device fingerprints, sign-ins or further tables were not used. "
+        "An attacker who has them can link more people.",
+    ),
+    (
+        "Attacks that were not tried",
+        "A measured rate is what these attacks reach. A better attack may reach more, up to the bounds where they "
+        "exclude something.",
+    ),
+    ("Single people", "The numbers are about groups. They do not say that a given person is safe, or is not."),
+)
+"""What the report does not tell: a heading and a sentence each."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """The words around one chart."""
+
+    before: str
+    after: str
+    alt: str
+
+
+def subject(result: AuditResult) -> str:
+    """Say in one line what was audited."""
+    inputs = result.spec.get("inputs", {})
+    if inputs.get("kind") == "tables":
+        return f"{inputs.get('queries')} linked to {inputs.get('targets')}"
+    return f"{result.n_targets:,} simulated people, seen by two sites over {epochs(result.n_epochs)}"
+
+
+def news(result: AuditResult) -> str:
+    """Say how good the news is and what it was measured on."""
+    risk = result.strongest
+    if risk is None:
+        return "Without known pairs there is no rate; below is what can be said without them."
+    many = f"{attack_label(risk.attack)}, the strongest attack tried, over {epochs(risk.n_epochs)}"
+    measured = f"Measured on {among(result.n_scored, result.n_queries)}, with {many}."
+    kind = mood(risk)
+    if kind == "calm" and risk.low <= risk.baseline:
+        return f"Good news: these attacks do no better here than guessing. {measured}"
+    if kind == "calm":
+        return f"Good news: even at the upper end of the interval, fewer than 1 in 100 people are linked. {measured}"
+    if kind == "unsure":
+        few = "There are too few records to tell this attack from blind guessing; that is no proof of safety."
+        return f"{few} {measured}"
+    return measured
+
+
+def gate_sentence(result: AuditResult) -> str:
+    """Say how the gate answers, in natural frequencies."""
+    gate = result.gate
+    if gate is None:
+        return ""
+    about = interval(gate.rate, gate.low, gate.high)
+    why = {
+        "pass": "the whole interval is within the limit",
+        "fail": "the whole interval is above the limit",
+        "undecided": "the interval straddles the limit, so more records must be scored to decide",
+    }[gate.answer]
+    rate = people(gate.rate) + (f" ({about})" if about else "")
+    limit = people(gate.max_risk)
+    return f"The limit given is {limit}. {attack_label(gate.attack)} at {epochs(gate.n_epochs)} links {rate}: {why}."
+
+
+def around_growth(result: AuditResult, scale: RateScale) -> Around:
+    """Return the words around risk against number of epochs."""
+    drawn = lines(result)
+    bounds = tightest(result.bounds)
+    said, heard = [], []
+    for attack, risks in drawn.items():
+        name, first, last = attack_label(attack), risks[0], risks[-1]
+        if len(risks) > 1:
+            way = f"from {people(first.rate)} at {epochs(first.n_epochs)} to {people(last.rate)} at {last.n_epochs}"
+            said.append(f"{name} goes {way}")
+        else:
+            said.append(f"{name} links {people(last.rate)} at {epochs(last.n_epochs)}")
+        heard.append(f"{name}: " + ", ".join(f"{frequency(r.rate)} at {epochs(r.n_epochs)}" for r in risks))
+    band = "; the band around a line is its interval" if any(len(risks) > 1 for risks in drawn.values()) else ""
+    before = f"See how much an attacker gains: {joined(said)}{band}." if said else "No rate was measured; see the bound."
+    if scale.log:
+        before += " Each step of the scale is ten times as many people."
+    after = ["Do not extend the lines beyond what was measured, and do not read them as the most any attacker can do."]
+    if bounds:
+        r, bound = max(bounds.items())
+        after.append(
+            f"The tightest bound that says something ({bound.name}, {frequency(bound.value)} at {epochs(r)}) "
+            "leaves room above the attacks for better ones."
+        )
+        values = ", ".join(f"{frequency(b.value)} at {epochs(count)}" for count, b in bounds.items())
+        heard.append(f"tightest bound: {values}")
+    baseline = result.risks[0].baseline if result.risks else 1.0 / result.n_targets
+    heard.append(f"blind guessing: {frequency(baseline)}")
+    return Around(before, " ".join(after), f"Share of people linked correctly. {'; '.join(heard)}.")
+
+
+def paired(result: AuditResult) -> list[str]:
+    """Say how the attacks differ at the most epochs, on the same records."""
+    most = max((gap.n_epochs for gap in result.differences), default=0)
+    said = []
+    for gap in result.differences:
+        if gap.n_epochs != most:
+            continue
+        one, other = attack_label(gap.attack), attack_label(gap.other)
+        if gap.low <= 0.0 <= gap.high:
+            said.append(f"On the same records, {one} and {other} cannot be told apart at {epochs(most)}.")
+            continue
+        (more, less), sign = ((one, other), 1.0) if gap.low > 0.0 else ((other, one), -1.0)
+        ends = sorted((sign * gap.low, sign * gap.high))
+        about = interval(sign * gap.difference, *ends)
+        rate = frequency(sign * gap.difference)
+        said.append(
+            f"On the same records, {more} links {rate} more people than {less} at {epochs(most)} ({about}): "
+            "that is beyond chance."
+        )
+    return said
+
+
+def around_exposure(found: Exposure, attack: str) -> Around:
+    """Return the words around the distribution of per-user risk."""
+    first = found.histogram[0]
+    sure = found.above.get("90", found.histogram[-1][2])
+    safe = f"{share(first[2])} of people have a risk below {100 * first[1]:g} %"
+    before = (
+        f"See how unevenly the risk is spread: with {attack_label(attack)}, {safe}, "
+        f"and {share(sure)} are found with a probability above 90 %."
+    )
+    after = (
+        "Do not conclude that people in the first bar are safe for good: this is how one set of observations turned "
+        "out. With other weeks, or more of them, others may be among those who are found."
+    )
+    bins = "; ".join(f"{100 * low:g} to {100 * high:g} %: {share(part)}" for low, high, part in found.histogram)
+    return Around(before, after, f"Share of people by their risk of being linked correctly. {bins}.")
+
+
+def around_choosiness(result: AuditResult) -> Around:
+    """Return the words around right and wrong links as the attacker becomes choosier."""
+    curve = result.choosiness
+    attack = attack_label(result.choosy_attack or "the attack")
+    strict = next((point for point in curve if point.threshold >= 0.9), curve[-1])
+    sure = f"{100 * strict.threshold:g} in 100"
+    if strict.correct is None or strict.incorrect is None:
+        before = (
+            f"See how often {attack} claims to be sure: it gives itself a chance of at least {sure} for "
+            f"{frequency(strict.answered)} records."
+        )
+        after = (
+            "Do not read this as a rate of success: the attack may be wrong about itself, and without known pairs "
+            "nobody can tell."
+        )
+        return Around(before, after, f"Share of records answered by {attack} against how sure it wants to be. {before}")
+    right = frequency(strict.correct / strict.answered) if strict.answered > 0.0 else None
+    got = f"right for {frequency(strict.correct)} and wrong for {frequency(max(0.0, strict.incorrect))} records"
+    before = (
+        f"See what an attacker gains by answering only when sure: if {attack} demands a chance of at least {sure} by its "
+        f"own reckoning, it is {got}" + (f", so {right} of its answers are right." if right else ".")
+    )
+    after = (
+        "Do not conclude that a wrong link does no harm, nor that the attack's own reckoning is right: compare it with "
+        "the table. Where there are many records this was measured on a part of them, so the first point can differ a "
+        "little from the rate at the top."
+    )
+    alt = f"Right and wrong links against how sure {attack} wants to be. Answering always: "
+    start = curve[0]
+    alt += f"right {frequency(start.correct or 0.0)}, wrong {frequency(max(0.0, start.incorrect or 0.0))}. {before}"
+    return Around(before, after, alt)
+
+
+def around_perspective(result: AuditResult) -> Around:
+    """Return the words around the comparison."""
+    risk = result.strongest
+    before = "See where this data lies between a third-party cookie, which links everyone, and blind guessing"
+    topics = result.spec.get("system") == "topics"
+    before += ", and beside published figures for topics." if topics else "."
+    after = "Do not compare rates without their population and time: the same data is easier to link among fewer people"
+    after += " and over more epochs."
+    if topics:
+        after += " The published figures come from other people, other sizes and partly other attacks."
+    alt = "Share of people linked correctly. Third-party cookie: everyone"
+    if risk is not None:
+        alt += f"; this data: {people(risk.rate)}"
+    baseline = 1.0 / result.n_targets if risk is None else risk.baseline
+    return Around(before, after, f"{alt}; blind guessing: {frequency(baseline)}.")
+
+
+def bounds_summary(result: AuditResult) -> str:
+    """Say what the bounds amount to at the most epochs."""
+    if not result.bounds:
+        return "No bound could be computed for this data: nothing is excluded beyond what was measured."
+    risk = result.strongest
+    most = risk.n_epochs if risk is not None else max(bound.n_epochs or 0 for bound in result.bounds)
+    bound = tightest(result.bounds).get(most)
+    if bound is None:
+        return f"At {epochs(most)} no bound excludes anything: better attacks than those tried cannot be ruled out."
+    limit = f"At {epochs(most)} the tightest bound for linking one record at a time is {people(bound.value)} ({bound.name})"
+    if risk is None:
+        return f"{limit}."
+    return f"{limit}; the strongest attack tried reaches {people(risk.rate)}. What lies between is not known."

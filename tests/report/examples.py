@@ -1,0 +1,239 @@
+"""Results of audits, built by hand: every case the report must be able to show."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published
+from reidrisk.audit.result import gate_of
+from reidrisk.measure import Choosiness, Exposure, Group
+from reidrisk.results import Bound, Difference, Risk
+
+COUNTS = (1, 2, 4, 8)
+RATES = {
+    "Hamming": (0.00006, 0.0003, 0.0034, 0.021),
+    "WeightedHamming": (0.00012, 0.0008, 0.0072, 0.042),
+}
+THRESHOLDS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+def risk(attack: str, n_epochs: int, rate: float, **changes: Any) -> Risk:
+    values: dict[str, Any] = {
+        "rate": rate,
+        "low": 0.9 * rate,
+        "high": min(1.0, 1.1 * rate),
+        "incorrect": 1.0 - rate,
+        "abstained": 0.0,
+        "baseline": 1e-5,
+        "n_targets": 100_000,
+        "n_queries": 20_000,
+        "attack": attack,
+        "n_epochs": n_epochs,
+        "reading": f"An attacker who holds both tables links about {100 * rate:.2g} in 100 people correctly "
+        f"({90 * rate:.2g} to {110 * rate:.2g} in 100); guessing blindly would link 1 in 100,000.",
+    }
+    return Risk(**(values | changes))
+
+
+def bounds() -> tuple[Bound, ...]:
+    found = []
+    for r, best, ldp in zip(COUNTS, (0.004, 0.06, 0.4, 0.97), (0.02, 0.3, 5.0, 900.0), strict=True):
+        found += [
+            Bound(
+                name="optimal attacker",
+                setting="random user",
+                value=best,
+                baseline=1e-5,
+                reference="carey, Corollary 1",
+                inputs={"outputs": 349.0**r},
+                n_epochs=r,
+                reading="No attacker, even one who knows every probability of the system, does better.",
+            ),
+            Bound(
+                name="local differential privacy",
+                setting="random user",
+                value=ldp,
+                baseline=1e-5,
+                reference="carey, Lemma 3",
+                inputs={"epsilon": 7.2 * r, "delta": 0.0},
+                n_epochs=r,
+                assumptions=("Epochs are protected independently.",),
+                reading="Because of the noise, no attacker does better." if ldp < 1 else "This says nothing here.",
+            ),
+            Bound(
+                name="matching of all users",
+                setting="matching",
+                value=min(1.0, 2 * best),
+                baseline=1e-5,
+                reference="carey, Lemma 4",
+                n_epochs=r,
+                reading="No attacker who links everyone at once does better.",
+            ),
+        ]
+    return tuple(found)
+
+
+def exposure() -> Exposure:
+    return Exposure(
+        n=20_000,
+        above={"1": 0.055, "10": 0.048, "50": 0.041, "90": 0.03},
+        histogram=(
+            (0.0, 0.001, 0.93),
+            (0.001, 0.01, 0.015),
+            (0.01, 0.1, 0.007),
+            (0.1, 0.2, 0.0),
+            (0.2, 0.5, 0.007),
+            (0.5, 0.9, 0.011),
+            (0.9, 1.0, 0.03),
+        ),
+        groups=(
+            Group("how common the rarest token is", "rarest token seen less than once in 1,000 observations", 9000, 0.06),
+            Group("how common the rarest token is", "rarest token seen once in 100 to 1,000 observations", 11_000, 0.02),
+            Group("epochs observed", "seen in 8 of 8 epochs", 20_000, 0.042),
+        ),
+        min_group=20,
+        hidden_groups=1,
+    )
+
+
+def choosiness(truth: bool = True) -> tuple[Choosiness, ...]:
+    points = []
+    for threshold in THRESHOLDS:
+        correct = 0.042 * (1 - threshold) ** 0.5
+        answered = correct + 0.958 * (1 - threshold) ** 6 if threshold < 0.95 else correct
+        points.append(
+            Choosiness(threshold, answered, correct if truth else None, answered - correct if truth else None)
+        )
+    return tuple(points)
+
+
+def published(**changes: Any) -> AuditResult:
+    """Return the normal case: two attacks, four numbers of epochs, bounds, exposure, probabilities."""
+    risks = tuple(risk(attack, r, rate) for i, r in enumerate(COUNTS) for attack in RATES for rate in [RATES[attack][i]])
+    spec = AuditSpec(inputs=Published(), system="topics", seed=7, sample=20_000)
+    values: dict[str, Any] = {
+        "verdict": risks[-1].reading,
+        "spec": spec.model_dump(mode="json"),
+        "n_targets": 100_000,
+        "n_queries": 100_000,
+        "n_scored": 20_000,
+        "n_epochs": 8,
+        "n_tokens": 349,
+        "seed": 7,
+        "risks": risks,
+        "differences": (
+            Difference(
+                attack="WeightedHamming",
+                other="Hamming",
+                n_epochs=8,
+                difference=0.021,
+                low=0.019,
+                high=0.023,
+                level=0.95,
+                n_queries=20_000,
+                reading="WeightedHamming links more people than Hamming, beyond chance.",
+            ),
+        ),
+        "bounds": bounds(),
+        "exposure": exposure(),
+        "choosiness": choosiness(),
+        "choosy_attack": "WeightedHamming",
+        "assumptions": (
+            Assumption("Row i of one table and row i of the other are one person.", "Wrong pairs weaken every attack."),
+            Assumption("The attacker has these two tables and nothing else.", "With more, more people can be linked."),
+        ),
+        "descriptions": {"Hamming": "Counts agreements.", "WeightedHamming": "Weighs each agreement by its rarity."},
+        "gate": None,
+        "versions": {"reidrisk": "0.1.0", "numpy": "2.4.0", "python": "3.11.7"},
+        "seconds": 12.3,
+    }
+    return AuditResult(**(values | changes))
+
+
+def one_rate(rate: float, low: float, high: float, **changes: Any) -> AuditResult:
+    """Return an audit of one attack at one epoch."""
+    only = risk("Hamming", 1, rate, low=low, high=high)
+    values: dict[str, Any] = {
+        "risks": (only,),
+        "verdict": only.reading,
+        "differences": (),
+        "bounds": (),
+        "n_epochs": 1,
+        "choosiness": (),
+        "choosy_attack": None,
+        "exposure": dataclasses.replace(exposure(), groups=(), hidden_groups=3),
+        "descriptions": {"Hamming": "Counts agreements."},
+    }
+    return published(**(values | changes))
+
+
+def no_truth(**changes: Any) -> AuditResult:
+    """Return an audit of tables that share no ids."""
+    values: dict[str, Any] = {
+        "verdict": "Who is whom is not known, so no rate can be measured.",
+        "risks": (),
+        "differences": (),
+        "exposure": None,
+        "choosiness": choosiness(truth=False),
+    }
+    return published(**(values | changes))
+
+
+def with_gate(max_risk: float) -> AuditResult:
+    """Return the normal case held to a limit."""
+    result = published()
+    strongest = result.strongest
+    assert strongest is not None
+    return dataclasses.replace(result, gate=gate_of(strongest, max_risk))
+
+
+def hostile() -> AuditResult:
+    """Return a result whose file names, attack and readings try to be HTML."""
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}"
+    inputs = {"kind": "tables", "targets": f"{evil}.csv", "queries": "b.csv", "truth": None}
+    result = published(spec=published().spec | {"inputs": inputs})
+    evil_risks = tuple(dataclasses.replace(risk, attack=evil) for risk in result.risks if risk.attack == "Hamming")
+    return dataclasses.replace(
+        result,
+        risks=evil_risks,
+        verdict=f"{evil} links 3 in 100",
+        descriptions={evil: evil},
+        assumptions=(Assumption(evil, evil),),
+        choosy_attack=evil,
+        versions={evil: evil},
+        bounds=tuple(dataclasses.replace(bound, name=evil, reading=evil) for bound in result.bounds),
+    )
+
+
+CASES = {
+    "normal": published(),
+    "one epoch, one attack": one_rate(0.2, 0.18, 0.22),
+    "one epoch, bounds": one_rate(0.002, 0.001, 0.003, bounds=bounds()[:3]),
+    "one attack": published(
+        risks=tuple(risk("Hamming", r, x) for r, x in zip(COUNTS, RATES["Hamming"], strict=True)), differences=()
+    ),
+    "no truth": no_truth(),
+    "no truth, no probabilities, no bounds": no_truth(choosiness=(), choosy_attack=None, bounds=()),
+    "no bounds": published(bounds=()),
+    "only matching bounds": published(bounds=tuple(b for b in bounds() if b.setting == "matching")),
+    "no bound says anything": published(bounds=tuple(dataclasses.replace(b, value=1.0) for b in bounds())),
+    "zero rate": one_rate(0.0, 0.0, 0.00018),
+    "zero rates growing": published(
+        risks=tuple(risk("Hamming", r, x, low=0.0, high=x + 2e-4) for r, x in zip(COUNTS, (0.0, 0.0, 0.001, 0.01), strict=True)),
+        differences=(),
+    ),
+    "rate 1": one_rate(1.0, 0.97, 1.0),
+    "all certain": published(risks=tuple(risk("Hamming", r, 1.0, low=1.0, high=1.0) for r in COUNTS), differences=()),
+    "like guessing": one_rate(0.00001, 0.0, 0.00002),
+    "four people": one_rate(0.5, 0.07, 0.93),
+    "with no answers": published(
+        risks=tuple(risk("Hamming", r, 0.02, abstained=0.5, incorrect=0.48) for r in COUNTS), differences=()
+    ),
+    "gate passes": with_gate(0.05),
+    "gate fails": with_gate(0.01),
+    "gate undecided": with_gate(0.042),
+    "gate of zero": with_gate(0.0),
+    "another system": published(spec=published().spec | {"system": "other"}),
+    "hostile": hostile(),
+}
