@@ -25,13 +25,15 @@ def parse_example(data: bytes) -> dict[str, tuple[int, list[Any]]]:
     {'user_id': (1, [b'user 7']), 'epoch_0_topics': (3, [1, 299])}
     """
     found: dict[str, tuple[int, list[Any]]] = {}
-    for features in (value for field, _, value in _fields(data) if field == 1):
-        for entry in (value for field, _, value in _fields(features) if field == 1):
-            parts = {field: value for field, _, value in _fields(entry)}
-            kind, values = 0, []
-            for kind, _, content in _fields(parts.get(2, b"")):
-                values = [x for field, wire, raw in _fields(content) if field == 1 for x in _values(kind, wire, raw)]
-            found[bytes(parts.get(1, b"")).decode()] = (kind, values)
+    for features in _messages(data, 1):
+        for entry in _messages(features, 1):
+            names, contents = _messages(entry, 1), _messages(entry, 2)
+            kind, values = 0, list[Any]()
+            for kind, wire, content in _fields(contents[-1] if contents else b""):
+                if wire != 2:
+                    raise FormatError("a feature of a tf.train.Example is no list")
+                values = [x for field, w, raw in _fields(content) if field == 1 for x in _values(kind, w, raw)]
+            found[(names[-1] if names else b"").decode("utf-8", "replace")] = (kind, values)
     return found
 
 
@@ -87,6 +89,14 @@ def _fields(data: Any) -> list[tuple[int, int, Any]]:
     return fields
 
 
+def _messages(data: bytes, wanted: int) -> list[bytes]:
+    """Return the contents of a field that holds messages or text."""
+    found = [(wire, value) for field, wire, value in _fields(data) if field == wanted]
+    if any(wire != 2 for wire, _ in found):
+        raise FormatError(f"field {wanted} of a tf.train.Example is a number where a message should be")
+    return [value for _, value in found]
+
+
 def _read_varint(data: Any, at: int) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
@@ -100,14 +110,20 @@ def _read_varint(data: Any, at: int) -> tuple[int, int]:
 
 
 def _values(kind: int, wire: int, raw: Any) -> list[Any]:
+    if (wire not in {BYTES: (2,), FLOAT: (2, 5), INTEGER: (0, 2)}.get(kind, ())) or (kind == FLOAT and len(raw) % 4):
+        raise FormatError("a list of a tf.train.Example holds values of another type than it says")
     if kind == BYTES:
-        return [bytes(raw)]
+        return [raw]
     if kind == FLOAT:
         return list(struct.unpack(f"<{len(raw) // 4}f", raw))
     if wire == 0:
-        return [raw - (1 << 64) if raw >> 63 else raw]
+        return [_signed(raw)]
     numbers, at = [], 0
     while at < len(raw):
         value, at = _read_varint(raw, at)
-        numbers.append(value - (1 << 64) if value >> 63 else value)
+        numbers.append(_signed(value))
     return numbers
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value

@@ -174,7 +174,7 @@ def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBloc
     if shape is None:
         try:
             first = parse_example(buffer[starts[0] : stops[0]].tobytes())
-        except (FormatError, UnicodeDecodeError, ValueError) as error:
+        except FormatError as error:
             raise FormatError(
                 f"{name}: record 1 at byte 0 is no tf.train.Example; the file holds something else"
             ) from error
