@@ -111,6 +111,31 @@ def test_given_queries_are_the_draw():
     assert matched.high == 1.0
 
 
+def test_distinct_traces_estimate_lemma_4_without_the_channel():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.full(300, 0.2), size=500)
+    exact, inside = bounds.matching(P), 0
+    for _ in range(100):
+        shown = (P.cumsum(axis=1) < rng.random((500, 1))).sum(axis=1)
+        bound = bounds.distinct_outputs(Traces(shown[:, None], 300), level=0.9)
+        inside += bound.low <= exact <= bound.high
+    assert inside >= 90
+    assert abs(bound.value - exact) < 0.1
+
+
+def test_a_missing_token_is_a_value_of_its_own():
+    bound = bounds.distinct_outputs(Traces([[0, -1], [0, -1], [0, 1], [-1, 0]], 4))
+    assert bound.value == 3 / 4
+    assert bound.n_epochs == 2
+    assert "for more than about 75 in 100" in bound.reading
+
+
+def test_where_all_traces_differ_nothing_is_said():
+    bound = bounds.distinct_outputs(Traces([[0], [1], [2]], 4))
+    assert bound.value == bound.high == 1.0
+    assert bound.reading.startswith("This says nothing here")
+
+
 def test_the_draw_depends_on_the_seed_alone():
     rng = np.random.default_rng(0)
     sets = TopSets(np.argsort(rng.random((70_000, 2, 12)), axis=2)[:, :, :4], 12)
@@ -141,11 +166,7 @@ def test_row_keys_are_equal_exactly_where_rows_are(n, r, n_tokens, seed):
             DataError,
             r"queries have \(users, epochs, tokens\) \(1, 2, 4\), but the top sets have \(2, 2, 4\)",
         ),
-        (
-            lambda s: bounds.topics_full_information(s, 0.1, queries=Traces([[0, 1], [-1, 1]], 4)),
-            DataError,
-            "queries have missing tokens",
-        ),
+        (lambda s: bounds.distinct_outputs(Traces([[0]], 4), level=0.0), OptionError, "level must lie strictly"),
         (lambda s: bounds.topics_optimum(s, 0.1, samples=0), OptionError, "samples must be"),
     ],
 )

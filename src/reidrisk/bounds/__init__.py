@@ -1,6 +1,7 @@
 """What no attacker can beat, and how it relates to other notions of privacy."""
 
 from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
+from reidrisk.bounds.distinct import distinct_outputs
 from reidrisk.bounds.information import (
     from_mutual_information,
     min_entropy_leakage,
@@ -22,6 +23,7 @@ from reidrisk.bounds.topics_full import topics_full_information, topics_optimum
 __all__ = [
     "Tightest",
     "accuracy",
+    "distinct_outputs",
     "from_k_anonymity",
     "from_ldp",
     "from_mutual_information",

@@ -1,15 +1,66 @@
-"""Distinct rows of a table of tokens, for millions of rows."""
+"""Distinct representations in a table of tokens, and the matching bound that follows from their number."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["row_keys"]
+from reidrisk.bounds.readings import at_most
+from reidrisk.errors import OptionError
+from reidrisk.results import Bound
+from reidrisk.traces import Traces
+
+__all__ = ["distinct_outputs", "row_keys"]
 
 _LARGEST = int(np.iinfo(np.int64).max)
+
+
+def distinct_outputs(traces: Traces, level: float = 0.95, assumptions: tuple[str, ...] = ()) -> Bound:
+    """Return the matching bound estimated from what was seen: the number D of distinct traces over n.
+
+    The bound of carey, Lemma 4, *is* the expected number of distinct representations over the number of users, so
+    one table of traces, one row a user, estimates it without knowing the channel. Changing one user changes D by at
+    most 1, so ``|D - E D| <= sqrt(n log(2 / (1 - level)) / 2)`` with probability ``level`` (McDiarmid). A missing
+    token counts as one more value that a token can take.
+
+    Parameters
+    ----------
+    traces : Traces
+        The representations to be matched, one of each of n users.
+    level : float
+        Of the interval.
+    assumptions : tuple of str
+        Further ones, for the result.
+
+    Examples
+    --------
+    >>> bound = distinct_outputs(Traces([[0, 1], [2, 2], [0, 1], [0, 1]], n_tokens=4))
+    >>> bound.value, bound.setting
+    (0.5, 'matching')
+    """
+    if not 0.0 < level < 1.0:
+        raise OptionError(f"level must lie strictly between 0 and 1, not {level!r}")
+    n = traces.n_users
+    distinct = int(np.unique(row_keys(traces.tokens, traces.n_tokens)).size)
+    slack = math.sqrt(n * math.log(2.0 / (1.0 - level)) / 2.0)
+    value, low, high = distinct / n, max(distinct - slack, 1.0) / n, min(distinct + slack, float(n)) / n
+    why = "users with the same representation cannot be told apart"
+    return Bound(
+        name="distinct representations",
+        setting="matching",
+        value=value,
+        low=low,
+        high=high,
+        baseline=1.0 / n,
+        reference="carey, Lemma 4",
+        inputs={"distinct": float(distinct), "level": level},
+        n_epochs=traces.n_epochs,
+        assumptions=(*assumptions, "estimated from one representation of each user, drawn independently"),
+        reading=at_most(value, "matching", 1.0 / n, why, (low, high)),
+    )
 
 
 def row_keys(tokens: npt.NDArray[np.signedinteger[Any]], n_tokens: int) -> npt.NDArray[np.int64]:

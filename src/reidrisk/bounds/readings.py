@@ -14,8 +14,10 @@ _WHAT = {
 }
 
 
-def at_most(value: float, setting: str, baseline: float, because: str) -> str:
-    """Say what no attacker can beat, or that nothing is excluded.
+def at_most(
+    value: float, setting: str, baseline: float, because: str, interval: tuple[float, float] | None = None
+) -> str:
+    """Say what no attacker can beat, or that nothing is excluded; with the interval of a bound that was estimated.
 
     Examples
     --------
@@ -28,7 +30,8 @@ def at_most(value: float, setting: str, baseline: float, because: str) -> str:
     if not value < 1.0:
         much = "" if value == 1.0 else f" (the formula gives {_number(value)}, and no rate exceeds 1)"
         return f"This says nothing here: it excludes no rate of success{much}."
-    most = _WHAT[setting].format(f"more than {in_words(value)}")
+    rate = in_words(value) if interval is None else f"about {in_words(value)} ({range_in_words(value, *interval)})"
+    most = _WHAT[setting].format(f"more than {rate}")
     return f"Because {because}, no attacker names {most}; {_guessing(baseline)}."
 
 

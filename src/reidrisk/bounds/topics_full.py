@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bounds.distinct import row_keys
+from reidrisk.bounds.distinct import distinct_outputs
 from reidrisk.bounds.information import from_mutual_information
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.readings import at_most, estimated, exactly
@@ -53,9 +53,8 @@ def topics_full_information(
     - Lemma 9 with the sum of the exact mutual informations of the epochs. Given the user, epochs are
       independent, so ``H(O^1..O^r | I) = sum_s H(O^s | I)``, while ``H(O^1..O^r) <= sum_s H(O^s)`` always;
       subtracting, ``MI(I; O^1..O^r) <= sum_s MI(I; O^s)``.
-    - Lemma 4 is the expected number D of distinct representations over n. One draw of all users estimates it;
-      changing one user changes D by at most 1, so ``|D - E D| <= sqrt(n log(2 / (1 - level)) / 2)`` with
-      probability ``level`` (McDiarmid).
+    - Lemma 4 is the expected number of distinct representations over n. One draw of all users estimates it, see
+      :func:`distinct_outputs`.
 
     Parameters
     ----------
@@ -241,20 +240,11 @@ def _matching_bound(
     if r == 1:
         value = _distinct_tokens(holders[0], n, *token_probabilities(top_sets.n_tokens, top_sets.k, noise)) / n
         return Bound(value=value, reading=at_most(value, "matching", 1.0 / n, why), **about)
-    tokens = _draw(top_sets, noise, seed) if queries is None else _checked_queries(queries, top_sets)
-    distinct = np.unique(row_keys(tokens, top_sets.n_tokens)).size
-    slack = math.sqrt(n * math.log(2.0 / (1.0 - level)) / 2.0)
-    low, high = max(distinct - slack, 1.0) / n, min(distinct + slack, float(n)) / n
-    drawn = "one draw of all users' answers; its spread by McDiarmid's inequality"
-    about["assumptions"] = (*common["assumptions"], f"estimated from {drawn}")
-    return Bound(
-        value=distinct / n,
-        low=low,
-        high=high,
-        inputs={"distinct": float(distinct), "level": level},
-        reading=at_most(distinct / n, "matching", 1.0 / n, why),
-        **about,
-    )
+    if queries is None:
+        queries = Traces(_draw(top_sets, noise, seed), top_sets.n_tokens)
+    else:
+        _check_queries(queries, top_sets)
+    return distinct_outputs(queries, level, common["assumptions"])
 
 
 def _distinct_tokens(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
@@ -265,22 +255,20 @@ def _distinct_tokens(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float
     return float(-np.expm1(inside + outside).sum())
 
 
-def _checked_queries(queries: Traces, top_sets: TopSets) -> npt.NDArray[np.signedinteger[Any]]:
+def _check_queries(queries: Traces, top_sets: TopSets) -> None:
     expected = (top_sets.n_users, top_sets.n_epochs, top_sets.n_tokens)
     given = (queries.n_users, queries.n_epochs, queries.n_tokens)
     if given != expected:
         raise DataError(f"queries have (users, epochs, tokens) {given}, but the top sets have {expected}")
-    if not queries.observed.all():
-        raise DataError("queries have missing tokens; Lemma 4 needs a full draw of every user's answers")
-    return queries.tokens
 
 
-def _draw(top_sets: TopSets, noise: float, seed: int) -> npt.NDArray[np.int64]:
+def _draw(top_sets: TopSets, noise: float, seed: int) -> npt.NDArray[np.int32]:
     """Draw every user's answers once."""
-    shown = np.empty((top_sets.n_users, top_sets.n_epochs), dtype=np.int64)
+    shown = np.empty((top_sets.n_users, top_sets.n_epochs), dtype=np.int32)
     for block, start, stop in blocks(top_sets.n_users):
         rng = stream(seed, "distinct representations", block)
         shown[start:stop] = _answers(top_sets.tokens[start:stop], top_sets.n_tokens, noise, rng)
+    shown.flags.writeable = False  # so that traces need not copy it
     return shown
 
 
