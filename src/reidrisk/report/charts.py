@@ -79,17 +79,17 @@ def exposure(found: Exposure, narrow: bool = False) -> Chart:
             "share:Q",
             title="share of people",
             scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(format="~%", values=quarters),
+            axis=alt.Axis(labelExpr="format(100 * datum.value, 'd') + ' %'", values=quarters),
         ),
     )
     tips = [alt.Tooltip("risk:N", title="risk of the person"), alt.Tooltip("label:N", title="share of people")]
     bars = base.mark_bar(color=drawing.ATTACKS[0].color, height={"band": 0.72}).encode(tooltip=tips)
     labels = base.mark_text(align="left", dx=6, color=drawing.INK).encode(text="label:N")
     heading = alt.TitleParams(
-        "risk of the person", anchor="start", frame="group", fontSize=13, fontWeight="normal", color="#52606d"
+        "risk of the person", anchor="start", frame="group", fontSize=14, fontWeight="normal", color="#52606d"
     )
     chart = alt.layer(bars, labels).properties(title=heading)
-    return drawing.finished(chart, 30 * len(rows), right=104 if 0.995 <= max(r["share"] for r in rows) < 1 else 52)
+    return drawing.finished(chart, 30 * len(rows))
 
 
 def risk_bins(found: Exposure) -> list[str]:
@@ -134,9 +134,9 @@ def perspective(result: AuditResult, narrow: bool = False) -> Chart:
     styles = {"known": drawing.GUESSING, "measured": drawing.ATTACKS[0], "published": drawing.PUBLISHED}
     drawn = []
     for row in compared(result):
-        text = f"below {frequency(row.rate)}" if row.below else _text(row.rate, row.low, row.high)
-        point = Point(0.0, row.rate, row.low, row.high, text)
-        drawn.append(Line(row.label, row.short, text, styles[row.kind], (point,)))
+        point = Point(0.0, row.rate, row.low, row.high, row.text)
+        style = drawing.PUBLISHED_BELOW if row.below else styles[row.kind]
+        drawn.append(Line(row.label, row.short, row.text, style, (point,)))
     scale = rate_scale([rate for line in drawn for rate in (line.points[0].rate, line.points[0].high)])
     return drawing.row_chart(drawn, scale, "people linked correctly", narrow)
 

@@ -14,10 +14,10 @@ from typing import Any
 from reidrisk.extras import require
 from reidrisk.report.scales import RateScale, spread
 
-__all__ = ["ATTACKS", "BOUND", "GUESSING", "INK", "PUBLISHED", "Line", "Point", "Style", "altair", "finished", "line_chart", "row_chart"]  # fmt: skip
+__all__ = ["ATTACKS", "BOUND", "GUESSING", "INK", "PUBLISHED", "PUBLISHED_BELOW", "Line", "Point", "Style", "altair", "finished", "line_chart", "row_chart"]  # fmt: skip
 
 INK, _GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
+_FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 _HEIGHT = 330
 _ROW = 52
 
@@ -43,6 +43,7 @@ ATTACKS = (
 GUESSING = Style(_GREY, dash=(1, 5), shape="diamond", markers=False)
 BOUND = Style("#000000", dash=(12, 3, 2, 3), shape="triangle-down")
 PUBLISHED = Style("#C04F00", shape="square", filled=False)
+PUBLISHED_BELOW = Style("#C04F00", shape="triangle-left", filled=False)
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,9 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
             parts.append(marks.encode(y=y, tooltip=tips))
     parts += _end_labels(drawn, x, scale, narrow)
     heading = alt.TitleParams(
-        title, anchor="start", frame="group", fontSize=13, fontWeight="normal", color=_GREY, offset=12
+        title, anchor="start", frame="group", fontSize=14, fontWeight="normal", color=_GREY, offset=12
     )
-    longest = max(len(text) for line in drawn for text in _label(line, narrow))
-    return finished(alt.layer(*parts).properties(title=heading), _HEIGHT, right=16 + round(7.3 * longest))
+    return finished(alt.layer(*parts).properties(title=heading), _HEIGHT)
 
 
 def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool) -> Any:
@@ -136,6 +136,8 @@ def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool)
             strokeWidth=2.5,
             opacity=1,
         )
+        # The halo keeps grid lines away from the letters.
+        halo = base.mark_text(align="left", baseline="bottom", dy=-11, stroke="white", strokeWidth=5)
         text = base.mark_text(align="left", baseline="bottom", dy=-11, color=INK)
         parts += [
             base.mark_rule(color=_GRID, strokeWidth=2).encode(x=alt.value(0), x2=alt.value("width")),
@@ -143,22 +145,23 @@ def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool)
                 x=alt.X("low:Q", scale=_scale(scale)), x2="high:Q"
             ),
             dot.encode(x=x, tooltip=tips),
+            halo.encode(x=alt.value(0), text="label:N"),
             text.encode(x=alt.value(0), text="label:N"),
         ]
-    return finished(alt.layer(*parts), _ROW * len(drawn), right=34)
+    return finished(alt.layer(*parts), _ROW * len(drawn))
 
 
-def finished(chart: Any, height: int, right: int) -> Any:
-    """Give a chart its size and its looks; ``right`` are the pixels kept free for labels."""
+def finished(chart: Any, height: int) -> Any:
+    """Give a chart its size and its looks; labels beyond the axes are part of the width."""
     alt = altair()
-    padding = {"left": 2, "right": right, "top": 8, "bottom": 4}
+    padding = {"left": 2, "right": 6, "top": 8, "bottom": 4}
     return (
         chart.properties(width="container", height=height, padding=padding)
         .configure(font=_FONT, background="white", autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
         .configure_view(stroke=None)
         .configure_axis(
-            labelFontSize=13,
-            titleFontSize=13,
+            labelFontSize=14,
+            titleFontSize=14,
             titleFontWeight="normal",
             labelColor=INK,
             titleColor=_GREY,
@@ -168,7 +171,7 @@ def finished(chart: Any, height: int, right: int) -> Any:
             titlePadding=8,
             labelPadding=5,
         )
-        .configure_text(fontSize=13)
+        .configure_text(fontSize=14)
     )
 
 
@@ -195,7 +198,7 @@ def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, narrow: bool) -
     labels: list[Any] = []
     for end in sorted({line.points[-1].x for line in drawn}):
         here = [line for line in drawn if line.points[-1].x == end]
-        places = spread([scale.position(line.points[-1].rate, _HEIGHT) for line in here], 38.0, _HEIGHT)
+        places = spread([scale.position(line.points[-1].rate, _HEIGHT) for line in here], 40.0, _HEIGHT)
         for line, above in zip(here, places, strict=True):
             mark = alt.Chart(alt.Data(values=[{"x": end}])).mark_text(
                 text=_label(line, narrow),
@@ -203,7 +206,7 @@ def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, narrow: bool) -
                 baseline="middle",
                 dx=10,
                 dy=-8,
-                lineHeight=16,
+                lineHeight=17,
                 color=line.style.color,
                 fontWeight=600,
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reidrisk.audit import AuditResult
+from reidrisk.report.phrases import frequency, interval
 from reidrisk.results import Bound, Risk
 
 __all__ = ["PUBLISHED", "Compared", "PublishedFigure", "compared", "lines", "mood", "tightest"]
@@ -70,6 +71,14 @@ class Compared:
     kind: Literal["known", "measured", "published"]
     below: bool = False
     note: str = ""
+
+    @property
+    def text(self) -> str:
+        """The rate in words: exact, with its interval, or as the paper prints it."""
+        if self.kind == "published":
+            return f"{'below' if self.below else 'about'} {frequency(self.rate)}"
+        about = interval(self.rate, self.low, self.high)
+        return frequency(self.rate) + (f" ({about})" if about else "")
 
 
 def lines(result: AuditResult) -> dict[str, list[Risk]]:

@@ -74,9 +74,10 @@ def render(result: AuditResult) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    markup = require("markupsafe", "report", "the HTML report").Markup
+    environment.filters["kept"] = lambda text: markup(_kept(text))
     figures = _figures(result)
     scripts = [_bundle(), (_TEMPLATES / "charts.js").read_text(encoding="utf-8")]
-    markup = require("markupsafe", "report", "the HTML report").Markup
     text: str = environment.get_template("report.html").render(
         result=result,
         strongest=result.strongest,
@@ -92,8 +93,9 @@ def render(result: AuditResult) -> str:
         specs=markup(_json({name: figure.specs for name, figure in figures.items() if figure})),
         differences=sentences.paired(result),
         bounds_summary=sentences.bounds_summary(result),
-        bounds=tables.bound_rows(result.bounds),
+        bounds=tables.bound_table(result.bounds) if result.bounds else None,
         thresholds=result.exposure and tables.threshold_table(result.exposure, float(result.spec.get("level", 0.95))),
+        groups_summary=sentences.groups_summary(result.exposure) if result.exposure else [],
         groups=result.exposure and tables.group_table(result.exposure),
         limits=sentences.LIMITS,
         attacks={attack_label(name): text for name, text in result.descriptions.items()},
@@ -160,9 +162,14 @@ def _wrong_interval(risk: Risk) -> str:
     return interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low) if not risk.abstained else ""
 
 
+def _kept(text: object) -> str:
+    """Escape a text, and keep each number and its unit on one line."""
+    return re.sub(r"((?:\d[\d.,]* to )?\d[\d.,]* (?:in \d[\d,]*\d|%))", r'<span class="kept">\1</span>', html.escape(str(text)))
+
+
 def _emphasised(sentence: str) -> str:
     """Escape a sentence and print its first natural frequency in bold."""
-    return re.sub(r"(\d[\d.,]* in \d[\d,]*\d)", r"<strong>\1</strong>", html.escape(sentence), count=1)
+    return re.sub(r'<span class="kept">(.*?)</span>', r'<strong class="kept">\1</strong>', _kept(sentence), count=1)
 
 
 @cache

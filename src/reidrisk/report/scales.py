@@ -72,7 +72,8 @@ def rate_scale(rates: Iterable[float]) -> RateScale:
     # A zero needs a place of its own below the smallest rate.
     if known[0] <= 0.0:
         return RateScale(True, ticks[0] / 10.0, ticks[-1], (ticks[0] / 10.0, *ticks), True)
-    return RateScale(True, ticks[0], ticks[-1], ticks, False)
+    # A line along the axis itself would not be seen.
+    return RateScale(True, ticks[0] * 0.7, ticks[-1], ticks, False)
 
 
 def _round_up(largest: float) -> tuple[float, float]:

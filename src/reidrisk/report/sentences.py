@@ -19,6 +19,7 @@ __all__ = [
     "around_perspective",
     "bounds_summary",
     "gate_sentence",
+    "groups_summary",
     "news",
     "paired",
     "subject",
@@ -161,10 +162,24 @@ def around_exposure(found: Exposure, attack: str) -> Around:
     )
     after = (
         "Do not conclude that people in the first bar are safe for good: this is how one set of observations turned "
-        "out. With other weeks, or more of them, others may be among those who are found."
+        "out. With other epochs, or more of them, others may be among those who are found."
     )
     bins = "; ".join(f"{100 * low:g} to {100 * high:g} %: {share(part)}" for low, high, part in found.histogram)
     return Around(before, after, f"Share of people by their risk of being linked correctly. {bins}.")
+
+
+def groups_summary(found: Exposure) -> list[str]:
+    """Say, for each trait that tells people apart, who is linked least and most."""
+    said = []
+    for trait in dict.fromkeys(group.trait for group in found.groups):
+        groups = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
+        least, most = groups[0], groups[-1]
+        if most.rate > least.rate:
+            said.append(
+                f"By {trait}, the share linked correctly goes from {frequency(least.rate)} ({least.level}) "
+                f"to {frequency(most.rate)} ({most.level})."
+            )
+    return said
 
 
 def around_choosiness(result: AuditResult) -> Around:

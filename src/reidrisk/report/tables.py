@@ -12,14 +12,16 @@ from reidrisk.intervals import mean_interval
 from reidrisk.measure import Exposure
 from reidrisk.report.charts import risk_bins
 from reidrisk.report.findings import compared, lines, tightest
-from reidrisk.report.phrases import attack_label, frequency, interval, share, span
+from reidrisk.report.phrases import attack_label, epochs, frequency, interval, share, span
 from reidrisk.results import Bound
-from reidrisk.wording import percent, two_digits
+from reidrisk.wording import two_digits
 
 __all__ = [
+    "BoundCell",
     "BoundRow",
+    "BoundTable",
     "Table",
-    "bound_rows",
+    "bound_table",
     "choosiness_table",
     "exposure_table",
     "group_table",
@@ -27,6 +29,9 @@ __all__ = [
     "perspective_table",
     "threshold_table",
 ]
+
+_SETTINGS = ("seed", "level", "samples")
+"""Inputs of a bound that are about how it was computed and not about the system."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +44,35 @@ class Table:
 
 
 @dataclass(frozen=True)
-class BoundRow:
-    """A bound as the report lists it."""
+class BoundCell:
+    """A bound at one number of epochs."""
 
-    name: str
-    setting: str
     value: str
     interval: str
     inputs: str
-    reference: str
     reading: str
-    assumptions: str
     tightest: bool
     silent: bool
+
+
+@dataclass(frozen=True)
+class BoundRow:
+    """A bound as the report lists it: one cell a number of epochs, ``None`` where it was not computed."""
+
+    name: str
+    setting: str
+    reference: str
+    assumptions: str
+    cells: tuple[BoundCell | None, ...]
+
+
+@dataclass(frozen=True)
+class BoundTable:
+    """All bounds, for growing numbers of epochs, and the assumptions they refer to by letter."""
+
+    counts: tuple[str, ...]
+    rows: tuple[BoundRow, ...]
+    assumptions: tuple[tuple[str, str], ...]
 
 
 def growth_table(result: AuditResult) -> Table:
@@ -70,21 +91,36 @@ def growth_table(result: AuditResult) -> Table:
     return Table(("Epochs", "Line", "People linked correctly", "Interval"), tuple(rows), (0, 2, 3))
 
 
-def bound_rows(bounds: Sequence[Bound]) -> list[tuple[int | None, list[BoundRow]]]:
-    """Return the bounds by number of epochs, random-user bounds first, the tightest of each setting marked.
+def bound_table(bounds: Sequence[Bound]) -> BoundTable:
+    """Return the bounds, those for one record first, the tightest of each setting and number of epochs marked.
 
-    A bound that says nothing is listed after those that do: it is part of the answer too.
+    A bound that says nothing is listed too: that is part of the answer.
     """
-    found: list[tuple[int | None, list[BoundRow]]] = []
-    for r in sorted({bound.n_epochs for bound in bounds}, key=lambda count: count or 0):
-        here = [bound for bound in bounds if bound.n_epochs == r]
-        best = {
-            setting: min((b for b in here if b.setting == setting), key=lambda b: b.value).value
-            for setting in {bound.setting for bound in here}
-        }
-        here.sort(key=lambda b: (not b.says_something, b.setting != "random user", b.value))
-        found.append((r, [_bound_row(bound, bound.value == best[bound.setting]) for bound in here]))
-    return found
+    counts = sorted({bound.n_epochs for bound in bounds}, key=lambda count: count or 0)
+    letters: dict[str, str] = {}
+    best: dict[tuple[str, int | None], float] = {}
+    kinds: dict[tuple[str, str], dict[int | None, Bound]] = {}
+    for bound in bounds:
+        place = (bound.setting, bound.n_epochs)
+        best[place] = min(bound.value, best.get(place, bound.value))
+        kinds.setdefault((bound.setting, bound.name), {})[bound.n_epochs] = bound
+        for sentence in bound.assumptions:
+            letters.setdefault(sentence, _letter(len(letters)))
+    rows = []
+    for (setting, name), found in sorted(kinds.items(), key=lambda kind: (kind[0][0] != "random user", kind[0][1])):
+        known = [found.get(count) for count in counts]
+        sentences = dict.fromkeys(sentence for bound in found.values() for sentence in bound.assumptions)
+        rows.append(
+            BoundRow(
+                name=_capital(name),
+                setting="for all records together" if setting == "matching" else "for one record",
+                reference="; ".join(dict.fromkeys(bound.reference for bound in found.values())),
+                assumptions=", ".join(letters[sentence] for sentence in sentences),
+                cells=tuple(b and _bound_cell(b, b.value == best[b.setting, b.n_epochs]) for b in known),
+            )
+        )
+    named = tuple((letter, _capital(sentence).rstrip(".") + ".") for sentence, letter in letters.items())
+    return BoundTable(tuple(epochs(count) if count else "any" for count in counts), tuple(rows), named)
 
 
 def exposure_table(found: Exposure) -> Table:
@@ -105,8 +141,8 @@ def threshold_table(found: Exposure, level: float) -> Table:
 
 def group_table(found: Exposure) -> Table:
     """Return the groups with their sizes and mean risks."""
-    rows = [(group.level, f"{group.n:,}", percent(group.rate)) for group in found.groups]
-    return Table(("People whose record has in common", "People", "Mean risk"), tuple(rows), (1, 2))
+    rows = [(_capital(group.level), f"{group.n:,}", frequency(group.rate)) for group in found.groups]
+    return Table(("Group", "People in it", "Linked correctly"), tuple(rows), (1, 2))
 
 
 def choosiness_table(result: AuditResult) -> Table:
@@ -129,26 +165,30 @@ def perspective_table(result: AuditResult) -> Table:
     rows = []
     for row in compared(result):
         about = "" if row.kind == "published" else interval(row.rate, row.low, row.high) or "exact"
-        rate = f"below {frequency(row.rate)}" if row.below else frequency(row.rate)
+        rate = row.text if row.kind == "published" else frequency(row.rate)
         rows.append((row.label, rate, about, row.note))
     return Table(("What", "People linked correctly", "Interval", "Source or remark"), tuple(rows), (1, 2))
 
 
-def _bound_row(bound: Bound, best: bool) -> BoundRow:
-    inputs = ", ".join(f"{name} {_input(value)}" for name, value in bound.inputs.items() if name != "seed")
-    about = interval(bound.value, bound.low, bound.high) if bound.says_something else ""
-    return BoundRow(
-        name=bound.name,
-        setting="for all records together" if bound.setting == "matching" else "for one record",
-        value=f"at most {frequency(bound.value)}" if bound.says_something else "excludes nothing",
-        interval=about,
+def _bound_cell(bound: Bound, best: bool) -> BoundCell:
+    inputs = ", ".join(f"{name} {_input(value)}" for name, value in bound.inputs.items() if name not in _SETTINGS)
+    says = bound.says_something
+    return BoundCell(
+        value=frequency(bound.value) if says else "nothing",
+        interval=interval(bound.value, bound.low, bound.high) if says else "",
         inputs=inputs,
-        reference=bound.reference,
         reading=bound.reading,
-        assumptions="; ".join(bound.assumptions),
-        tightest=best and bound.says_something,
-        silent=not bound.says_something,
+        tightest=best and says,
+        silent=not says,
     )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else f"A{number}"
 
 
 def _input(value: float) -> str:
