@@ -130,7 +130,7 @@ def test_no_shared_ids(write) -> None:
     assert "columns query, target (--truth)" in text
     pair = io.read_pair(a, b, allow_unmatched=True)
     assert (pair.unmatched_targets, pair.unmatched_queries) == (2, 2)
-    assert "no user in common, so no true pair is known" in pair.notes[-1]
+    assert "have no user id in common" in pair.notes[-1]
     truth = write("t.csv", "query,target\n9,1\n8,\n")
     pair = io.read_pair(a, b, truth=truth)
     assert pair.truth is not None

@@ -186,12 +186,29 @@ def test_weights_order_the_topics_and_choose_the_top(tmp_path: Path) -> None:
     record = user(0, [10, 11, 12, 13], weights=[[0.5, 2.0, 0.5, 3.0]])
     file = release(tmp_path / "a.tfrecord", [record])
     assert io.read_tfrecords(file, n_tokens=20).top_sets.tokens.tolist() == [[[13, 11, 10, 12]]]
+    with pytest.raises(OptionError, match="top_k must be at least 1"):
+        io.read_tfrecords(file, top_k=0)
     assert io.read_tfrecords(file, n_tokens=20, top_k=3).top_sets.tokens.tolist() == [[[13, 11, 10]]]
 
 
 def test_long_profiles_are_read_whole(tmp_path: Path) -> None:
     file = release(tmp_path / "a.tfrecord", [user(0, [3]), user(1, list(range(40)))])
     assert io.read_tfrecords(file).top_sets.tokens[1, 0].tolist() == list(range(40))
+
+
+def test_large_topic_ids(tmp_path: Path) -> None:
+    file = release(tmp_path / "a.tfrecord", [user(0, [2**31 - 1, 7, 40_000]), user(1, [7])])
+    sets = io.read_tfrecords(file).top_sets
+    assert sets.vocabulary == Vocabulary(["7", "40000", "2147483647"])
+    assert sets.tokens.tolist() == [[[2, 0, 1]], [[0, -1, -1]]]
+
+
+def test_records_of_observers_alone(tmp_path: Path) -> None:
+    clients = [{"user_id": [b"u%d" % i], "client_1_tokens": [i, 3], "client_2_tokens": [9, i]} for i in range(3)]
+    records = io.read_tfrecords(release(tmp_path / "a.tfrecord", clients), n_tokens=10)
+    assert records.top_sets is None
+    assert records.client_1.tokens.tolist() == [[0, 3], [1, 3], [2, 3]]
+    assert records.client_2.tokens.tolist() == [[9, 0], [9, 1], [9, 2]]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "npz"])

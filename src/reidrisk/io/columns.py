@@ -38,7 +38,7 @@ class Labels:
         if not pa.types.is_dictionary(cells.type):
             cells = cells.dictionary_encode()
         of_word = np.full(len(cells.dictionary) + 1, -1, dtype=np.int64)  # the last one, at -1, is for nulls
-        used = cells.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        used: npt.NDArray[np.int64] = cells.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         for word in np.unique(used[used >= 0]).tolist():
             label = cells.dictionary[word].as_py()
             if label:

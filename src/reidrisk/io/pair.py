@@ -156,7 +156,11 @@ def _unmatched(
             "keeps them: such a target is a distractor, any link of such a query is wrong"
         )
     if lone_queries == len(queries):
-        return lone_targets, lone_queries, ["The two tables have no user in common, so no true pair is known."]
+        return (
+            lone_targets,
+            lone_queries,
+            ["The two tables have no user id in common; who is who is known from a file of true pairs or not at all."],
+        )
     return (
         lone_targets,
         lone_queries,
@@ -177,4 +181,4 @@ def _unnamed(
             f"{names[0]} has {n_targets:,} rows, {names[1]} has {n_queries:,}, and neither names its users, so nobody "
             "knows who is who; add a column 'user' to both, or keep all with --allow-unmatched"
         )
-    return n_targets, n_queries, ["Neither table names its users and their lengths differ, so no true pair is known."]
+    return n_targets, n_queries, ["Neither table names its users and their lengths differ; who is who is not known."]

@@ -28,6 +28,7 @@ class RecordShape:
     weights: list[int]
     clients: list[int]
     user: int
+    n_epochs: int = 0
 
 
 @dataclass
@@ -35,8 +36,8 @@ class RecordBlock:
     """Some records: topic ids as they are in the file."""
 
     users: Any
-    sets: npt.NDArray[np.int32] | None
-    clients: list[npt.NDArray[np.int32]]
+    sets: npt.NDArray[np.signedinteger[Any]] | None
+    clients: list[npt.NDArray[np.signedinteger[Any]]]
     repeated: int
 
 
@@ -102,14 +103,15 @@ def record_block(
     listed = np.arange(columns.integers.shape[2]) < counts[:, :, None]
     outside = listed & ((columns.integers < 0) | (columns.integers > np.iinfo(np.int32).max))
     refuse(outside.any(axis=2) & used, "holds a topic id that is negative or beyond 31 bits")
-    n_epochs = len(shape.topics) or int(counts[0, shape.clients[0]])
+    n_epochs = shape.n_epochs = shape.n_epochs or len(shape.topics) or int(counts[0, shape.clients[0]])
     is_client = np.isin(np.arange(len(names)), shape.clients)
     refuse((counts != n_epochs) & is_client, f"must hold {n_epochs} tokens, one an epoch")
     for topics, weights in zip(shape.topics, shape.weights, strict=False):
         refuse((counts != counts[:, [topics]]) & (np.arange(len(names)) == weights), "must hold one weight a topic")
         bad = np.isnan(columns.floats[:, weights]) & listed[:, weights]
         refuse(bad.any(axis=1)[:, None] & (np.arange(len(names)) == weights), "holds NaN, which is no weight")
-    ids = np.where(listed, columns.integers, -1).astype(np.int32)
+    ids = np.where(listed, columns.integers, -1)
+    ids = ids.astype(np.int16 if ids[:, used].max() <= np.iinfo(np.int16).max else np.int32)
     sets, repeated = None, 0
     if shape.topics:
         weight = np.where(listed, columns.floats, -np.inf)[:, shape.weights] if shape.weights else None
@@ -120,8 +122,8 @@ def record_block(
 
 
 def _distinct_sets(
-    ids: npt.NDArray[np.int32], weights: npt.NDArray[np.float32] | None
-) -> tuple[npt.NDArray[np.int32], int]:
+    ids: npt.NDArray[np.signedinteger[Any]], weights: npt.NDArray[np.float32] | None
+) -> tuple[npt.NDArray[np.signedinteger[Any]], int]:
     """Return each set with the largest weight first and every topic once, and how many were there again."""
     if weights is not None:
         ids = np.take_along_axis(ids, np.argsort(-weights, axis=2, kind="stable"), axis=2)

@@ -99,6 +99,8 @@ def read_tfrecords(
         raise OptionError("there is no TFRecord file to read; name at least one")
     if n_tokens is not None and vocabulary is not None:
         raise OptionError("give n_tokens (topic ids are token numbers) or vocabulary (of topic ids), not both")
+    if top_k is not None and top_k < 1:
+        raise OptionError(f"top_k must be at least 1, not {top_k}")
     shape: RecordShape | None = None
     parts: list[RecordBlock] = []
     for file in files:
@@ -201,9 +203,9 @@ def _joined_users(name: str, parts: list[RecordBlock]) -> UserIds:
     return users
 
 
-def _joined(parts: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+def _joined(parts: list[npt.NDArray[np.signedinteger[Any]]]) -> npt.NDArray[np.signedinteger[Any]]:
     shape = (sum(map(len, parts)), *np.max([part.shape[1:] for part in parts], axis=0).tolist())
-    whole, start = np.full(shape, -1, dtype=np.int32), 0
+    whole, start = np.full(shape, -1, dtype=np.result_type(*parts)), 0
     for part in parts:
         whole[start : start + len(part), :, *(slice(k) for k in part.shape[2:])] = part
         start += len(part)
@@ -211,7 +213,7 @@ def _joined(parts: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
 
 
 def _tokens(
-    name: str, arrays: list[npt.NDArray[np.int32]], n_tokens: int | None, vocabulary: Vocabulary | None
+    name: str, arrays: list[npt.NDArray[np.signedinteger[Any]]], n_tokens: int | None, vocabulary: Vocabulary | None
 ) -> tuple[list[npt.NDArray[Any]], int, Vocabulary | None, list[str]]:
     """Turn topic ids into tokens; return them with the size of the vocabulary, its labels and what was assumed."""
     ids = np.unique(np.concatenate([np.unique(array) for array in arrays]))
@@ -239,8 +241,13 @@ def _tokens(
             f"The vocabulary was taken from the topic ids that occur ({len(ids)}); give that of the whole taxonomy if "
             "the system has more."
         )
-    order = np.argsort(known)
     kind = np.int16 if len(known) <= np.iinfo(np.int16).max else np.int32
+    if ids[-1] < 1 << 22:
+        lookup = np.full(int(ids[-1]) + 2, -1, dtype=kind)  # the last entry, at -1, keeps what is not there
+        here = known <= ids[-1]
+        lookup[known[here]] = np.flatnonzero(here)
+        return [lookup[array] for array in arrays], len(known), vocabulary, notes
+    order = np.argsort(known)
     tokens = []
     for array in arrays:
         places = order[np.minimum(np.searchsorted(known[order], array), len(known) - 1)].astype(kind)
