@@ -8,7 +8,7 @@ import pytest
 def test_two_small_tables_to_verdict_result_and_report(reidrisk, pair, tmp_path):
     done = reidrisk("audit", *pair, "--seed", 1, "--out", "r.html", "--result", "r.json", "--max-risk", 0.9)
     assert done.code == 0, done.err
-    assert "links about 50 in 100 people correctly" in done.out
+    assert "links 50 in 100 people correctly" in done.out
     assert "Gate: undecided" in done.out
     values = json.loads((tmp_path / "r.json").read_text())
     assert values["seed"] == 1
@@ -55,7 +55,7 @@ def test_people_in_one_table_only_are_refused_with_counts_and_kept_on_request(re
     done = reidrisk("audit", pair[0], stranger, "--out", "r.html")
     assert done.code == 2
     assert "3 users" in done.err
-    assert "1 user" in done.err
+    assert "1 of" in done.err
     assert "--allow-unmatched" in done.err
     kept = json.loads(reidrisk("audit", pair[0], stranger, "--allow-unmatched", "--json", "--seed", 1).out)
     last = [risk for risk in kept["risks"] if risk["n_epochs"] == 2]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from importlib.metadata import version
 
+import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks, bounds, io, measure, populations, topics
@@ -222,11 +223,16 @@ def _bounds(
         steps.start(f"bounds, {r} epochs", 2 * r)
         known, asked = targets.epochs(r), queries.epochs(r)
         if top_sets is not None:
-            found += bounds.topics_full_information(top_sets.epochs(r), noise, asked, level=spec.level)
+            sets = top_sets.epochs(r)
+            found += bounds.topics_full_information(sets, noise, asked, level=spec.level)
+            if r > 1:  # for one epoch the optimum is exact and already there
+                found.append(bounds.topics_optimum(sets, noise, samples=_DRAWS, seed=seed, level=spec.level))
         else:
             found.append(bounds.distinct_outputs(asked, level=spec.level))
         if spec.system == "topics":
             p = topics.popularity(known, top_k, noise)[0]
+            if np.count_nonzero(p) < top_k:
+                continue  # too few records to tell any topic from noise: the model cannot be fitted
             found.append(
                 bounds.topics_partial_information(
                     known.tokens, p, top_k=top_k, noise=noise, samples=_DRAWS, seed=seed, level=spec.level

@@ -176,8 +176,8 @@ def _assumptions(truth: Truth, n_queries: int, everyone: bool, level: float) -> 
 def _reading(rate: float, low: float, high: float, baseline: float) -> str:
     if low <= baseline:
         return (
-            f"This attacker does no better than blind guessing can be told to do: {in_words(rate)} people linked "
-            f"correctly ({range_in_words(rate, low, high)}), against {in_words(baseline)} by guessing."
+            f"This attacker cannot be told apart from blind guessing: it links {in_words(rate)} people correctly "
+            f"({range_in_words(rate, low, high)}), guessing links {in_words(baseline)}."
         )
     return (
         f"An attacker who holds both tables links about {in_words(rate)} people correctly "
