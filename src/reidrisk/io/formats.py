@@ -188,18 +188,11 @@ def _open_arrow(file: Path, name: str, title: str) -> Table:
 def _open_csv(file: Path, name: str, title: str) -> Table:
     from pyarrow import csv
 
-    refused: list[Any] = []
-
-    def remember(row: Any) -> str:
-        refused.append(row)
-        return "error"
-
     # One thread: only then does the library know in which row it stumbled.
     read = csv.ReadOptions(use_threads=False)
     names = _csv_header(file, name)
     parse = csv.ParseOptions(
         newlines_in_values=True,
-        invalid_row_handler=remember,
         ignore_empty_lines=len(names) > 1,  # in a single column an empty line is an empty cell
     )
     convert = csv.ConvertOptions(
@@ -210,11 +203,11 @@ def _open_csv(file: Path, name: str, title: str) -> Table:
     try:
         table = csv.read_csv(file, read, parse, convert)
     except ValueError as error:
-        if refused:
-            row = refused[0]
+        odd = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
+        if odd:
             raise FormatError(
-                f"{name}: row {row.number - 1} has {row.actual_columns} cells where the header has "
-                f"{row.expected_columns}; the file may be truncated"
+                f"{name}: row {int(odd[1]) - 1} has {odd[3]} cells where the header has {odd[2]}; "
+                "the file may be truncated"
             ) from error
         bad = re.search(r"CSV column #(\d+): (?:Row #(\d+): )?.*invalid UTF8", str(error))
         if bad:
