@@ -88,8 +88,12 @@ def exposure() -> Exposure:
             (0.9, 1.0, 0.03),
         ),
         groups=(
-            Group("how common the rarest token is", "rarest token seen less than once in 1,000 observations", 9000, 0.06),
-            Group("how common the rarest token is", "rarest token seen once in 100 to 1,000 observations", 11_000, 0.02),
+            Group(
+                "how common the rarest token is", "rarest token seen less than once in 1,000 observations", 9000, 0.06
+            ),
+            Group(
+                "how common the rarest token is", "rarest token seen once in 100 to 1,000 observations", 11_000, 0.02
+            ),
             Group("epochs observed", "seen in 8 of 8 epochs", 20_000, 0.042),
         ),
         min_group=20,
@@ -110,7 +114,9 @@ def choosiness(truth: bool = True) -> tuple[Choosiness, ...]:
 
 def published(**changes: Any) -> AuditResult:
     """Return the normal case: two attacks, four numbers of epochs, bounds, exposure, probabilities."""
-    risks = tuple(risk(attack, r, rate) for i, r in enumerate(COUNTS) for attack in RATES for rate in [RATES[attack][i]])
+    risks = tuple(
+        risk(attack, r, rate) for i, r in enumerate(COUNTS) for attack in RATES for rate in [RATES[attack][i]]
+    )
     spec = AuditSpec(inputs=Published(), system="topics", seed=7, sample=20_000)
     values: dict[str, Any] = {
         "verdict": risks[-1].reading,
@@ -151,15 +157,18 @@ def published(**changes: Any) -> AuditResult:
     return AuditResult(**(values | changes))
 
 
-def one_rate(rate: float, low: float, high: float, **changes: Any) -> AuditResult:
-    """Return an audit of one attack at one epoch."""
-    only = risk("Hamming", 1, rate, low=low, high=high)
+def one_rate(rate: float, low: float, high: float, n: int = 100_000, **changes: Any) -> AuditResult:
+    """Return an audit of one attack at one epoch, among n people."""
+    only = risk("Hamming", 1, rate, low=low, high=high, n_targets=n, baseline=1.0 / n, n_queries=min(n, 20_000))
     values: dict[str, Any] = {
         "risks": (only,),
         "verdict": only.reading,
         "differences": (),
         "bounds": (),
         "n_epochs": 1,
+        "n_targets": n,
+        "n_queries": n,
+        "n_scored": min(n, 20_000),
         "choosiness": (),
         "choosy_attack": None,
         "exposure": dataclasses.replace(exposure(), groups=(), hidden_groups=3),
@@ -220,13 +229,15 @@ CASES = {
     "no bound says anything": published(bounds=tuple(dataclasses.replace(b, value=1.0) for b in bounds())),
     "zero rate": one_rate(0.0, 0.0, 0.00018),
     "zero rates growing": published(
-        risks=tuple(risk("Hamming", r, x, low=0.0, high=x + 2e-4) for r, x in zip(COUNTS, (0.0, 0.0, 0.001, 0.01), strict=True)),
+        risks=tuple(
+            risk("Hamming", r, x, low=0.0, high=x + 2e-4) for r, x in zip(COUNTS, (0.0, 0.0, 0.001, 0.01), strict=True)
+        ),
         differences=(),
     ),
     "rate 1": one_rate(1.0, 0.97, 1.0),
     "all certain": published(risks=tuple(risk("Hamming", r, 1.0, low=1.0, high=1.0) for r in COUNTS), differences=()),
     "like guessing": one_rate(0.00001, 0.0, 0.00002),
-    "four people": one_rate(0.5, 0.07, 0.93),
+    "four people": one_rate(0.5, 0.07, 0.93, n=4),
     "with no answers": published(
         risks=tuple(risk("Hamming", r, 0.02, abstained=0.5, incorrect=0.48) for r in COUNTS), differences=()
     ),

@@ -20,7 +20,6 @@ __all__ = [
     "Chart",
     "choosiness",
     "exposure",
-    "fixed_width",
     "growth",
     "growth_scale",
     "perspective",
@@ -53,7 +52,7 @@ def growth(result: AuditResult, narrow: bool = False) -> Chart:
         "x:Q",
         title="number of epochs observed",
         scale=alt.Scale(domain=[counts[0], counts[-1]], nice=False),
-        axis=alt.Axis(values=counts, format="d", grid=False),
+        axis=alt.Axis(values=counts, format="d", grid=False, labelFlush=False),
     )
     return drawing.line_chart(drawn, x, scale, "people linked correctly", "epochs", narrow)
 
@@ -123,7 +122,7 @@ def choosiness(result: AuditResult, narrow: bool = False) -> Chart:
         "x:Q",
         title="how sure the attacker wants to be (chances in 100)",
         scale=alt.Scale(domain=[0, 100], nice=False),
-        axis=alt.Axis(values=[0, 20, 40, 60, 80, 99], grid=False),
+        axis=alt.Axis(values=[0, 20, 40, 60, 80, 99], grid=False, labelFlush=False),
     )
     scale = rate_scale([point.rate for line in drawn for point in line.points])
     return drawing.line_chart(drawn, x, scale, "share of all records", "chances in 100", narrow)
@@ -157,18 +156,12 @@ def save_chart(chart: Chart, path: str | Path, width: int = 720) -> None:
     if kind not in (".png", ".svg"):
         raise OptionError(f"a chart is written as .png or .svg, not as {Path(path).name!r}")
     convert = require("vl_convert", "report", "a picture of a chart")
-    spec = fixed_width(chart, width)
+    spec = chart.to_dict() | {"width": width}
     with write_atomically(path) as temporary:
         if kind == ".svg":
             temporary.write_text(convert.vegalite_to_svg(spec), encoding="utf-8")
         else:
             temporary.write_bytes(convert.vegalite_to_png(spec, scale=2))
-
-
-def fixed_width(chart: Chart, width: int) -> dict[str, Any]:
-    """Return the chart's specification for a picture of ``width`` pixels instead of the width of the page."""
-    spec: dict[str, Any] = chart.properties(width=width).to_dict()
-    return spec
 
 
 def _growth_lines(result: AuditResult) -> list[Line]:

@@ -14,7 +14,21 @@ from typing import Any
 from reidrisk.extras import require
 from reidrisk.report.scales import RateScale, spread
 
-__all__ = ["ATTACKS", "BOUND", "GUESSING", "INK", "PUBLISHED", "PUBLISHED_BELOW", "Line", "Point", "Style", "altair", "finished", "line_chart", "row_chart"]  # fmt: skip
+__all__ = [
+    "ATTACKS",
+    "BOUND",
+    "GUESSING",
+    "INK",
+    "PUBLISHED",
+    "PUBLISHED_BELOW",
+    "Line",
+    "Point",
+    "Style",
+    "altair",
+    "finished",
+    "line_chart",
+    "row_chart",
+]
 
 INK, _GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
 _FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
@@ -118,7 +132,7 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
 def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool) -> Any:
     """Draw one row a line, its label above it: for rates that do not depend on anything."""
     alt = altair()
-    ticks = scale.ticks[-1 :: -2][::-1] if narrow and len(scale.ticks) > 4 else scale.ticks
+    ticks = scale.ticks[-1::-2][::-1] if narrow and len(scale.ticks) > 4 else scale.ticks
     y = alt.Y("row:O", axis=None, scale=alt.Scale(padding=0))
     x = alt.X("rate:Q", title=title, scale=_scale(scale), axis=_axis(scale, ticks))
     parts: list[Any] = []

@@ -1,4 +1,4 @@
-"""What the report shows of a result: lines of attacks, the tightest bounds, how good the news is, what to compare with."""
+"""What the report shows of a result: lines of attacks, tightest bounds, how good the news is, what to compare with."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PUBLISHED = (
         False,
         1_000,
         30,
-        "Jha et al., Re-identification attacks against the Topics API, Section 6.1; a likelihood attack did better there",
+        "Jha et al., Re-identification attacks against the Topics API, Section 6.1; another attack did better there",
     ),
 )
 """Figures for the Topics API as printed; they differ in population, number of epochs and attack."""

@@ -1,4 +1,4 @@
-"""One offline HTML file from the result of an audit: nothing in it is fetched, and nothing in it is about one person."""
+"""One offline HTML file from the result of an audit: nothing in it is fetched, nothing in it is about one person."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +87,7 @@ def render(result: AuditResult) -> str:
         news=sentences.news(result),
         tiles=_tiles(result),
         gate_sentence=sentences.gate_sentence(result),
-        figures={
-            name: figure and {**vars(figure), "still": markup(figure.still)} for name, figure in figures.items()
-        },
+        figures={name: figure and {**vars(figure), "still": markup(figure.still)} for name, figure in figures.items()},
         specs=markup(_json({name: figure.specs for name, figure in figures.items() if figure})),
         differences=sentences.paired(result),
         bounds_summary=sentences.bounds_summary(result),
@@ -110,34 +108,48 @@ def render(result: AuditResult) -> str:
 
 
 def _figures(result: AuditResult) -> dict[str, Figure | None]:
-    """Return the figures that this result has something for."""
-    figures: dict[str, Figure | None] = dict.fromkeys(("growth", "exposure", "choosiness", "perspective"))
+    """Return the figures; ``None`` where this result has nothing to draw."""
+    growth = exposure = choosiness = None
     if result.risks or tightest(result.bounds):
-        around = sentences.around_growth(result, charts.growth_scale(result))
-        table = tables.growth_table(result)
-        figures["growth"] = _figure("growth", "Risk by number of epochs", around, lambda narrow: charts.growth(result, narrow), table)  # fmt: skip
-    found, strongest = result.exposure, result.strongest
-    if found is not None and strongest is not None:
-        around = sentences.around_exposure(found, strongest.attack)
-        table = tables.exposure_table(found)
-        figures["exposure"] = _figure("exposure", "People by their risk", around, lambda narrow: charts.exposure(found, narrow), table)  # fmt: skip
+        growth = _figure(
+            "growth",
+            "Risk by number of epochs",
+            sentences.around_growth(result, charts.growth_scale(result)),
+            partial(charts.growth, result),
+            tables.growth_table(result),
+        )
+    if result.exposure is not None and result.strongest is not None:
+        exposure = _figure(
+            "exposure",
+            "People by their risk",
+            sentences.around_exposure(result.exposure, result.strongest.attack),
+            partial(charts.exposure, result.exposure),
+            tables.exposure_table(result.exposure),
+        )
     if result.choosiness:
-        around = sentences.around_choosiness(result)
-        table = tables.choosiness_table(result)
-        figures["choosiness"] = _figure("choosiness", "Links of a choosy attacker", around, lambda narrow: charts.choosiness(result, narrow), table)  # fmt: skip
-    around = sentences.around_perspective(result)
-    table = tables.perspective_table(result)
-    figures["perspective"] = _figure("perspective", "In perspective", around, lambda narrow: charts.perspective(result, narrow), table)  # fmt: skip
-    return figures
+        choosiness = _figure(
+            "choosiness",
+            "Links of a choosy attacker",
+            sentences.around_choosiness(result),
+            partial(charts.choosiness, result),
+            tables.choosiness_table(result),
+        )
+    perspective = _figure(
+        "perspective",
+        "In perspective",
+        sentences.around_perspective(result),
+        partial(charts.perspective, result),
+        tables.perspective_table(result),
+    )
+    return {"growth": growth, "exposure": exposure, "choosiness": choosiness, "perspective": perspective}
 
 
 def _figure(
     name: str, title: str, around: sentences.Around, draw: Callable[[bool], charts.Chart], table: tables.Table
 ) -> Figure:
     convert = require("vl_convert", "report", "the HTML report")
-    wide = draw(False)
-    still = convert.vegalite_to_svg(charts.fixed_width(wide, 720))
-    specs = {"wide": wide.to_dict(), "narrow": draw(True).to_dict()}
+    specs = {"wide": draw(False).to_dict(), "narrow": draw(True).to_dict()}
+    still = convert.vegalite_to_svg(specs["wide"] | {"width": 720})
     return Figure(name, title, around.before, around.after, around.alt, still, specs, table)
 
 
@@ -145,11 +157,12 @@ def _tiles(result: AuditResult) -> list[Tile]:
     """Return the three answers to a record: right, wrong, none; or, without truth, how sure the attack is."""
     risk = result.strongest
     if risk is not None:
+        always = "" if risk.abstained else "the attack always answers"
         return [
             Tile("Correct links", frequency(risk.rate), interval(risk.rate, risk.low, risk.high) or "exact", "correct"),
             Tile("Wrong links", frequency(risk.incorrect), _wrong_interval(risk), "wrong"),
-            Tile("No answer", frequency(risk.abstained), "the attack always answers" if not risk.abstained else "", "none"),
-        ]  # fmt: skip
+            Tile("No answer", frequency(risk.abstained), always, "none"),
+        ]
     chosen = [point for point in result.choosiness if point.threshold in (0.5, 0.9, 0.99)]
     return [
         Tile(f"At least {100 * point.threshold:g} in 100 sure", frequency(point.answered), "of records", "none")
@@ -159,12 +172,16 @@ def _tiles(result: AuditResult) -> list[Tile]:
 
 def _wrong_interval(risk: Risk) -> str:
     # Only where every record gets an answer does the interval of the right links fix that of the wrong ones.
-    return interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low) if not risk.abstained else ""
+    if risk.abstained or not risk.incorrect:
+        return ""
+    return "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
 
 
 def _kept(text: object) -> str:
     """Escape a text, and keep each number and its unit on one line."""
-    return re.sub(r"((?:\d[\d.,]* to )?\d[\d.,]* (?:in \d[\d,]*\d|%))", r'<span class="kept">\1</span>', html.escape(str(text)))
+    return re.sub(
+        r"((?:\d[\d.,]* to )?\d[\d.,]* (?:in \d[\d,]*\d|%))", r'<span class="kept">\1</span>', html.escape(str(text))
+    )
 
 
 def _emphasised(sentence: str) -> str:

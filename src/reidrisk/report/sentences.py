@@ -111,17 +111,25 @@ def around_growth(result: AuditResult, scale: RateScale) -> Around:
         else:
             said.append(f"{name} links {people(last.rate)} at {epochs(last.n_epochs)}")
         heard.append(f"{name}: " + ", ".join(f"{frequency(r.rate)} at {epochs(r.n_epochs)}" for r in risks))
-    band = "; the band around a line is its interval" if any(len(risks) > 1 for risks in drawn.values()) else ""
-    before = f"See how much an attacker gains: {joined(said)}{band}." if said else "No rate was measured; see the bound."
+    grows = len({risk.n_epochs for risk in result.risks} | set(bounds)) > 1
+    band = "; the band around a line is its interval" if grows else ""
+    before = f"See how much an attacker gains: {joined(said)}{band}." if said else ""
+    after = ["Do not extend the lines beyond what was measured, and do not read them as the most any attacker can do."]
+    if not grows:
+        after = ["Do not conclude anything about more epochs from this, nor read it as the most any attacker can do."]
+    if not said:
+        before = "No rate was measured; see instead what the tightest bound allows."
+        after = ["Do not read a bound as a rate: it says what cannot be exceeded, not what was reached."]
     if scale.log:
         before += " Each step of the scale is ten times as many people."
-    after = ["Do not extend the lines beyond what was measured, and do not read them as the most any attacker can do."]
     if bounds:
         r, bound = max(bounds.items())
-        after.append(
-            f"The tightest bound that says something ({bound.name}, {frequency(bound.value)} at {epochs(r)}) "
-            "leaves room above the attacks for better ones."
-        )
+        named = f"tightest bound that says something ({bound.name}, {frequency(bound.value)} at {epochs(r)})"
+        risk = result.strongest
+        if risk is not None and r == risk.n_epochs:
+            close = f"The strongest attack comes close to the {named}."
+            far = f"The {named} leaves room above the attacks for better ones."
+            after.append(close if risk.high >= bound.value else far)
         values = ", ".join(f"{frequency(b.value)} at {epochs(count)}" for count, b in bounds.items())
         heard.append(f"tightest bound: {values}")
     baseline = result.risks[0].baseline if result.risks else 1.0 / result.n_targets
@@ -241,7 +249,9 @@ def bounds_summary(result: AuditResult) -> str:
     bound = tightest(result.bounds).get(most)
     if bound is None:
         return f"At {epochs(most)} no bound excludes anything: better attacks than those tried cannot be ruled out."
-    limit = f"At {epochs(most)} the tightest bound for linking one record at a time is {people(bound.value)} ({bound.name})"
+    limit = (
+        f"At {epochs(most)} the tightest bound for linking one record at a time is {people(bound.value)} ({bound.name})"
+    )
     if risk is None:
         return f"{limit}."
     return f"{limit}; the strongest attack tried reaches {people(risk.rate)}. What lies between is not known."

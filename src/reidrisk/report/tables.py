@@ -116,7 +116,9 @@ def bound_table(bounds: Sequence[Bound]) -> BoundTable:
                 setting="for all records together" if setting == "matching" else "for one record",
                 reference="; ".join(dict.fromkeys(bound.reference for bound in found.values())),
                 assumptions=", ".join(letters[sentence] for sentence in sentences),
-                cells=tuple(b and _bound_cell(b, b.value == best[b.setting, b.n_epochs]) for b in known),
+                cells=tuple(
+                    None if b is None else _bound_cell(b, b.value == best[b.setting, b.n_epochs]) for b in known
+                ),
             )
         )
     named = tuple((letter, _capital(sentence).rstrip(".") + ".") for sentence, letter in letters.items())

@@ -1,0 +1,150 @@
+"""The report in a real browser: charts drawn, nothing fetched, no complaints, on a screen, a phone and paper."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+
+import examples
+
+from reidrisk import report
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+pytestmark = [
+    pytest.mark.xdist_group("report"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: install it with apt-get install chromium"),
+]
+
+CASES = ("normal", "one epoch, bounds", "no truth", "zero rates growing", "rate 1", "gate fails", "hostile")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        # Chromium refuses to run as root with its sandbox.
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reports")
+
+
+class Visit:
+    """A page that was opened, with everything that went wrong on it."""
+
+    def __init__(self, browser: Any, file: Path, width: int) -> None:
+        self.troubles: list[str] = []
+        self.page = browser.new_page(viewport={"width": width, "height": 900})
+        self.page.on("console", lambda message: self.troubles.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.troubles.append(f"page error: {error}"))
+        self.page.on("dialog", lambda dialog: self.troubles.append(f"dialog: {dialog.message}"))
+        self.page.route("**/*", self._route)
+        self._file = file.as_uri()
+        self.page.goto(self._file)
+        self.page.wait_for_selector("html[data-charts=drawn]", state="attached")
+
+    def _route(self, route: Any) -> None:
+        if route.request.url == self._file:
+            route.continue_()
+        else:
+            self.troubles.append(f"request: {route.request.url}")
+            route.abort()
+
+
+def written(folder: Path, case: str) -> Path:
+    file = folder / f"{list(examples.CASES).index(case)}.html"
+    if not file.exists():
+        report.write(examples.CASES[case], file)
+    return file
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("case", CASES)
+def test_charts_are_drawn_and_nothing_is_fetched(browser: Any, folder: Path, case: str, width: int) -> None:
+    visit = Visit(browser, written(folder, case), width)
+    charts = visit.page.locator(".chart")
+    assert charts.count() >= 1
+    for chart in charts.all():
+        box = chart.locator("svg").bounding_box()
+        assert box["width"] > 250
+        assert box["height"] > 60
+        assert box["x"] + box["width"] <= width
+        # Marks, not only axes: points, bars or lines with a size of their own.
+        marks = chart.locator("svg .mark-symbol path, svg .mark-rect path, svg .mark-line path").all()
+        assert any(mark.bounding_box() for mark in marks)
+        assert chart.locator("svg text").count() > 3
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert visit.troubles == []
+    visit.page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_labels_at_line_ends_neither_overlap_nor_leave_the_page(browser: Any, folder: Path, width: int) -> None:
+    visit = Visit(browser, written(folder, "normal"), width)
+    for name in ("growth", "choosiness"):
+        texts = visit.page.locator(f"[data-chart={name}] svg text[font-weight='600']").all()
+        boxes = [text.bounding_box() for text in texts]
+        assert len(boxes) == {"growth": 4, "choosiness": 2}[name]
+        assert all(box["x"] + box["width"] <= width for box in boxes)
+        boxes.sort(key=lambda box: box["y"])
+        assert all(a["y"] + a["height"] <= b["y"] + 1.0 for a, b in itertools.pairwise(boxes))
+    visit.page.close()
+
+
+def test_tables_behind_charts_open_and_text_is_16_pixels(browser: Any, folder: Path) -> None:
+    visit = Visit(browser, written(folder, "normal"), 1280)
+    details = visit.page.locator("#growth details")
+    assert not details.locator("table").is_visible()
+    details.locator("summary").click()
+    assert details.locator("table").is_visible()
+    texts = "Array.from(document.querySelectorAll('p:not(.small), td, dd'))"
+    sizes = visit.page.evaluate(f"{texts}.map(e => parseFloat(getComputedStyle(e).fontSize))")
+    assert min(sizes) >= 15.0
+    assert visit.page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") == 16.0
+    visit.page.close()
+
+
+def test_it_prints_on_a4_with_every_table_open(browser: Any, folder: Path, tmp_path: Path) -> None:
+    visit = Visit(browser, written(folder, "normal"), 1280)
+    visit.page.pdf(path=tmp_path / "report.pdf", prefer_css_page_size=True)
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert b"/MediaBox [0 0 594" in (tmp_path / "report.pdf").read_bytes()
+    visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert visit.page.locator("details:not([open])").count() == 0
+    visit.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert visit.page.locator("#growth details:not([open])").count() == 1
+    assert visit.troubles == []
+    visit.page.close()
+
+
+def test_charts_follow_the_width_of_the_window(browser: Any, folder: Path) -> None:
+    visit = Visit(browser, written(folder, "normal"), 1280)
+    visit.page.set_viewport_size({"width": 390, "height": 800})
+    visit.page.wait_for_function("document.querySelector('#growth svg').getBoundingClientRect().width < 380")
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert visit.troubles == []
+    visit.page.close()
+
+
+def test_without_scripts_the_charts_are_still_there(browser: Any, folder: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(written(folder, "normal").as_uri())
+    assert page.locator(".chart svg").count() == 4
+    assert all(
+        chart.bounding_box()["height"] > 60 for chart in page.locator(".chart > noscript > svg, .chart svg").all()
+    )
+    context.close()
