@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from reidrisk import search
 from reidrisk.errors import OptionError
-from reidrisk.search import Weights, reference
+from reidrisk.search import Weights, reference, scan
 
 
 @st.composite
@@ -24,7 +24,7 @@ def problems(draw):
 @given(problems(), st.sampled_from([1, 2]))
 def test_best_agrees_with_the_twin(problem, threads):
     targets, queries, weights, n_tokens = problem
-    found = search.best(search.columns(targets, n_tokens), queries, weights, threads=threads)
+    found = scan.best(search.Index(targets, n_tokens), queries, weights, threads=threads)
     for ours, theirs in zip(found, reference.best(targets, queries, weights), strict=True):
         assert np.array_equal(ours, theirs)
 
@@ -34,7 +34,7 @@ def test_best_agrees_with_the_twin(problem, threads):
 def test_candidates_and_pair_scores_agree_with_the_twin(problem, data):
     targets, queries, weights, n_tokens = problem
     k = data.draw(st.integers(1, len(targets)))
-    found = search.candidates(search.columns(targets, n_tokens), queries, weights, k)
+    found = search.candidates(search.Index(targets, n_tokens), queries, weights, k)
     for ours, theirs in zip(found, reference.candidates(targets, queries, weights, k), strict=True):
         assert np.array_equal(ours, theirs)
     rows = np.array([data.draw(st.integers(0, len(targets) - 1)) for _ in queries])
@@ -50,7 +50,7 @@ def test_posterior_is_a_softmax(problem):
     scores = reference.scores(targets, queries, weights)
     best = scores.max(axis=1)
     expected = 1.0 / np.exp((scores - best[:, None]) / search.GRID).sum(axis=1)
-    found = search.posterior(search.columns(targets, n_tokens), queries, weights, best)
+    found = search.posterior(search.Index(targets, n_tokens), queries, weights, best)
     assert np.allclose(found, expected, rtol=1e-8)
 
 
@@ -58,8 +58,8 @@ def test_blocks_and_many_targets_change_nothing():
     rng = np.random.default_rng(0)
     targets, queries = rng.integers(0, 3, (10_000, 4)), rng.integers(0, 3, (200, 4))
     weights = Weights(rng.integers(0, 9, (4, 3)), rng.integers(-9, 0, (4, 3)))
-    table = search.columns(targets, 3)
-    one, two = (search.best(table, queries, weights, threads=t) for t in (1, 2))
+    table = search.Index(targets, 3)
+    one, two = (scan.best(table, queries, weights, threads=t) for t in (1, 2))
     expected = reference.best(targets, queries, weights)
     for a, b, c in zip(one, two, expected, strict=True):
         assert np.array_equal(a, b)
@@ -69,20 +69,20 @@ def test_blocks_and_many_targets_change_nothing():
 def test_large_vocabularies_and_large_weights_keep_exact():
     targets = np.array([[70_000, 1], [69_999, 1]])
     weights = Weights(np.full((1, 70_001), 2**40), np.zeros((1, 70_001), dtype=np.int64))
-    found = search.best(search.columns(targets, 70_001), np.array([[69_999, 1]]), weights)
+    found = scan.best(search.Index(targets, 70_001), np.array([[69_999, 1]]), weights)
     assert found.score.tolist() == [2**41]
     assert found.target.tolist() == [1]
 
 
 def test_a_query_without_any_token_ties_with_everyone():
     weights = Weights(np.ones((1, 3), dtype=np.int64), np.zeros((1, 3), dtype=np.int64))
-    found = search.best(search.columns(np.array([[0], [1], [-1]]), 3), np.array([[-1]]), weights)
+    found = scan.best(search.Index(np.array([[0], [1], [-1]]), 3), np.array([[-1]]), weights)
     assert found.n_ties.tolist() == [3]
 
 
 def test_bad_requests_are_refused():
     counts = Weights(np.ones((1, 3), dtype=np.int64), np.zeros((1, 3), dtype=np.int64), per_nat=0)
-    table = search.columns(np.array([[0], [1]]), 3)
+    table = search.Index(np.array([[0], [1]]), 3)
     with pytest.raises(OptionError, match="no posterior"):
         search.posterior(table, np.array([[0]]), counts, np.array([1]))
     with pytest.raises(OptionError, match="cannot give 3 candidates of 2"):

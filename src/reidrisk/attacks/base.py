@@ -92,16 +92,16 @@ class PositionalAttack(Attack):
             raise DataError(f"{self.name} compares traces, not {type(targets).__name__}")
         self.weights_ = self._weights(targets)
         self._targets = targets
-        self._columns = search.columns(targets.tokens, targets.n_tokens)
+        self._index = search.Index(targets.tokens, targets.n_tokens)
         return self
 
     def link(self, queries: Traces, probability: bool = False, progress: Progress | None = None) -> Links:
         """Link every query to its best target; with ``probability``, say how sure the model is."""
         self._check(queries)
-        found = search.best(self._columns, queries.tokens, self.weights_, progress=progress)
+        found = search.best(self._index, queries.tokens, self.weights_, progress=progress)
         sure = None
         if probability and self.weights_.per_nat:
-            sure = search.posterior(self._columns, queries.tokens, self.weights_, found.score, progress=progress)
+            sure = search.posterior(self._index, queries.tokens, self.weights_, found.score, progress=progress)
         return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
 
     def score(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -117,7 +117,7 @@ class PositionalAttack(Attack):
     def candidates(self, queries: Traces, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best targets of each query and their scores, best first, lower row first among equals."""
         self._check(queries)
-        return search.candidates(self._columns, queries.tokens, self.weights_, k)
+        return search.candidates(self._index, queries.tokens, self.weights_, k)
 
     def _check(self, queries: Traces) -> None:
         fitted: Any = getattr(self, "_targets", None)

@@ -114,12 +114,13 @@ def match_weights(
     """
     d = q_in - q_out
     seen = q_out + d * p
-    held = np.divide(q_in * p, seen, out=np.zeros_like(p), where=seen > 0.0)
+    can_be_seen = seen > np.finfo(np.float64).tiny
+    held = np.divide(q_in * p, seen, out=np.zeros_like(p), where=can_be_seen)
     # Sets of one that hold the token in every user leave no other token to mismatch on.
     other = np.divide((top_k - 1) * p, top_k - p, out=np.ones_like(p), where=top_k > p)
     ratios = []
     for probability in (held, other):
-        ratio = np.divide(q_out + d * probability, seen, out=np.ones_like(p), where=seen > 0.0)
+        ratio = np.divide(q_out + d * probability, seen, out=np.ones_like(p), where=can_be_seen)
         with np.errstate(divide="ignore"):
             ratios.append(np.maximum(np.log(ratio), _IMPOSSIBLE))
     return ratios[0], ratios[1]

@@ -10,7 +10,7 @@ from importlib.metadata import version
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import attacks, bounds, io, measure, populations, topics
+from reidrisk import attacks, bounds, io, measure, populations, search, topics
 from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.result import AuditResult, gate_of, strongest
 from reidrisk.audit.spec import AuditSpec, Published, Tables
@@ -25,8 +25,8 @@ __all__ = ["audit_traces", "run"]
 
 Progress = Callable[[str, float], None]
 
-_PAIRS = 2e10
-"""Comparisons an attack may take by default: some ten seconds on two cores; above it, queries are sampled."""
+_SECONDS = 30.0
+"""What one attack may take by default, roughly, on two cores; where it would take longer, queries are sampled."""
 
 _SURE = 10_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
@@ -156,10 +156,10 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
         layout=inputs.layout,
         n_tokens=inputs.n_tokens,
         vocabulary=vocabulary,
-        allow_unmatched=inputs.allow_unmatched or inputs.truth is not None,
+        allow_unmatched=inputs.allow_unmatched,
+        truth=inputs.truth,
     )
-    truth = None if inputs.truth is None else io.read_truth(inputs.truth, pair)
-    return audit_traces(pair.targets, pair.queries, spec, truth=truth, notes=pair.notes, progress=tell)
+    return audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=pair.notes, progress=tell)
 
 
 def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | None) -> measure.Truth | None:
@@ -183,7 +183,11 @@ def _sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | Non
         return None
     if spec.sample is not None:
         return spec.sample
-    return None if len(targets) * len(queries) <= _PAIRS else max(1, int(_PAIRS / len(targets)))
+    index = search.Index(targets.tokens, targets.n_tokens)
+    size = len(queries)
+    while size > 1_000 and search.plan(index, size).seconds > _SECONDS:
+        size //= 2
+    return None if size == len(queries) else size
 
 
 def _epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:

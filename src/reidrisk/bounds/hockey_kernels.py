@@ -10,7 +10,7 @@ from numba import njit
 __all__ = ["distinct_rows", "worst_pair"]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def distinct_rows(indptr: Any, indices: Any, bits: Any) -> Any:
     """Return the first row of each group of identical rows, by a hash table that compares in full."""
     n = indptr.size - 1
@@ -47,7 +47,7 @@ def distinct_rows(indptr: Any, indices: Any, bits: Any) -> Any:
     return kept[:count]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def worst_pair(indptr: Any, indices: Any, data: Any, m: int, candidates: Any, x: float) -> Any:
     """Return the largest ``sum_o (P[i, o] - x P[j, o])_+`` over i in ``candidates`` and all j, with i and j."""
     row = np.zeros(m)

@@ -13,7 +13,7 @@ __all__ = ["largest_shares"]
 _CHUNK = 256
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def largest_shares(tokens: Any, counts: Any, tables: Any, out: Any) -> None:
     """Fill ``out[q] = max_i L[i] / sum_j counts[j] L[j]`` with ``log L[i] = sum_s tables[q, s, tokens[i, s]]``.
 

@@ -16,9 +16,14 @@ def convert(
     sources: Annotated[list[Path], typer.Argument(help="Tables, or TFRecord files of a public Topics release.")],
     out: Annotated[Path, typer.Option(help="File to write; its ending chooses the format.")],
     layout: Annotated[str | None, typer.Option(help="'wide' or 'long'.")] = None,
+    n_tokens: Annotated[int | None, typer.Option(help="Size of the system's vocabulary.")] = None,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="All labels of the system: one a line, or a JSON list.")
+    ] = None,
 ) -> None:
     """Turn tables or TFRecord files into Parquet, CSV, Arrow or NPZ."""
     from reidrisk import io
 
     output.check_writable(out)
-    print(io.convert([Path(source) for source in sources], out, layout=layout))
+    labels = None if vocabulary is None else io.read_vocabulary(vocabulary)
+    print(io.convert(sources, out, layout=layout, n_tokens=n_tokens, vocabulary=labels))

@@ -28,7 +28,7 @@ def _tables() -> npt.NDArray[np.uint64]:
 _TABLES = _tables()
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def crc32c_of(buffer: Any, start: int, stop: int) -> Any:
     """Return the checksum of ``buffer[start:stop]``, an array of bytes."""
     byte = np.uint64(0xFF)
@@ -67,7 +67,7 @@ def crc32c(data: bytes) -> int:
     return int(crc32c_of(np.frombuffer(data, dtype=np.uint8), 0, len(data)))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def masked(checksum: int) -> Any:
     """Return the form in which TFRecord stores a checksum: rotated, plus a constant."""
     value = np.uint64(checksum)

@@ -79,7 +79,7 @@ def parse_examples(
     return Columns(counts, integers, floats.view(np.float32), spans)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _next_varint(buffer: Any, at: int, stop: int) -> tuple[Any, int]:
     value = np.uint64(0)
     for j in range(10):
@@ -93,7 +93,7 @@ def _next_varint(buffer: Any, at: int, stop: int) -> tuple[Any, int]:
     return value, -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _next_field(buffer: Any, at: int, stop: int) -> tuple[Any, Any, Any, Any]:
     """Return field, wire type, and where its value starts and stops; the last is -1 where the message is damaged."""
     key, at = _next_varint(buffer, at, stop)
@@ -114,7 +114,7 @@ def _next_field(buffer: Any, at: int, stop: int) -> tuple[Any, Any, Any, Any]:
     return 0, 0, 0, -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _parse_list(buffer: Any, at: int, stop: int, kind: int, integers: Any, floats: Any, span: Any) -> int:
     """Read a list of values into the given rows; return how many there are, -1 where it is damaged."""
     count = 0
@@ -157,7 +157,7 @@ def _parse_list(buffer: Any, at: int, stop: int, kind: int, integers: Any, float
     return count
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _find(buffer: Any, start: int, stop: int, text: Any, ends: Any) -> int:
     for column in range(len(ends) - 1):
         if ends[column + 1] - ends[column] == stop - start:
@@ -171,7 +171,7 @@ def _find(buffer: Any, start: int, stop: int, text: Any, ends: Any) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _parse_entry(
     buffer: Any,
     at: int,
@@ -218,7 +218,7 @@ def _parse_entry(
     return 0, 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _parse_many(
     buffer: Any,
     starts: Any,

@@ -74,7 +74,7 @@ def write_frames(path: PathLike, records: Iterable[bytes]) -> None:
             file.write(struct.pack("<I", int(masked(crc32c(data)))))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _number(buffer: Any, at: int, width: int) -> Any:
     value = np.uint64(0)
     for j in range(width):
@@ -82,7 +82,7 @@ def _number(buffer: Any, at: int, width: int) -> Any:
     return value
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _count(buffer: Any) -> int:
     """Return an upper bound of the number of records, by their lengths alone."""
     at: Any = 0
@@ -98,7 +98,7 @@ def _count(buffer: Any) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _verify(buffer: Any, starts: Any, stops: Any) -> tuple[int, int, int]:
     """Fill in where each record lies; return the first that is wrong, its offset and what is wrong with it."""
     at: Any = 0

@@ -1,18 +1,23 @@
 """Exact best matches of queries among targets, for scores that add up over epochs."""
 
-from reidrisk.search.scan import Best, best, candidates, posterior
-from reidrisk.search.tokens import Columns, columns
+from reidrisk.search.best import Best, merged
+from reidrisk.search.index import Index
+from reidrisk.search.plan import Plan, best, plan, sharded_best
+from reidrisk.search.scan import candidates, posterior
 from reidrisk.search.weights import GRID, Weights, pair_scores, to_grid
 
 __all__ = [
     "GRID",
     "Best",
-    "Columns",
+    "Index",
+    "Plan",
     "Weights",
     "best",
     "candidates",
-    "columns",
+    "merged",
     "pair_scores",
+    "plan",
     "posterior",
+    "sharded_best",
     "to_grid",
 ]

@@ -8,22 +8,22 @@ owns its queries, so results do not depend on the number of threads.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.engines.threads import n_threads
 from reidrisk.errors import OptionError
-from reidrisk.search.tokens import Columns
+from reidrisk.search.best import Best
+from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.weights import Weights
 
-__all__ = ["Best", "best", "candidates", "posterior"]
+__all__ = ["best", "candidates", "posterior"]
 
-Tokens = npt.NDArray[np.signedinteger[Any]]
 Progress = Callable[[float], None]
 
 _BLOCK = 4_096  # targets; their scores (16 KiB) and one column of tokens (8 KiB) fit the first-level cache
@@ -31,34 +31,26 @@ _QUERIES = 64  # queries handed to a thread at a time
 _UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 
 
-class Best(NamedTuple):
-    """Best score of each query, the number of targets that share it, and the lowest such target."""
-
-    score: npt.NDArray[np.int64]
-    n_ties: npt.NDArray[np.int64]
-    target: npt.NDArray[np.int64]
-
-
 def best(
-    targets: Columns, queries: Tokens, weights: Weights, threads: int | None = None, progress: Progress | None = None
+    index: Index, queries: Tokens, weights: Weights, threads: int | None = None, progress: Progress | None = None
 ) -> Best:
     """Find for each query (q, r) the best score among all targets, its ties and the lowest tied target.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from reidrisk.search import columns
+    >>> from reidrisk.search import Index
     >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
-    >>> found = best(columns(np.array([[1, 2], [3, 4], [3, 5]]), 9), np.array([[3, 4], [3, 8]]), w)
+    >>> found = best(Index(np.array([[1, 2], [3, 4], [3, 5]]), 9), np.array([[3, 4], [3, 8]]), w)
     >>> found.score.tolist(), found.n_ties.tolist(), found.target.tolist()
     ([2, 1], [1, 2], [1, 1])
     """
-    tokens, gain, mismatch = _prepared(targets, queries, weights)
+    tokens, gain, mismatch = _prepared(index, queries, weights)
     q = len(tokens)
     found = Best(np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64))
 
     def work(part: slice) -> None:
-        _best(targets.tokens, targets.missing, targets.gaps, tokens[part], gain[part], mismatch[part],
+        _best(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part],
               found.score[part], found.n_ties[part], found.target[part], _BLOCK)  # fmt: skip
 
     _over_queries(q, work, threads, progress)
@@ -66,7 +58,7 @@ def best(
 
 
 def posterior(
-    targets: Columns,
+    index: Index,
     queries: Tokens,
     weights: Weights,
     best_score: npt.NDArray[np.int64],
@@ -80,20 +72,20 @@ def posterior(
     Examples
     --------
     >>> import numpy as np
-    >>> from reidrisk.search import columns
+    >>> from reidrisk.search import Index
     >>> w = Weights(match=np.full((1, 9), 65536), mismatch=np.zeros((1, 9), dtype=np.int64))
-    >>> table = columns(np.array([[1], [2]]), 9)
+    >>> table = Index(np.array([[1], [2]]), 9)
     >>> p = posterior(table, np.array([[1]]), w, np.array([65536]))
     >>> bool(abs(p[0] - np.e / (np.e + 1)) < 1e-9)
     True
     """
     if not weights.per_nat:
         raise OptionError("these scores are counts, not likelihoods: they have no posterior")
-    tokens, gain, mismatch = _prepared(targets, queries, weights)
+    tokens, gain, mismatch = _prepared(index, queries, weights)
     total = np.empty(len(tokens), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _posterior(targets.tokens, targets.missing, targets.gaps, tokens[part], gain[part], mismatch[part],
+        _posterior(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part],
                    best_score[part], 1.0 / weights.per_nat, total[part], _BLOCK)  # fmt: skip
 
     _over_queries(len(tokens), work, threads, progress)
@@ -101,38 +93,37 @@ def posterior(
 
 
 def candidates(
-    targets: Columns, queries: Tokens, weights: Weights, k: int, threads: int | None = None
+    index: Index, queries: Tokens, weights: Weights, k: int, threads: int | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return (q, k) best targets and their scores: best first, lower row first among equals.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from reidrisk.search import columns
+    >>> from reidrisk.search import Index
     >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
-    >>> rows, score = candidates(columns(np.array([[1], [3], [3]]), 9), np.array([[3]]), w, k=3)
+    >>> rows, score = candidates(Index(np.array([[1], [3], [3]]), 9), np.array([[3]]), w, k=3)
     >>> rows.tolist(), score.tolist()
     ([[1, 2, 0]], [[1, 1, 0]])
     """
-    if not 1 <= k <= targets.n_users:
-        raise OptionError(f"cannot give {k} candidates of {targets.n_users} targets; choose from 1 to that number")
-    tokens, gain, mismatch = _prepared(targets, queries, weights)
+    if not 1 <= k <= index.n_users:
+        raise OptionError(f"cannot give {k} candidates of {index.n_users} targets; choose from 1 to that number")
+    tokens, gain, mismatch = _prepared(index, queries, weights)
     rows = np.empty((len(tokens), k), dtype=np.int64)
     score = np.empty((len(tokens), k), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _candidates(targets.tokens, targets.missing, targets.gaps, tokens[part], gain[part], mismatch[part],
+        _candidates(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part],
                     rows[part], score[part], _BLOCK)  # fmt: skip
 
     _over_queries(len(tokens), work, threads, None)
     return rows, score
 
 
-def _prepared(targets: Columns, queries: Tokens, weights: Weights) -> tuple[Any, Any, Any]:
+def _prepared(index: Index, queries: Tokens, weights: Weights) -> tuple[Any, Any, Any]:
     """Cast query tokens to the targets' type and their weights to the narrowest safe accumulator."""
     gain, mismatch = weights.of(queries)
-    tokens = queries.astype(targets.tokens.dtype)
-    tokens[queries < 0] = targets.missing
+    tokens = unsigned(queries, index.n_tokens)
     largest = int((np.abs(gain) + np.abs(mismatch)).sum(axis=1).max(initial=0))
     dtype = np.int32 if largest < np.iinfo(np.int32).max else np.int64
     return tokens, gain.astype(dtype), mismatch.astype(dtype)
@@ -140,14 +131,16 @@ def _prepared(targets: Columns, queries: Tokens, weights: Weights) -> tuple[Any,
 
 def _over_queries(q: int, work: Callable[[slice], None], threads: int | None, progress: Progress | None) -> None:
     parts = [slice(start, min(start + _QUERIES, q)) for start in range(0, q, _QUERIES)]
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(n_threads(threads)) as pool:
         for done, _ in enumerate(pool.map(work, parts), start=1):
             if progress is not None:
                 progress(done / len(parts))
 
 
 @numba.njit(cache=True, nogil=True)
-def _block_scores(table, missing, gaps, tokens, gain, mismatch, start, stop, scores):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _block_scores(
+    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, start: Any, stop: Any, scores: Any
+) -> None:  # pragma: no cover
     """Fill scores[: stop - start] with the scores of one query against targets start .. stop."""
     size = stop - start
     constant = gain[0] * 0
@@ -169,7 +162,18 @@ def _block_scores(table, missing, gaps, tokens, gain, mismatch, start, stop, sco
 
 
 @numba.njit(cache=True, nogil=True)
-def _best(table, missing, gaps, tokens, gain, mismatch, best, ties, first, block):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _best(
+    table: Any,
+    missing: Any,
+    gaps: Any,
+    tokens: Any,
+    gain: Any,
+    mismatch: Any,
+    best: Any,
+    ties: Any,
+    first: Any,
+    block: Any,
+) -> None:  # pragma: no cover
     n = table.shape[1]
     scores = np.empty(block, dtype=gain.dtype)
     for i in range(tokens.shape[0]):
@@ -196,7 +200,18 @@ def _best(table, missing, gaps, tokens, gain, mismatch, best, ties, first, block
 
 
 @numba.njit(cache=True, nogil=True)
-def _posterior(table, missing, gaps, tokens, gain, mismatch, best, nats, total, block):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _posterior(
+    table: Any,
+    missing: Any,
+    gaps: Any,
+    tokens: Any,
+    gain: Any,
+    mismatch: Any,
+    best: Any,
+    nats: Any,
+    total: Any,
+    block: Any,
+) -> None:  # pragma: no cover
     n = table.shape[1]
     scores = np.empty(block, dtype=gain.dtype)
     for i in range(tokens.shape[0]):
@@ -212,7 +227,9 @@ def _posterior(table, missing, gaps, tokens, gain, mismatch, best, nats, total, 
 
 
 @numba.njit(cache=True, nogil=True)
-def _candidates(table, missing, gaps, tokens, gain, mismatch, rows, score, block):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _candidates(
+    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, rows: Any, score: Any, block: Any
+) -> None:  # pragma: no cover
     n, k = table.shape[1], rows.shape[1]
     scores = np.empty(block, dtype=gain.dtype)
     for i in range(tokens.shape[0]):

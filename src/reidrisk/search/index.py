@@ -1,0 +1,87 @@
+"""Targets laid out for the kernels: smallest unsigned type, its maximum = missing, by row and by column as needed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Index", "unsigned"]
+
+Tokens = npt.NDArray[np.signedinteger[Any]]
+Unsigned = npt.NDArray[np.unsignedinteger[Any]]
+
+
+def unsigned(tokens: Tokens, n_tokens: int) -> Unsigned:
+    """Return a copy of tokens in the smallest unsigned type that fits, its maximum standing for -1.
+
+    Two tables over the same vocabulary get the same type, so that kernels compare like with like.
+
+    Examples
+    --------
+    >>> unsigned(np.array([[3, -1]]), n_tokens=5)
+    array([[    3, 65535]], dtype=uint16)
+    """
+    # Never uint8: vectorised compares are as fast on 16 bits, and one type fewer is compiled. Casting -1 wraps
+    # around to the maximum of an unsigned type, which is what is wanted.
+    return tokens.astype(np.uint16 if n_tokens <= np.iinfo(np.uint16).max else np.uint32)
+
+
+class Index:
+    """The targets of a search.
+
+    Parameters
+    ----------
+    tokens : (n, r) signed integers
+        Tokens in ``[0, n_tokens)``; -1 = missing.
+    n_tokens : int
+        Size of the vocabulary.
+
+    Examples
+    --------
+    >>> index = Index(np.array([[3, -1], [0, 1]]), n_tokens=5)
+    >>> index.rows.tolist(), index.columns.tolist(), index.missing, index.has_gaps
+    ([[3, 65535], [0, 1]], [[3, 0], [65535, 1]], 65535, True)
+    >>> [(epochs.tolist(), rows.tolist()) for epochs, rows in index.patterns]
+    [([0], [0]), ([0, 1], [1])]
+    """
+
+    def __init__(self, tokens: Tokens, n_tokens: int) -> None:
+        self.tokens, self.n_tokens = tokens, n_tokens
+        self.n_users, self.n_epochs = tokens.shape
+
+    @cached_property
+    def rows(self) -> Unsigned:
+        """(n, r) tokens, one user after the other."""
+        return np.ascontiguousarray(unsigned(self.tokens, self.n_tokens))
+
+    @cached_property
+    def columns(self) -> Unsigned:
+        """(r, n) tokens, one epoch after the other."""
+        return np.ascontiguousarray(unsigned(self.tokens.T, self.n_tokens))
+
+    @property
+    def missing(self) -> int:
+        """The value that stands for a missing token."""
+        return int(np.iinfo(np.uint16).max if self.n_tokens <= np.iinfo(np.uint16).max else np.iinfo(np.uint32).max)
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Whether any token is missing."""
+        return bool(self.tokens.min(initial=0) < 0)
+
+    @cached_property
+    def patterns(self) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        """Targets grouped by the epochs they were observed in: (epochs, rows ascending)."""
+        if not self.has_gaps:
+            return [(np.arange(self.n_epochs), np.arange(self.n_users))]
+        bits = np.zeros(self.n_users, dtype=np.int64)
+        for s in range(self.n_epochs):
+            bits |= (self.tokens[:, s] >= 0).astype(np.int64) << s
+        found = []
+        for value in np.unique(bits):
+            epochs = np.flatnonzero((int(value) >> np.arange(self.n_epochs)) & 1)
+            found.append((epochs.astype(np.int64), np.flatnonzero(bits == value)))
+        return found

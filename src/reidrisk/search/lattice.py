@@ -1,0 +1,224 @@
+"""Exact best matches for short traces, without comparing pairs: all users against all users in seconds.
+
+A query's score against a target depends only on *which* epochs agree, and there are 2^r such patterns. For a set S
+of epochs, targets are grouped by their tokens in S; the query's group has c_S members, those that agree on S *at
+least*. Where every gain (match - mismatch) is positive, patterns are visited from the largest set to the smallest:
+when S is reached with a score not below the best so far, no larger set had a member, so the c_S members agree on S
+*exactly*. The best score is that of the best non-empty groups, and its ties are their sizes added up.
+
+- An epoch whose gain is 0 for a query (a missing token, a token that tells nothing) is left out for that query.
+- Targets with missing tokens form one lattice for each pattern of missingness; their scores differ by a constant.
+- A negative gain breaks the argument; such queries belong to the scan (`plan` sends them there).
+
+For most sets of epochs most queries have no group at all. Two small bitmaps of hashed tokens, one over the queries
+still in question, one over the targets that it lets through, settle that within the processor's cache; only what
+both let through meets in a hash table. Threads share that table: each fills the part that belongs to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.engines.threads import n_threads
+from reidrisk.search.best import Best
+from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
+from reidrisk.search.index import Index, Tokens, unsigned
+from reidrisk.search.weights import Weights
+
+__all__ = ["best"]
+
+Rows = npt.NDArray[np.unsignedinteger[Any]]
+Progress = Callable[[float], None]
+
+_WORST = np.iinfo(np.int64).min
+_WORDS = 22  # at most 2^22 words (32 MiB) a bitmap: near what a last-level cache holds
+
+
+def best(
+    index: Index, queries: Tokens, weights: Weights, threads: int | None = None, progress: Progress | None = None
+) -> Best:
+    """Find best score, number of ties and lowest tied target of each query (q, r); no gain may be negative.
+
+    Examples
+    --------
+    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
+    >>> found = best(Index(np.array([[1, 2], [3, 4], [3, 5]]), 9), np.array([[3, 4], [3, 8]]), w)
+    >>> found.score.tolist(), found.n_ties.tolist(), found.target.tolist()
+    ([2, 1], [1, 2], [1, 1])
+    """
+    total = sum(2 ** len(epochs) for epochs, _ in index.patterns)
+    done = 0
+    parts = n_threads(threads)
+    with ThreadPoolExecutor(parts) as pool:
+        lattice = _Lattice(index, unsigned(queries, index.n_tokens), weights, _Runner(pool, parts))
+        for epochs, members in index.patterns:
+            lattice.start(epochs)
+            for subset in _subsets(epochs):
+                lattice.visit(members, subset)
+                done += 1
+                if progress is not None:
+                    progress(done / total)
+    return Best(lattice.score, lattice.ties, lattice.first)
+
+
+def _subsets(epochs: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield all sets of epochs, larger ones first, the empty one last."""
+    for size in range(len(epochs), -1, -1):
+        for chosen in combinations(epochs.tolist(), size):
+            yield np.array(chosen, dtype=np.int64)
+
+
+class _Runner:
+    """Cuts work into ranges and hands them to the threads; results come back in order."""
+
+    def __init__(self, pool: ThreadPoolExecutor, parts: int) -> None:
+        self.pool, self.parts = pool, parts
+
+    def over(self, n: int, work: Callable[[int, int], Any], per_part: int = 4) -> list[Any]:
+        cuts = np.linspace(0, n, per_part * self.parts + 1).astype(int)
+        return list(self.pool.map(work, cuts[:-1], cuts[1:]))
+
+    def chosen(self, n: int, work: Callable[[int, int], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+        return np.concatenate(self.over(n, work))
+
+
+class _Lattice:
+    """The state of one search: the best of each query so far, and the tables it is looked up in."""
+
+    def __init__(self, index: Index, queries: Rows, weights: Weights, run: _Runner) -> None:
+        q, r = queries.shape
+        shape = (r, index.n_tokens)
+        self.targets, self.queries, self.missing, self.run = index.rows, queries, index.missing, run
+        self.n_tokens = shape[1]
+        self.gain = np.ascontiguousarray(np.broadcast_to(weights.match - weights.mismatch, shape))
+        self.mismatch = np.ascontiguousarray(np.broadcast_to(weights.mismatch, shape))
+        self.score = np.full(q, _WORST, dtype=np.int64)
+        self.ties, self.first = np.zeros(q, dtype=np.int64), np.full(q, -1, dtype=np.int64)
+        self.base = np.empty(q, dtype=np.int64)
+
+    def start(self, epochs: npt.NDArray[np.int64]) -> None:
+        """Begin with the targets that were observed in exactly these epochs."""
+        work = lambda a, b: _bases(self.queries[a:b], self.missing, self.mismatch, epochs, self.base[a:b])  # noqa: E731
+        self.run.over(len(self.queries), work)
+
+    def visit(self, members: npt.NDArray[np.int64], subset: npt.NDArray[np.int64]) -> None:
+        """Let one set of epochs speak: find the groups of the queries for which it can still matter."""
+        run, queries, targets = self.run, self.queries, self.targets
+        active = run.chosen(
+            len(queries),
+            lambda a, b: a + _active(queries[a:b], self.missing, self.gain, self.base[a:b], subset, self.score[a:b]),
+        )
+        if not active.size:
+            return
+        if not subset.size:
+            _claim_all(active, self.base, len(members), members[0], self.score, self.ties, self.first)
+            return
+        exact = self.n_tokens ** len(subset) < 2**64
+        how = (subset, np.uint64(self.n_tokens), exact)
+        # What the queries' bitmap does not know has no query; what the targets' one does not know has no target.
+        known = self._bitmap(queries, active, how)
+        members = run.chosen(len(members), lambda a, b: marked(targets, members[a:b], *how, known))
+        if not members.size:
+            return
+        if members.size < active.size:
+            known = self._bitmap(targets, members, how)
+            active = run.chosen(len(active), lambda a, b: marked(queries, active[a:b], *how, known))
+        table = table_for(min(members.size, self.n_tokens ** len(subset)), run.parts)
+        list(run.pool.map(lambda p: count_groups(targets, members, *how, table[p], p, run.parts), range(run.parts)))
+        run.over(
+            len(active),
+            lambda a, b: _claim(table, targets, queries, active[a:b], *how, self.gain, self.base, self.score, self.ties,
+                                self.first),
+        )  # fmt: skip
+
+    def _bitmap(self, rows: Rows, chosen: npt.NDArray[np.int64], how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
+        """Mark the hashed tokens of the chosen rows; about one bit in sixteen is set."""
+        words = 1 << min(max((len(chosen) // 4).bit_length(), 4), _WORDS)
+        parts = self.run.over(len(chosen), lambda a, b: mark(rows, chosen[a:b], *how, words), per_part=1)
+        return np.asarray(np.bitwise_or.reduce(parts))
+
+
+@numba.njit(cache=True, nogil=True)
+def _bases(queries: Any, missing: Any, mismatch: Any, epochs: Any, base: Any) -> None:  # pragma: no cover
+    """Add up what a query gets from a target that agrees nowhere."""
+    for i in range(queries.shape[0]):
+        total = np.int64(0)
+        for s in epochs:
+            if queries[i, s] != missing:
+                total += mismatch[s, queries[i, s]]
+        base[i] = total
+
+
+@numba.njit(cache=True, nogil=True)
+def _active(queries: Any, missing: Any, gain: Any, base: Any, subset: Any, score: Any) -> Any:  # pragma: no cover
+    """Return the queries whose score with this set of epochs would not be below their best so far."""
+    found = np.empty(queries.shape[0], dtype=np.int64)
+    n = 0
+    for i in range(queries.shape[0]):
+        total = base[i]
+        fits = True
+        for s in subset:
+            token = queries[i, s]
+            if token == missing or gain[s, token] == 0:
+                fits = False
+                break
+            total += gain[s, token]
+        if fits and total >= score[i]:
+            found[n] = i
+            n += 1
+    return found[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _offer(i: Any, total: Any, count: Any, row: Any, score: Any, ties: Any, first: Any) -> None:  # pragma: no cover
+    """Let a group of targets compete for query i."""
+    if total > score[i]:
+        score[i], ties[i], first[i] = total, count, row
+    elif total == score[i]:
+        ties[i] += count
+        first[i] = min(first[i], row)
+
+
+@numba.njit(cache=True, nogil=True)
+def _claim_all(
+    active: Any, base: Any, count: Any, row: Any, score: Any, ties: Any, first: Any
+) -> None:  # pragma: no cover
+    for i in active:
+        _offer(i, base[i], count, row, score, ties, first)
+
+
+@numba.njit(cache=True, nogil=True)
+def _claim(table: Any, targets: Any, queries: Any, active: Any, subset: Any, width: Any, exact: Any, gain: Any,
+           base: Any, score: Any, ties: Any, first: Any) -> None:  # pragma: no cover  # fmt: skip
+    """Look the active queries up in a table of targets."""
+    batch = 32
+    keys = np.empty(batch, dtype=np.uint64)
+    spreads = np.empty(batch, dtype=np.uint64)
+    parts = np.uint64(table.shape[0])
+    mask = np.uint64(table.shape[1] - 1)
+    for start in range(0, active.shape[0], batch):
+        stop = min(start + batch, active.shape[0])
+        fetched = np.uint64(0)
+        for b in range(stop - start):
+            keys[b] = key_of(queries[active[start + b]], subset, width, exact)
+            spreads[b] = mixed(keys[b])
+            fetched |= table[part_of(spreads[b], parts), spreads[b] & mask, 1]
+        if fetched == np.uint64(0):
+            continue
+        for b in range(stop - start):
+            i = active[start + b]
+            entry = find_group(table, targets, queries[i], keys[b], spreads[b], subset, exact)
+            if entry == np.uint64(0):
+                continue
+            total = base[i]
+            for s in subset:
+                total += gain[s, queries[i, s]]
+            count = np.int64(entry & np.uint64(0xFFFFFFFF))
+            _offer(i, total, count, np.int64(entry >> np.uint64(32)), score, ties, first)

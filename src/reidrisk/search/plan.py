@@ -1,0 +1,148 @@
+"""Which engine answers a search: the lattice for short traces, the scan for long ones; the answers are the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from reidrisk.engines import Engine
+from reidrisk.errors import OptionError
+from reidrisk.search import lattice, scan
+from reidrisk.search.best import Best, merged
+from reidrisk.search.index import Index, Tokens
+from reidrisk.search.weights import Weights
+
+__all__ = ["Plan", "best", "plan", "sharded_best"]
+
+Method = Literal["auto", "lattice", "scan"]
+Progress = Callable[[float], None]
+
+_SCAN = 1e-10
+"""Seconds the scan takes for a pair and epoch on two cores without wide vectors; it often does better."""
+
+_LATTICE = 2e-8
+"""Seconds the lattice takes for a row (of targets and queries) and set of epochs on two cores."""
+
+_SET = 2e-4
+"""Seconds it takes to begin a set of epochs, however few rows there are."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a search will be done: the method, why, and what it will take (rough, for two cores)."""
+
+    method: Literal["lattice", "scan"]
+    reason: str
+    seconds: float
+    memory: int
+
+
+def plan(index: Index, n_queries: int, memory: int | None = None) -> Plan:
+    """Choose the method by the numbers of users, epochs and patterns of missing tokens, and by memory.
+
+    Parameters
+    ----------
+    index : Index
+        The targets.
+    n_queries : int
+        How many queries there will be.
+    memory : int, optional
+        Bytes the search may take; what is free now when missing.
+
+    Examples
+    --------
+    >>> tokens = np.zeros((1000, 2), dtype=np.int64)
+    >>> plan(Index(tokens, 9), 1_000_000).method, plan(Index(tokens, 9), 10).method
+    ('lattice', 'scan')
+    """
+    n, r = index.n_users, index.n_epochs
+    width = 2 if index.n_tokens <= np.iinfo(np.uint16).max else 4
+    by_scan = Plan("scan", "every pair is compared", _SCAN * n * n_queries * r, width * r * (n + n_queries))
+    if r > 24 or by_scan.seconds < 1e-3:
+        return by_scan
+    sets = sum(2.0 ** len(epochs) for epochs, _ in index.patterns)
+    rows = sum(2.0 ** len(epochs) * (len(members) + n_queries) for epochs, members in index.patterns)
+    seconds = _LATTICE * rows + _SET * sets
+    needed = width * r * (n + n_queries) + 72 * n + 48 * n_queries + (1 << 26)
+    if needed > (_free_memory() if memory is None else memory):
+        return by_scan
+    if seconds >= by_scan.seconds:
+        return by_scan
+    return Plan("lattice", f"{sets:,.0f} sets of epochs are fewer than {n:,} targets", seconds, needed)
+
+
+def best(
+    index: Index,
+    queries: Tokens,
+    weights: Weights,
+    method: Method = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Best:
+    """Find best score, number of ties and lowest tied target of each query (q, r), exactly.
+
+    Queries with a negative gain (a match that counts less than a mismatch) always go to the scan: the lattice
+    cannot rank them.
+
+    Examples
+    --------
+    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
+    >>> index, queries = Index(np.array([[1, 2], [3, 4], [3, 5]]), 9), np.array([[3, 4], [3, 8]])
+    >>> [best(index, queries, w, method).n_ties.tolist() for method in ("auto", "lattice", "scan")]
+    [[1, 2], [1, 2], [1, 2]]
+    """
+    if method not in ("auto", "lattice", "scan"):
+        raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
+    chosen = plan(index, len(queries)).method if method == "auto" else method
+    if chosen == "scan":
+        return scan.best(index, queries, weights, threads, progress)
+    negative = _negative_gains(queries, weights)
+    if not negative.any():
+        return lattice.best(index, queries, weights, threads, progress)
+    found = Best(*(np.empty(len(queries), dtype=np.int64) for _ in range(3)))
+    for rows, search in ((~negative, lattice.best), (negative, scan.best)):
+        if rows.any():
+            for whole, part in zip(found, search(index, queries[rows], weights, threads, progress), strict=True):
+                whole[rows] = part
+    return found
+
+
+def sharded_best(engine: Engine, shards: Sequence[Tokens], n_tokens: int, queries: Tokens, weights: Weights) -> Best:
+    """Search targets that are cut into shards of consecutive rows, on an engine.
+
+    Examples
+    --------
+    >>> from reidrisk.engines import ThreadsEngine
+    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
+    >>> shards = [np.array([[1, 2], [3, 4]]), np.array([[3, 5]])]
+    >>> sharded_best(ThreadsEngine(2), shards, 9, np.array([[3, 8]]), w).n_ties.tolist()
+    [2]
+    """
+    offsets = np.cumsum([0, *(len(shard) for shard in shards)])
+
+    def search(shard: tuple[int, Tokens], broadcast: tuple[Tokens, Weights]) -> Best:
+        offset, tokens = shard
+        found = best(Index(tokens, n_tokens), *broadcast, threads=1)
+        return found._replace(target=found.target + offset)
+
+    numbered = [(int(offset), shard) for offset, shard in zip(offsets, shards, strict=False) if len(shard)]
+    return engine.map_reduce(numbered, (queries, weights), search, merged)
+
+
+def _negative_gains(queries: Tokens, weights: Weights) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    if (weights.match >= weights.mismatch).all():
+        return np.zeros(len(queries), dtype=np.bool_)
+    gain, _ = weights.of(queries)
+    return np.asarray((gain < 0).any(axis=1))
+
+
+def _free_memory() -> int:
+    """Return the bytes of memory that are free, or a careful guess where the system does not say."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 4 << 30

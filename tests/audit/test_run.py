@@ -1,0 +1,119 @@
+import json
+
+import numpy as np
+import pytest
+
+from reidrisk import Traces
+from reidrisk.audit import AuditResult, AuditSpec, Published, Tables, audit_traces, gate, run
+from reidrisk.errors import OptionError, TruthError
+
+TABLES = Tables(targets="a.csv", queries="b.csv")
+
+
+def traces(seed=0, n=200, r=5, n_tokens=6, named=True):
+    rng = np.random.default_rng(seed)
+    targets = rng.integers(0, n_tokens, (n, r))
+    queries = np.where(rng.random((n, r)) < 0.5, targets, rng.integers(0, n_tokens, (n, r)))
+    users = [f"u{i}" for i in range(n)] if named else None
+    return Traces(targets, n_tokens, users), Traces(queries, n_tokens, users)
+
+
+def test_a_result_round_trips_and_holds_nothing_about_single_people():
+    a, b = traces()
+    result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, max_risk=0.1))
+    text = json.dumps(result.to_dict())
+    assert AuditResult.from_dict(json.loads(text)).to_dict() == result.to_dict()
+    assert "per_user" not in text
+    assert not any(f'"u{i}"' in text for i in range(200))
+    assert result.gate.answer == "fail"
+
+
+def test_default_numbers_of_epochs_are_powers_of_two_and_all():
+    a, b = traces()
+    result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1))
+    assert sorted({risk.n_epochs for risk in result.risks}) == [1, 2, 4, 5]
+    chosen = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, epochs=(3, 1, 3)))
+    assert sorted({risk.n_epochs for risk in chosen.risks}) == [1, 3]
+
+
+def test_attacks_are_measured_on_the_same_queries():
+    a, b = traces()
+    result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, sample=50))
+    assert {risk.n_queries for risk in result.risks} == {50}
+    assert result.n_scored == 50
+    assert all(gap.low <= gap.difference <= gap.high for gap in result.differences)
+    assert len(result.differences) == 4
+
+
+def test_the_strongest_attack_is_the_one_with_the_highest_rate_at_the_most_epochs():
+    a, b = traces()
+    result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1))
+    last = [risk for risk in result.risks if risk.n_epochs == 5]
+    assert result.strongest.rate == max(risk.rate for risk in last)
+    assert result.verdict == result.strongest.reading
+
+
+def test_unnamed_tables_of_different_length_have_no_truth():
+    a, _ = traces(named=False)
+    _, b = traces(seed=1, n=150, named=False)
+    result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1))
+    assert result.risks == ()
+    assert result.exposure is None
+    assert result.choosiness[0].correct is None
+    assert "not known" in result.verdict
+    with pytest.raises(TruthError, match="measured no rate"):
+        gate(result, 0.1)
+
+
+def test_only_plain_hamming_and_no_truth_says_that_nothing_can_be_said():
+    a, _ = traces(named=False)
+    _, b = traces(seed=1, n=150, named=False)
+    result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, attacks=("hamming",)))
+    assert "nothing can be said" in result.verdict
+
+
+def test_a_seed_is_drawn_and_recorded():
+    a, b = traces()
+    one = audit_traces(a, b, AuditSpec(inputs=TABLES, sample=50))
+    two = audit_traces(a, b, AuditSpec(inputs=TABLES, sample=50, seed=one.seed))
+    assert [risk.rate for risk in one.risks] == [risk.rate for risk in two.risks]
+    assert one.spec["seed"] == one.seed
+
+
+def test_gaps_are_reported():
+    a, b = traces()
+    tokens = a.tokens.copy()
+    tokens[:20, 0] = -1
+    result = audit_traces(Traces(tokens, 6, a.users), b, AuditSpec(inputs=TABLES, seed=1))
+    assert any("2 % of the known records' tokens" in entry.holds for entry in result.assumptions)
+
+
+def test_progress_grows_to_one():
+    told = []
+    run(
+        AuditSpec(inputs=Published(users=300, epochs=2), system="topics", seed=0),
+        lambda stage, share: told.append(share),
+    )
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert max(told[:-1]) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epochs": (9,)}, "have 5 epochs; cannot look at the first 9"),
+        ({"sample": 5, "everyone": True}, "not both"),
+        ({"attacks": ()}, "choose at least one attack"),
+        ({"top_k": 9}, "top_k must lie between 1 and the 6"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, message):
+    a, b = traces()
+    with pytest.raises(OptionError, match=message):
+        audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, **options))
+
+
+def test_the_published_population_has_sets_of_five():
+    with pytest.raises(OptionError, match="holds 5 topics a week, not 4"):
+        run(AuditSpec(inputs=Published(users=100, epochs=1), system="topics", top_k=4))
