@@ -95,7 +95,7 @@ def _environment() -> dict[str, str]:
 
 
 def _commands(text: str) -> list[tuple[str, list[str]]]:
-    """Split a console session into commands (which may go on after a backslash) and the lines they print."""
+    """Split a session into commands (a backslash goes on) and what they print; without '$ ' nothing is run."""
     found: list[tuple[str, list[str]]] = []
     goes_on = False
     for line in text.splitlines():
@@ -103,8 +103,7 @@ def _commands(text: str) -> list[tuple[str, list[str]]]:
             found[-1] = (f"{found[-1][0]}\n{line.removeprefix('> ')}", [])
         elif line.startswith("$ "):
             found.append((line[2:], []))
-        else:
-            assert found, f"a console block starts with a command after '$ ', not with {line!r}"
+        elif found:
             found[-1][1].append(line)
         goes_on = line.endswith("\\") and (goes_on or line.startswith("$ "))
     return found

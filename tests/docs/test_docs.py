@@ -130,7 +130,7 @@ def test_the_command_line_page_lists_every_option_and_default(command):
     wanted = {}
     for parameter in COMMANDS[command].params:
         default = "required" if parameter.required else parameter.default
-        shown = "" if default in (None, False) else f"{default}"
+        shown = "" if default is None or default is False else f"{default}"
         wanted[parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.name.upper()] = shown
     assert stated == wanted
 
