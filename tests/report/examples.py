@@ -9,6 +9,7 @@ from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published
 from reidrisk.audit.result import gate_of
 from reidrisk.measure import Choosiness, Exposure, Group
 from reidrisk.results import Bound, Difference, Risk
+from reidrisk.wording import in_words, range_in_words
 
 COUNTS = (1, 2, 4, 8)
 RATES = {
@@ -30,10 +31,13 @@ def risk(attack: str, n_epochs: int, rate: float, **changes: Any) -> Risk:
         "n_queries": 20_000,
         "attack": attack,
         "n_epochs": n_epochs,
-        "reading": f"An attacker who holds both tables links about {100 * rate:.2g} in 100 people correctly "
-        f"({90 * rate:.2g} to {110 * rate:.2g} in 100); guessing blindly would link 1 in 100,000.",
     }
-    return Risk(**(values | changes))
+    found = Risk(**(values | changes))
+    reading = (
+        f"An attacker who holds both tables links about {in_words(rate)} people correctly "
+        f"({range_in_words(rate, found.low, found.high)}); guessing blindly would link {in_words(found.baseline)}."
+    )
+    return dataclasses.replace(found, reading=reading)
 
 
 def bounds() -> tuple[Bound, ...]:

@@ -32,8 +32,9 @@ class RateScale:
             many = "'1 in ' + format(1 / datum.value, ',.0f')"
             none = f"datum.value < {self.bottom * 1.5:.3g} ? 'none' : " if self.zero else ""
             return f"{none}datum.value > 0.99 ? 'everyone' : {many}"
-        hundred = "format(100 * datum.value, '~r') + ' in 100'"
-        return f"datum.value == 0 ? 'none' : datum.value > 0.999 ? 'everyone' : {hundred}"
+        out_of = max(100, 10 ** math.ceil(-math.log10(self.top) - 1e-9))
+        some = f"format({out_of} * datum.value, '.2~r') + ' in {out_of:,}'"
+        return f"datum.value == 0 ? 'none' : datum.value > 0.999 ? 'everyone' : {some}"
 
     def drawn(self, rate: float) -> float:
         """Return the rate as it can be drawn: not below the bottom, not above the top."""

@@ -209,8 +209,8 @@ def around_choosiness(result: AuditResult) -> Around:
     right = frequency(strict.correct / strict.answered) if strict.answered > 0.0 else None
     got = f"right for {frequency(strict.correct)} and wrong for {frequency(max(0.0, strict.incorrect))} records"
     before = (
-        f"See what an attacker gains by answering only when sure: if {attack} demands a chance of at least {sure} by its "
-        f"own reckoning, it is {got}" + (f", so {right} of its answers are right." if right else ".")
+        f"See what an attacker gains by answering only when sure: if {attack} demands a chance of at least {sure} "
+        f"by its own reckoning, it is {got}" + (f", so {right} of its answers are right." if right else ".")
     )
     after = (
         "Do not conclude that a wrong link does no harm, nor that the attack's own reckoning is right: compare it with "
@@ -249,9 +249,12 @@ def bounds_summary(result: AuditResult) -> str:
     bound = tightest(result.bounds).get(most)
     if bound is None:
         return f"At {epochs(most)} no bound excludes anything: better attacks than those tried cannot be ruled out."
-    limit = (
-        f"At {epochs(most)} the tightest bound for linking one record at a time is {people(bound.value)} ({bound.name})"
-    )
-    if risk is None:
-        return f"{limit}."
-    return f"{limit}; the strongest attack tried reaches {people(risk.rate)}. What lies between is not known."
+    said = f"At {epochs(most)} the tightest bound for linking one record at a time is {people(bound.value)}"
+    said += f" ({bound.name})."
+    if bound.assumptions:
+        said += f" It holds under its assumptions: {joined([text.rstrip('.') for text in bound.assumptions])}."
+    if risk is not None:
+        said += f" The strongest attack tried reaches {people(risk.rate)}; what lies between is not known."
+    if any(b.value > bound.value for b in result.bounds if b.n_epochs == most and b.setting == bound.setting):
+        said += " The other bounds are looser, or speak of attackers who know more."
+    return said
