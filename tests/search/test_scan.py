@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from reidrisk import search
 from reidrisk.errors import OptionError
-from reidrisk.search import Weights, reference, scan
+from reidrisk.search import PairWeights, Weights, reference, scan
 
 
 @st.composite
@@ -87,3 +87,24 @@ def test_bad_requests_are_refused():
         search.posterior(table, np.array([[0]]), counts, np.array([1]))
     with pytest.raises(OptionError, match="cannot give 3 candidates of 2"):
         search.candidates(table, np.array([[0]]), counts, 3)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.2]), st.booleans())
+def test_weights_of_pairs_agree_with_the_twin(seed, missing, per_epoch):
+    rng = np.random.default_rng(seed)
+    n, q, r, n_tokens = (int(rng.integers(1, top)) for top in (40, 12, 5, 5))
+    targets, queries = (np.where(rng.random((m, r)) < missing, -1, rng.integers(0, n_tokens, (m, r))) for m in (n, q))
+    weights = PairWeights(rng.integers(-3, 4, (r if per_epoch else 1, n_tokens, n_tokens)) * 20_000)
+    index = search.Index(targets, n_tokens)
+    found = search.best(index, queries, weights)
+    for ours, theirs in zip(found, reference.best(targets, queries, weights), strict=True):
+        assert np.array_equal(ours, theirs)
+    k = int(rng.integers(1, n + 1))
+    for ours, theirs in zip(search.candidates(index, queries, weights, k),
+                            reference.candidates(targets, queries, weights, k), strict=True):  # fmt: skip
+        assert np.array_equal(ours, theirs)
+    scores = reference.scores(targets, queries, weights)
+    assert np.array_equal(search.pair_scores(targets, queries, weights, found.target), found.score)
+    expected = 1.0 / np.exp((scores - scores.max(axis=1)[:, None]) / search.GRID).sum(axis=1)
+    assert np.allclose(search.posterior(index, queries, weights, found.score), expected, rtol=1e-8)

@@ -1,6 +1,7 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
 from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 
-__all__ = ["Attack", "Hamming", "Links", "WeightedHamming"]
+__all__ = ["Attack", "FullInformation", "Hamming", "Links", "WeightedHamming"]

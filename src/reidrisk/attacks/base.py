@@ -75,15 +75,15 @@ class Attack(ABC):
 
 
 class PositionalAttack(Attack):
-    """An attack whose score is a sum over epochs of a weight for a match or a mismatch on the query's token.
+    """An attack whose score is a sum over epochs of a weight that depends on the two tokens there.
 
     A subclass says what the weights are; a missing token on either side adds nothing.
     """
 
-    weights_: search.Weights
+    weights_: search.Weights | search.PairWeights
 
     @abstractmethod
-    def _weights(self, targets: Traces) -> search.Weights:
+    def _weights(self, targets: Traces) -> search.Weights | search.PairWeights:
         """Return the weights this attacker uses after having seen the targets."""
 
     def fit(self, targets: Traces) -> Self:

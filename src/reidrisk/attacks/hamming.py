@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import PositionalAttack
+from reidrisk.attacks.base import Links, PositionalAttack, Progress
 from reidrisk.errors import OptionError
-from reidrisk.search import Weights, to_grid
-from reidrisk.topics.popularity import exposure, popularity
-from reidrisk.traces import Traces
+from reidrisk.search import GRID, PairWeights, Weights, to_grid
+from reidrisk.topics import exposure, pairs_from_observers, pairs_from_sets, popularity
+from reidrisk.traces import TopSets, Traces
 
 __all__ = ["Hamming", "WeightedHamming"]
 
 _IMPOSSIBLE = -50.0
 """Log-ratio, in nats, that stands for a probability of 0: one such mismatch outweighs any real evidence."""
+
+
+_PAIRS = " It also knows which tokens are often held together."
+
+Pairs = npt.NDArray[np.float64] | TopSets | tuple[Traces, Traces]
+"""Where the probabilities of pairs of tokens come from."""
 
 
 class Hamming(PositionalAttack):
@@ -64,6 +70,12 @@ class WeightedHamming(PositionalAttack):
         Probability that a random token is shown instead.
     per_epoch : bool
         Estimate the popularity epoch by epoch instead of once for all.
+    pairs : (N, N) array, TopSets, or two Traces, optional
+        How often two tokens are held together: the probabilities themselves (such as a published q_within), or
+        what to learn them from, top sets or two observers of training users. With it, the mismatch term depends on
+        both tokens, as in Theorem 1 before its simplification (:func:`pair_weights`).
+    max_distance : float, optional
+        Give no answer where Theorem 1's distance to the best target is larger, in nats (jha, Figure 5).
 
     Examples
     --------
@@ -75,10 +87,19 @@ class WeightedHamming(PositionalAttack):
     [0]
     """
 
-    def __init__(self, top_k: int, noise: float, per_epoch: bool = False) -> None:
+    def __init__(
+        self,
+        top_k: int,
+        noise: float,
+        per_epoch: bool = False,
+        pairs: Pairs | None = None,
+        max_distance: float | None = None,
+    ) -> None:
         self.top_k = top_k
         self.noise = noise
         self.per_epoch = per_epoch
+        self.pairs = pairs
+        self.max_distance = max_distance
 
     @property
     def description(self) -> str:
@@ -86,16 +107,36 @@ class WeightedHamming(PositionalAttack):
         return (
             f"Weighs each agreement by how rare the token is, for a system that shows one of {self.top_k} tokens "
             f"held for a user and a random one with probability {self.noise:g}. It learns how common tokens are from "
-            "the targets alone (carey, Theorem 1, Lemmas 10 and 11)."
+            f"the targets alone (carey, Theorem 1, Lemmas 10 and 11).{_PAIRS if self.pairs is not None else ''}"
         )
 
-    def _weights(self, targets: Traces) -> Weights:
+    def _weights(self, targets: Traces) -> Weights | PairWeights:
         if not 0.0 <= self.noise < 1.0:
             raise OptionError(f"noise must lie in [0, 1), not {self.noise}: at 1 a token tells nothing of its user")
         p = popularity(targets, self.top_k, self.noise, self.per_epoch)
         q_in, q_out = exposure(targets.n_tokens, self.top_k, self.noise)
-        match, mismatch = match_weights(p, q_in, q_out, self.top_k)
-        return Weights(match=to_grid(match), mismatch=to_grid(mismatch))
+        self._log_seen = _log(q_out + (q_in - q_out) * p)
+        if self.pairs is None:
+            match, mismatch = match_weights(p, q_in, q_out, self.top_k)
+            return Weights(match=to_grid(match), mismatch=to_grid(mismatch))
+        together = _together(self.pairs, targets.n_tokens, self.top_k, self.noise)
+        return PairWeights(np.stack([to_grid(pair_weights(row, together, q_in, q_out)) for row in p]))
+
+    def link(self, queries: Traces, probability: bool = False, progress: Progress | None = None) -> Links:
+        """Link every query to its best target, or to none where even that one is farther than ``max_distance``."""
+        links = super().link(queries, probability, progress)
+        if self.max_distance is None:
+            return links
+        target = np.where(self.distance(queries, links.target) <= self.max_distance, links.target, -1)
+        return Links(target=target, score=links.score, n_ties=links.n_ties, probability=links.probability)
+
+    def distance(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Return Theorem 1's distance of each query to the given target, in nats, over the epochs seen by both."""
+        score = self.score(queries, target_index)
+        seen = (queries.tokens >= 0) & (self._targets.tokens[target_index] >= 0)
+        epochs = np.arange(queries.n_epochs) % len(self._log_seen)
+        alone = np.where(seen, self._log_seen[epochs, np.where(seen, queries.tokens, 0)], 0.0)
+        return np.asarray(-(score / GRID + alone.sum(axis=1)))
 
 
 def match_weights(
@@ -120,7 +161,67 @@ def match_weights(
     other = np.divide((top_k - 1) * p, top_k - p, out=np.ones_like(p), where=top_k > p)
     ratios = []
     for probability in (held, other):
-        ratio = np.divide(q_out + d * probability, seen, out=np.ones_like(p), where=can_be_seen)
-        with np.errstate(divide="ignore"):
-            ratios.append(np.maximum(np.log(ratio), _IMPOSSIBLE))
+        ratios.append(_log(np.divide(q_out + d * probability, seen, out=np.ones_like(p), where=can_be_seen)))
     return ratios[0], ratios[1]
+
+
+def pair_weights(
+    p: npt.NDArray[np.float64], together: npt.NDArray[np.float64], q_in: float, q_out: float
+) -> npt.NDArray[np.float64]:
+    r"""Return the (N, N) log-ratios of seeing o in the query and w in the target, in nats (carey, Theorem 1).
+
+    With x = P({o, w} in S) and d = q_in - q_out, exactly
+
+        P(o in S | W = w) = [q_in x + q_out (p_o - x)] / (q_out + d p_w)     for o != w,
+        P(o in S | W = o) = q_in p_o / (q_out + d p_o),
+
+    and the weight is log [ (q_out + d P(o in S | W = w)) / (q_out + d p_o) ]. The paper writes the first as
+    P(o in S | w in S), which leaves out that w may have been shown as noise.
+
+    Parameters
+    ----------
+    p : (N,) array
+        Popularity of each token.
+    together : (N, N) array
+        x, symmetric; the diagonal is not used.
+
+    Examples
+    --------
+    >>> x = np.array([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.1, 0.2]])
+    >>> w = pair_weights(np.array([0.5, 0.5, 0.2]), x, q_in=0.45, q_out=0.05)
+    >>> bool(w[0, 0] > w[0, 1] > w[0, 2])    # the same token, one often held with it, one rarely
+    True
+    """
+    d = q_in - q_out
+    seen = q_out + d * p
+    x = np.clip(together, 0.0, np.minimum(p[:, None], p[None, :]))
+    held = q_in * x + q_out * (p[:, None] - x)
+    np.fill_diagonal(held, q_in * p)
+    tiny = np.finfo(np.float64).tiny
+    held = np.divide(held, seen[None, :], out=np.zeros_like(held), where=seen[None, :] > tiny)
+    ratio = np.divide(q_out + d * held, seen[:, None], out=np.ones_like(held), where=seen[:, None] > tiny)
+    return np.asarray(np.maximum(_log(ratio), _IMPOSSIBLE))
+
+
+def _log(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.maximum(np.log(values), _IMPOSSIBLE))
+
+
+def _together(pairs: Pairs, n_tokens: int, top_k: int, noise: float) -> npt.NDArray[np.float64]:
+    """Return the (N, N) probabilities of pairs, learnt where they are not given."""
+    if isinstance(pairs, TopSets):
+        found = pairs_from_sets(pairs)
+    elif isinstance(pairs, tuple):
+        found = pairs_from_observers(*pairs, top_k=top_k, noise=noise)
+    else:
+        found = np.asarray(pairs, dtype=np.float64)
+    if found.shape != (n_tokens, n_tokens):
+        raise OptionError(
+            f"pairs must have shape ({n_tokens}, {n_tokens}), one row and column a token, not {found.shape}"
+        )
+    if not np.isfinite(found).all() or found.min() < 0.0 or found.max() > 1.0:
+        raise OptionError("pairs must be probabilities in [0, 1]")
+    if not np.allclose(found, found.T, atol=1e-9):
+        raise OptionError("pairs must be symmetric: {o, w} is held as often as {w, o}")
+    return found

@@ -2,6 +2,7 @@
 
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
+from reidrisk.measure.matching import matching
 from reidrisk.measure.risk import credits, difference, random_user
 from reidrisk.measure.truth import Truth, find_truth
 
@@ -15,5 +16,6 @@ __all__ = [
     "difference",
     "exposure",
     "find_truth",
+    "matching",
     "random_user",
 ]

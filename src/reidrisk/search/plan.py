@@ -14,7 +14,7 @@ from reidrisk.errors import OptionError
 from reidrisk.search import lattice, scan
 from reidrisk.search.best import Best, merged
 from reidrisk.search.index import Index, Tokens
-from reidrisk.search.weights import Weights
+from reidrisk.search.weights import PairWeights, Weights
 
 __all__ = ["Plan", "best", "plan", "sharded_best"]
 
@@ -78,15 +78,15 @@ def plan(index: Index, n_queries: int, memory: int | None = None) -> Plan:
 def best(
     index: Index,
     queries: Tokens,
-    weights: Weights,
+    weights: Weights | PairWeights,
     method: Method = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), exactly.
 
-    Queries with a negative gain (a match that counts less than a mismatch) always go to the scan: the lattice
-    cannot rank them.
+    Weights of pairs of tokens, and queries with a negative gain (a match that counts less than a mismatch), always
+    go to the scan: for them, more matters than which epochs agree.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def best(
     if method not in ("auto", "lattice", "scan"):
         raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
     chosen = plan(index, len(queries)).method if method == "auto" else method
-    if chosen == "scan":
+    if chosen == "scan" or isinstance(weights, PairWeights):
         return scan.best(index, queries, weights, threads, progress)
     negative = _negative_gains(queries, weights)
     if not negative.any():
@@ -111,7 +111,9 @@ def best(
     return found
 
 
-def sharded_best(engine: Engine, shards: Sequence[Tokens], n_tokens: int, queries: Tokens, weights: Weights) -> Best:
+def sharded_best(
+    engine: Engine, shards: Sequence[Tokens], n_tokens: int, queries: Tokens, weights: Weights | PairWeights
+) -> Best:
     """Search targets that are cut into shards of consecutive rows, on an engine.
 
     Examples
@@ -124,7 +126,7 @@ def sharded_best(engine: Engine, shards: Sequence[Tokens], n_tokens: int, querie
     """
     offsets = np.cumsum([0, *(len(shard) for shard in shards)])
 
-    def search(shard: tuple[int, Tokens], broadcast: tuple[Tokens, Weights]) -> Best:
+    def search(shard: tuple[int, Tokens], broadcast: tuple[Tokens, Weights | PairWeights]) -> Best:
         offset, tokens = shard
         found = best(Index(tokens, n_tokens), *broadcast, threads=1)
         return found._replace(target=found.target + offset)

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.search.weights import Weights
+from reidrisk.search.weights import PairWeights, Weights
 
 __all__ = ["best", "candidates", "scores"]
 
 Tokens = npt.NDArray[np.signedinteger[Any]]
 
 
-def scores(targets: Tokens, queries: Tokens, weights: Weights) -> npt.NDArray[np.int64]:
+def scores(targets: Tokens, queries: Tokens, weights: Weights | PairWeights) -> npt.NDArray[np.int64]:
     """Return the (q, n) matrix of scores."""
+    if isinstance(weights, PairWeights):
+        shape = (len(queries), len(targets), queries.shape[1])
+        pairs = np.broadcast_to(queries[:, None], shape), np.broadcast_to(targets[None], shape)
+        return np.asarray(weights.of(*pairs).sum(axis=2))
     gain, mismatch = weights.of(queries)
     same = queries[:, None, :] == targets[None, :, :]
     seen = targets[None, :, :] >= 0
@@ -23,7 +27,7 @@ def scores(targets: Tokens, queries: Tokens, weights: Weights) -> npt.NDArray[np
 
 
 def best(
-    targets: Tokens, queries: Tokens, weights: Weights
+    targets: Tokens, queries: Tokens, weights: Weights | PairWeights
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return best score, number of targets that share it, and the lowest of these."""
     matrix = scores(targets, queries, weights)
@@ -32,7 +36,7 @@ def best(
 
 
 def candidates(
-    targets: Tokens, queries: Tokens, weights: Weights, k: int
+    targets: Tokens, queries: Tokens, weights: Weights | PairWeights, k: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the k best targets of each query and their scores, best first, lower row first among equals."""
     matrix = scores(targets, queries, weights)

@@ -20,7 +20,7 @@ from reidrisk.engines.threads import n_threads
 from reidrisk.errors import OptionError
 from reidrisk.search.best import Best
 from reidrisk.search.index import Index, Tokens, unsigned
-from reidrisk.search.weights import Weights
+from reidrisk.search.weights import PairWeights, Weights
 
 __all__ = ["best", "candidates", "posterior"]
 
@@ -32,7 +32,11 @@ _UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets 
 
 
 def best(
-    index: Index, queries: Tokens, weights: Weights, threads: int | None = None, progress: Progress | None = None
+    index: Index,
+    queries: Tokens,
+    weights: Weights | PairWeights,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Best:
     """Find for each query (q, r) the best score among all targets, its ties and the lowest tied target.
 
@@ -45,12 +49,12 @@ def best(
     >>> found.score.tolist(), found.n_ties.tolist(), found.target.tolist()
     ([2, 1], [1, 2], [1, 1])
     """
-    tokens, gain, mismatch = _prepared(index, queries, weights)
+    tokens, gain, mismatch, pairs = _prepared(index, queries, weights)
     q = len(tokens)
     found = Best(np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64))
 
     def work(part: slice) -> None:
-        _best(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part],
+        _best(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part], pairs,
               found.score[part], found.n_ties[part], found.target[part], _BLOCK)  # fmt: skip
 
     _over_queries(q, work, threads, progress)
@@ -60,7 +64,7 @@ def best(
 def posterior(
     index: Index,
     queries: Tokens,
-    weights: Weights,
+    weights: Weights | PairWeights,
     best_score: npt.NDArray[np.int64],
     threads: int | None = None,
     progress: Progress | None = None,
@@ -81,11 +85,11 @@ def posterior(
     """
     if not weights.per_nat:
         raise OptionError("these scores are counts, not likelihoods: they have no posterior")
-    tokens, gain, mismatch = _prepared(index, queries, weights)
+    tokens, gain, mismatch, pairs = _prepared(index, queries, weights)
     total = np.empty(len(tokens), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _posterior(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part],
+        _posterior(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part], pairs,
                    best_score[part], 1.0 / weights.per_nat, total[part], _BLOCK)  # fmt: skip
 
     _over_queries(len(tokens), work, threads, progress)
@@ -93,7 +97,7 @@ def posterior(
 
 
 def candidates(
-    index: Index, queries: Tokens, weights: Weights, k: int, threads: int | None = None
+    index: Index, queries: Tokens, weights: Weights | PairWeights, k: int, threads: int | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return (q, k) best targets and their scores: best first, lower row first among equals.
 
@@ -108,25 +112,34 @@ def candidates(
     """
     if not 1 <= k <= index.n_users:
         raise OptionError(f"cannot give {k} candidates of {index.n_users} targets; choose from 1 to that number")
-    tokens, gain, mismatch = _prepared(index, queries, weights)
+    tokens, gain, mismatch, pairs = _prepared(index, queries, weights)
     rows = np.empty((len(tokens), k), dtype=np.int64)
     score = np.empty((len(tokens), k), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _candidates(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part],
+        _candidates(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part], pairs,
                     rows[part], score[part], _BLOCK)  # fmt: skip
 
     _over_queries(len(tokens), work, threads, None)
     return rows, score
 
 
-def _prepared(index: Index, queries: Tokens, weights: Weights) -> tuple[Any, Any, Any]:
-    """Cast query tokens to the targets' type and their weights to the narrowest safe accumulator."""
-    gain, mismatch = weights.of(queries)
+def _prepared(index: Index, queries: Tokens, weights: Weights | PairWeights) -> tuple[Any, Any, Any, Any]:
+    """Cast query tokens to the targets' type, and weights to the narrowest accumulator that cannot overflow."""
     tokens = unsigned(queries, index.n_tokens)
-    largest = int((np.abs(gain) + np.abs(mismatch)).sum(axis=1).max(initial=0))
-    dtype = np.int32 if largest < np.iinfo(np.int32).max else np.int64
-    return tokens, gain.astype(dtype), mismatch.astype(dtype)
+    if isinstance(weights, PairWeights):
+        largest = int(np.abs(weights.table).max(initial=0)) * index.n_epochs
+        table = np.zeros((len(weights.table), index.n_tokens, index.n_tokens + 1), dtype=_narrowest(largest))
+        table[:, :, :-1] = weights.table  # the last column is what a missing target token looks up: nothing
+        none = np.zeros((len(tokens), 1), dtype=table.dtype)
+        return tokens, none, none, table
+    gain, mismatch = weights.of(queries)
+    dtype = _narrowest(int((np.abs(gain) + np.abs(mismatch)).sum(axis=1).max(initial=0)))
+    return tokens, gain.astype(dtype), mismatch.astype(dtype), np.zeros((0, 0, 0), dtype=dtype)
+
+
+def _narrowest(largest: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if largest < np.iinfo(np.int32).max else np.int64
 
 
 def _over_queries(q: int, work: Callable[[slice], None], threads: int | None, progress: Progress | None) -> None:
@@ -139,10 +152,30 @@ def _over_queries(q: int, work: Callable[[slice], None], threads: int | None, pr
 
 @numba.njit(cache=True, nogil=True)
 def _block_scores(
-    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, start: Any, stop: Any, scores: Any
+    table: Any,
+    missing: Any,
+    gaps: Any,
+    tokens: Any,
+    gain: Any,
+    mismatch: Any,
+    pairs: Any,
+    start: Any,
+    stop: Any,
+    scores: Any,
 ) -> None:  # pragma: no cover
     """Fill scores[: stop - start] with the scores of one query against targets start .. stop."""
     size = stop - start
+    if pairs.shape[0] > 0:
+        scores[:size] = 0
+        width = pairs.shape[1]
+        for s in range(tokens.shape[0]):
+            if tokens[s] == missing:
+                continue
+            worth = pairs[s if pairs.shape[0] > 1 else 0, tokens[s]]
+            column = table[s, start:stop]
+            for j in range(size):
+                scores[j] += worth[min(column[j], width)]
+        return
     constant = gain[0] * 0
     if not gaps:
         for s in range(tokens.shape[0]):
@@ -169,6 +202,7 @@ def _best(
     tokens: Any,
     gain: Any,
     mismatch: Any,
+    pairs: Any,
     best: Any,
     ties: Any,
     first: Any,
@@ -180,7 +214,7 @@ def _best(
         top, count, where = np.int64(0), np.int64(0), np.int64(-1)
         for start in range(0, n, block):
             stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], start, stop, scores)
+            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
             here = scores[0]
             for j in range(stop - start):
                 here = max(here, scores[j])
@@ -207,6 +241,7 @@ def _posterior(
     tokens: Any,
     gain: Any,
     mismatch: Any,
+    pairs: Any,
     best: Any,
     nats: Any,
     total: Any,
@@ -218,7 +253,7 @@ def _posterior(
         weight = np.int64(0)
         for start in range(0, n, block):
             stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], start, stop, scores)
+            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
             for j in range(stop - start):
                 below = (best[i] - scores[j]) * nats
                 if below < 26.0:  # exp(-26) is less than one step of the fixed point
@@ -228,7 +263,16 @@ def _posterior(
 
 @numba.njit(cache=True, nogil=True)
 def _candidates(
-    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, rows: Any, score: Any, block: Any
+    table: Any,
+    missing: Any,
+    gaps: Any,
+    tokens: Any,
+    gain: Any,
+    mismatch: Any,
+    pairs: Any,
+    rows: Any,
+    score: Any,
+    block: Any,
 ) -> None:  # pragma: no cover
     n, k = table.shape[1], rows.shape[1]
     scores = np.empty(block, dtype=gain.dtype)
@@ -236,7 +280,7 @@ def _candidates(
         filled = 0
         for start in range(0, n, block):
             stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], start, stop, scores)
+            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
             for j in range(stop - start):
                 value = scores[j]
                 if filled == k and value <= score[i, k - 1]:

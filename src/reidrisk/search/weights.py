@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError
 
-__all__ = ["GRID", "Weights", "pair_scores", "to_grid"]
+__all__ = ["GRID", "PairWeights", "Weights", "pair_scores", "to_grid"]
 
 GRID = 1 << 16
 """Steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth."""
@@ -63,10 +63,36 @@ class Weights:
         return np.where(seen, self.match[epochs, token], 0) - mismatch, mismatch
 
 
+@dataclass(frozen=True)
+class PairWeights:
+    """What every pair of tokens is worth: where a mismatch tells, too, the score needs both tokens.
+
+    Attributes
+    ----------
+    table : (r or 1, n_tokens, n_tokens) int64 array
+        ``table[s, o, w]`` is the weight of seeing o in the query and w in the target in epoch s.
+    per_nat : int
+        Grid steps in one nat.
+    """
+
+    table: npt.NDArray[np.int64]
+    per_nat: int = GRID
+
+    def __post_init__(self) -> None:
+        if self.table.ndim != 3 or self.table.shape[1] != self.table.shape[2]:
+            raise DataError(f"pair weights must have shape (epochs or 1, tokens, tokens), not {self.table.shape}")
+
+    def of(self, queries: npt.NDArray[Any], targets: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Look up the weights of equally shaped (…, r) tokens; a missing token on either side has 0."""
+        epochs = np.arange(queries.shape[-1]) if len(self.table) > 1 else np.zeros(queries.shape[-1], dtype=np.int64)
+        seen = (queries >= 0) & (targets >= 0)
+        return np.where(seen, self.table[epochs, np.where(seen, queries, 0), np.where(seen, targets, 0)], 0)
+
+
 def pair_scores(
     targets: npt.NDArray[np.signedinteger[Any]],
     queries: npt.NDArray[np.signedinteger[Any]],
-    weights: Weights,
+    weights: Weights | PairWeights,
     rows: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
     """Return the score of each query (q, r) with the target row given for it; rows lie in [0, n).
@@ -78,6 +104,8 @@ def pair_scores(
     >>> pair_scores(np.array([[1, 2], [3, -1]]), np.array([[1, 5], [3, 3]]), w, np.array([0, 1])).tolist()
     [1, 1]
     """
-    gain, mismatch = weights.of(queries)
     paired = targets[rows]
+    if isinstance(weights, PairWeights):
+        return np.asarray(weights.of(queries, paired).sum(axis=1))
+    gain, mismatch = weights.of(queries)
     return np.asarray(np.sum(np.where(paired == queries, gain + mismatch, mismatch) * (paired >= 0), axis=1))

@@ -1,6 +1,7 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
+from reidrisk.topics.pairs import pairs_from_observers, pairs_from_sets
 from reidrisk.topics.popularity import exposure, popularity
 from reidrisk.topics.simulate import TopicsAPI
 
-__all__ = ["TopicsAPI", "exposure", "popularity"]
+__all__ = ["TopicsAPI", "exposure", "pairs_from_observers", "pairs_from_sets", "popularity"]

@@ -1,0 +1,111 @@
+"""The attacker who knows every target's top sets: no one in this closed world does better (carey, Section 3)."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk import search
+from reidrisk.attacks.base import Attack, Links, Progress
+from reidrisk.errors import DataError, OptionError
+from reidrisk.topics import exposure
+from reidrisk.traces import TopSets, Traces
+from reidrisk.users import find_users
+
+__all__ = ["FullInformation"]
+
+
+class FullInformation(Attack):
+    """Link to the target whose top sets hold most of the tokens shown: the optimal rule of full information.
+
+    P[i, o] = prod over epochs of q_in where o_s is in the set S_i^s, q_out where it is not (carey, equation 6), so the
+    best target is the one with most hits (Corollary 1). A missing token adds nothing.
+
+    Parameters
+    ----------
+    top_sets : TopSets
+        What the system holds of the targets: the same users, or row by row where nobody is named.
+    noise : float
+        Probability that a random token is shown instead.
+
+    Examples
+    --------
+    >>> sets = TopSets([[[0, 1]], [[2, 3]]], n_tokens=9)
+    >>> links = FullInformation(sets).fit(Traces([[0], [2]], 9)).link(Traces([[3], [8]], 9))
+    >>> links.target.tolist(), links.n_ties.tolist()
+    ([1, 0], [1, 2])
+    """
+
+    def __init__(self, top_sets: TopSets, noise: float = 0.05) -> None:
+        self.top_sets = top_sets
+        self.noise = noise
+
+    @property
+    def description(self) -> str:
+        """What the attacker does and assumes."""
+        return (
+            "Knows the top sets of every target and links a record to the one whose sets hold most of its tokens. "
+            "No attacker does better in the random-user setting of this closed world (carey, Corollary 1)."
+        )
+
+    def fit(self, targets: Traces) -> Self:
+        """Find the top sets of the targets."""
+        sets = self._sets_of(targets)
+        q_in, q_out = exposure(sets.n_tokens, sets.k, self.noise)
+        # Sets are distinct, so being in one is one match among k columns: the scan needs no other kernel.
+        self._k, self._n = sets.k, len(targets)
+        self._shape = (targets.n_epochs, targets.n_tokens)
+        self._flat = sets.tokens.reshape(len(targets), -1)
+        self._index = search.Index(self._flat, sets.n_tokens)
+        gain = search.to_grid([np.log(q_in / q_out) if q_out > 0.0 else 50.0])[0]
+        match = np.full((1, sets.n_tokens), gain, dtype=np.int64)
+        self.weights_ = search.Weights(match=match, mismatch=np.zeros_like(match))
+        return self
+
+    def link(self, queries: Traces, probability: bool = False, progress: Progress | None = None) -> Links:
+        """Link every query to the target whose sets hold most of its tokens."""
+        tokens = self._repeated(queries)
+        found = search.scan.best(self._index, tokens, self.weights_, progress=progress)
+        sure = None
+        if probability:
+            sure = search.posterior(self._index, tokens, self.weights_, found.score, progress=progress)
+        return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
+
+    def score(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the score of each query with the given target row."""
+        return search.pair_scores(self._flat, self._repeated(queries), self.weights_, np.asarray(target_index))
+
+    def candidates(self, queries: Traces, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the k best targets of each query and their scores, best first."""
+        return search.candidates(self._index, self._repeated(queries), self.weights_, k)
+
+    def _repeated(self, queries: Traces) -> npt.NDArray[np.signedinteger[npt.NBitBase]]:
+        if not hasattr(self, "_index"):
+            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        if (queries.n_epochs, queries.n_tokens) != self._shape:
+            raise DataError(
+                f"targets have {self._shape[0]} epochs of {self._shape[1]} tokens, "
+                f"queries have {queries.n_epochs} of {queries.n_tokens}; both must be the same"
+            )
+        return np.repeat(queries.tokens, self._k, axis=1)
+
+    def _sets_of(self, targets: Traces) -> TopSets:
+        sets = self.top_sets
+        if not sets.is_padded:
+            raise DataError("some top sets are not full; pad them once, for all observers: top_sets.padded(seed)")
+        if sets.n_tokens != targets.n_tokens or sets.n_epochs < targets.n_epochs:
+            raise DataError(
+                f"the top sets cover {sets.n_epochs} epochs of {sets.n_tokens} tokens, "
+                f"the targets {targets.n_epochs} of {targets.n_tokens}"
+            )
+        sets = sets.epochs(targets.n_epochs)
+        if sets.users is not None and targets.users is not None:
+            rows = find_users(targets.users, sets.users)
+            if (rows < 0).any():
+                raise DataError(f"{int((rows < 0).sum()):,} targets have no top sets; give the sets of every target")
+            return sets if np.array_equal(rows, np.arange(len(sets))) else sets.take(rows)
+        if len(sets) != len(targets):
+            raise DataError(f"there are top sets of {len(sets):,} users for {len(targets):,} targets; name the users")
+        return sets
