@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from reidrisk.engines import ThreadsEngine
 from reidrisk.errors import OptionError
-from reidrisk.search import Index, Weights, best, lattice, plan, reference, scan, sharded_best
+from reidrisk.search import Index, Weights, best, choose, lattice, reference, scan, sharded_best
 
 
 @st.composite
@@ -92,12 +92,12 @@ def test_thousands_of_duplicates_and_many_users():
 
 def test_the_plan_follows_the_work():
     short, long = Index(np.zeros((100_000, 4), dtype=np.int8), 9), Index(np.zeros((1_000, 30), dtype=np.int8), 9)
-    assert plan(short, 100_000).method == "lattice"
-    assert plan(long, 100_000).method == "scan"
-    assert plan(short, 100_000, memory=1_000).method == "scan"
+    assert choose(short, 100_000).method == "lattice"
+    assert choose(long, 100_000).method == "scan"
+    assert choose(short, 100_000, memory=1_000).method == "scan"
     rng = np.random.default_rng(0)
     gaps = Index(np.where(rng.random((2_000, 10)) < 0.5, -1, 0), 9)  # hundreds of patterns of missingness
-    assert plan(gaps, 100).method == "scan"
+    assert choose(gaps, 100).method == "scan"
 
 
 def test_an_unknown_method_is_refused():

@@ -185,7 +185,7 @@ def _sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | Non
         return spec.sample
     index = search.Index(targets.tokens, targets.n_tokens)
     size = len(queries)
-    while size > 1_000 and search.plan(index, size).seconds > _SECONDS:
+    while size > 1_000 and search.choose(index, size).seconds > _SECONDS:
         size //= 2
     return None if size == len(queries) else size
 

@@ -1,11 +1,22 @@
-"""Exact best matches of queries among targets, for scores that add up over epochs."""
+"""Exact best matches of queries among targets, for scores that add up over epochs.
 
-from reidrisk.search import scan
-from reidrisk.search.best import Best, merged
+Names are imported when first used, so that :mod:`reidrisk.search.gpu` also runs where only torch and NumPy are
+installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from reidrisk.search.answer import Best, merged
 from reidrisk.search.index import Index
-from reidrisk.search.plan import Plan, best, plan, sharded_best
-from reidrisk.search.scan import candidates, posterior
 from reidrisk.search.weights import GRID, PairWeights, Weights, pair_scores, to_grid
+
+if TYPE_CHECKING:
+    from reidrisk.search import gpu, lattice, reference, scan
+    from reidrisk.search.plan import Plan, best, choose, sharded_best
+    from reidrisk.search.scan import candidates, posterior
 
 __all__ = [
     "GRID",
@@ -16,11 +27,31 @@ __all__ = [
     "Weights",
     "best",
     "candidates",
+    "choose",
+    "gpu",
+    "lattice",
     "merged",
     "pair_scores",
-    "plan",
     "posterior",
+    "reference",
     "scan",
     "sharded_best",
     "to_grid",
 ]
+
+_COMPILED = {
+    "Plan": "plan",
+    "best": "plan",
+    "candidates": "scan",
+    "choose": "plan",
+    "posterior": "scan",
+    "sharded_best": "plan",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _COMPILED:
+        return getattr(importlib.import_module(f"reidrisk.search.{_COMPILED[name]}"), name)
+    if name in __all__:
+        return importlib.import_module(f"reidrisk.search.{name}")
+    raise AttributeError(f"module 'reidrisk.search' has no attribute {name!r}")

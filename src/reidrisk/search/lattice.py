@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.engines.threads import n_threads
-from reidrisk.search.best import Best
+from reidrisk.search.answer import Best
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.weights import Weights

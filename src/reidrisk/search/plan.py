@@ -12,11 +12,11 @@ import numpy as np
 from reidrisk.engines import Engine
 from reidrisk.errors import OptionError
 from reidrisk.search import lattice, scan
-from reidrisk.search.best import Best, merged
+from reidrisk.search.answer import Best, merged
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import PairWeights, Weights
 
-__all__ = ["Plan", "best", "plan", "sharded_best"]
+__all__ = ["Plan", "best", "choose", "sharded_best"]
 
 Method = Literal["auto", "lattice", "scan"]
 Progress = Callable[[float], None]
@@ -41,7 +41,7 @@ class Plan:
     memory: int
 
 
-def plan(index: Index, n_queries: int, memory: int | None = None) -> Plan:
+def choose(index: Index, n_queries: int, memory: int | None = None) -> Plan:
     """Choose the method by the numbers of users, epochs and patterns of missing tokens, and by memory.
 
     Parameters
@@ -56,7 +56,7 @@ def plan(index: Index, n_queries: int, memory: int | None = None) -> Plan:
     Examples
     --------
     >>> tokens = np.zeros((1000, 2), dtype=np.int64)
-    >>> plan(Index(tokens, 9), 1_000_000).method, plan(Index(tokens, 9), 10).method
+    >>> choose(Index(tokens, 9), 1_000_000).method, choose(Index(tokens, 9), 10).method
     ('lattice', 'scan')
     """
     n, r = index.n_users, index.n_epochs
@@ -97,7 +97,7 @@ def best(
     """
     if method not in ("auto", "lattice", "scan"):
         raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
-    chosen = plan(index, len(queries)).method if method == "auto" else method
+    chosen = choose(index, len(queries)).method if method == "auto" else method
     if chosen == "scan" or isinstance(weights, PairWeights):
         return scan.best(index, queries, weights, threads, progress)
     negative = _negative_gains(queries, weights)

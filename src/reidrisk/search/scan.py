@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import OptionError
-from reidrisk.search.best import Best
+from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.weights import PairWeights, Weights
 

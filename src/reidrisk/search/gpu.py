@@ -1,0 +1,204 @@
+"""The same searches in torch, on a GPU or, for tests, on the CPU; answers equal the other engines' bit for bit.
+
+Two ways, as there. The *lattice* sorts the targets' tokens of each set of epochs, or counts them directly where there
+are few possible values, and finds every query's group by bisection. The *gather* adds up, for a handful of queries at
+a time, a table row for each target and epoch: it serves long traces and weights of pairs of tokens.
+
+This module needs torch and NumPy alone, so it also runs where nothing else is installed.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.extras import require
+from reidrisk.search.answer import Best
+from reidrisk.search.weights import PairWeights, Weights
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["GpuIndex", "available", "best", "gather_best", "lattice_best"]
+
+Tokens = npt.NDArray[np.signedinteger[Any]]
+
+_LATTICE_EPOCHS = 12  # 4,096 sets of epochs; beyond, comparing every pair is cheaper
+_DIRECT = 1 << 27  # possible values up to which groups are counted in an array instead of sorted
+_AT_ONCE = 8  # queries whose table rows are gathered together: 32 bytes a target and epoch
+_WORST = int(np.iinfo(np.int64).min)
+
+
+def available() -> bool:
+    """Tell whether torch is installed and sees a GPU."""
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return False
+    return bool(torch.cuda.is_available())
+
+
+class GpuIndex:
+    """The targets on a device: (r, n) tokens, one contiguous column an epoch.
+
+    Parameters
+    ----------
+    tokens : (n, r) signed integers
+        Tokens in ``[0, n_tokens)``; -1 = missing.
+    n_tokens : int
+        Size of the vocabulary.
+    device : str
+        ``"cuda"`` or ``"cpu"``.
+    """
+
+    def __init__(self, tokens: Tokens, n_tokens: int, device: str = "cuda") -> None:
+        self._torch = require("torch", "neural", "search on a GPU")
+        self.n_tokens, self.device = n_tokens, device
+        self.n_users, self.n_epochs = tokens.shape
+        self.columns = self.put(np.ascontiguousarray(tokens.T, dtype=np.int32))
+        self.has_gaps = bool((self.columns < 0).any())
+
+    def put(self, values: npt.NDArray[Any]) -> torch.Tensor:
+        """Copy an array to the device."""
+        copied: torch.Tensor = self._torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
+        return copied
+
+
+def best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
+    """Find best score, number of ties and lowest tied target of each query (q, r), choosing the cheaper way."""
+    short = index.n_epochs <= _LATTICE_EPOCHS and not isinstance(weights, PairWeights)
+    if short and not index.has_gaps and isinstance(weights, Weights) and (weights.match >= weights.mismatch).all():
+        return lattice_best(index, queries, weights)
+    return gather_best(index, queries, weights)
+
+
+def lattice_best(index: GpuIndex, queries: Tokens, weights: Weights) -> Best:
+    """Search by sets of epochs, see :mod:`reidrisk.search.lattice`; targets without gaps, gains not negative."""
+    torch = index._torch
+    columns = index.put(np.ascontiguousarray(queries.T, dtype=np.int32))
+    gain, base = _gains(index, columns, weights)
+    score = torch.full_like(base, _WORST)
+    ties, first = torch.zeros_like(base), torch.full_like(base, -1)
+    for size in range(index.n_epochs, 0, -1):
+        for subset in combinations(range(index.n_epochs), size):
+            total = base.clone()
+            active = torch.ones_like(base, dtype=torch.bool)
+            for s in subset:
+                total += gain[s]
+                active &= gain[s] > 0  # a missing token has no gain either
+            rows = torch.nonzero(active & (total >= score)).squeeze(1)
+            if rows.numel():
+                count, lowest = _groups(index, columns[:, rows], subset)
+                _offer(torch, rows, total[rows], count, lowest, score, ties, first)
+    everyone = torch.nonzero(base >= score).squeeze(1)  # the empty set of epochs: all targets agree on it
+    if everyone.numel():
+        count = torch.full_like(everyone, index.n_users)
+        _offer(torch, everyone, base[everyone], count, torch.zeros_like(everyone), score, ties, first)
+    return _home(score, ties, first)
+
+
+def gather_best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
+    """Compare every pair: for a few queries at a time, add up one table row a target and epoch."""
+    torch = index._torch
+    q, r = queries.shape
+    found = [torch.empty(q, dtype=torch.int64, device=index.device) for _ in range(3)]
+    # Row n_tokens of every table is what a missing target token looks up: nothing.
+    columns = torch.where(index.columns < 0, index.n_tokens, index.columns) if index.has_gaps else index.columns
+    numbers = torch.arange(index.n_users, dtype=torch.int32, device=index.device)[:, None]
+    for start in range(0, q, _AT_ONCE):
+        part = queries[start : start + _AT_ONCE]
+        tables = index.put(_tables(part, weights, index.n_tokens))
+        total = tables[0].index_select(0, columns[0])
+        for s in range(1, r):
+            total += tables[s].index_select(0, columns[s])
+        score = total.amax(dim=0)
+        equal = total == score
+        stop = start + len(part)
+        found[0][start:stop], found[1][start:stop] = score.to(torch.int64), equal.sum(dim=0)
+        # Not argmax: torch does not promise which of equal maxima it returns.
+        found[2][start:stop] = torch.where(equal, numbers, index.n_users).amin(dim=0)
+    return _home(*found)
+
+
+def _tables(queries: Tokens, weights: Weights | PairWeights, n_tokens: int) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return (r, n_tokens + 1, b) tables: the worth of every target token for each of b queries."""
+    b, r = queries.shape
+    tables = np.zeros((r, n_tokens + 1, b), dtype=np.int64)
+    seen = queries >= 0
+    for s in range(r):
+        token = np.where(seen[:, s], queries[:, s], 0)
+        if isinstance(weights, PairWeights):
+            worth = weights.table[s % len(weights.table), token].T
+        else:
+            row = s % len(weights.match)
+            worth = np.broadcast_to(weights.mismatch[row, token], (n_tokens, b)).copy()
+            worth[token, np.arange(b)] = weights.match[row, token]
+        tables[s, :n_tokens] = worth * seen[:, s]
+    fits = np.abs(tables).max(initial=0) * r < np.iinfo(np.int32).max
+    return tables.astype(np.int32) if fits else tables
+
+
+def _gains(index: GpuIndex, columns: Any, weights: Weights) -> tuple[list[Any], Any]:
+    """Return the gain of each query in each epoch, and its score with a target that agrees nowhere."""
+    torch = index._torch
+    tables = index.put(weights.match - weights.mismatch), index.put(weights.mismatch)
+    gains, base = [], torch.zeros(columns.shape[1], dtype=torch.int64, device=index.device)
+    for s in range(index.n_epochs):
+        row = s % len(weights.match)
+        token = columns[s].clamp(min=0).to(torch.int64)
+        seen = columns[s] >= 0
+        gains.append(torch.where(seen, tables[0][row][token], 0))
+        base += torch.where(seen, tables[1][row][token], 0)
+    return gains, base
+
+
+def _groups(index: GpuIndex, queries: Any, subset: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return for each query column the number of targets with its tokens in these epochs, and the lowest of them."""
+    torch = index._torch
+    theirs, ours, possible = _keys(index, queries, subset)
+    if possible <= _DIRECT:
+        count = torch.bincount(theirs, minlength=possible)
+        lowest = torch.full((possible,), index.n_users, dtype=torch.int64, device=index.device)
+        rows = torch.arange(index.n_users, device=index.device)
+        lowest.scatter_reduce_(0, theirs, rows, "amin")
+        return count[ours], lowest[ours]
+    ordered, rows = torch.sort(theirs, stable=True)
+    left = torch.searchsorted(ordered, ours)
+    count = torch.searchsorted(ordered, ours, right=True) - left
+    return count, rows[left.clamp(max=index.n_users - 1)]
+
+
+def _keys(index: GpuIndex, queries: Any, subset: tuple[int, ...]) -> tuple[Any, Any, int]:
+    """Return keys of targets and queries, equal where the tokens are, and how many values are possible."""
+    torch = index._torch
+    both = [index.columns[subset[0]].to(torch.int64), queries[subset[0]].to(torch.int64)]
+    possible = index.n_tokens
+    for s in subset[1:]:
+        if possible > np.iinfo(np.int64).max // index.n_tokens:
+            # Too long for 64 bits: number the values that occur, exactly, and go on from there.
+            values, places = torch.unique(torch.cat(both), return_inverse=True)
+            both, possible = [places[: index.n_users], places[index.n_users :]], values.numel()
+        both = [
+            key * index.n_tokens + column[s].to(torch.int64)
+            for key, column in zip(both, (index.columns, queries), strict=True)
+        ]
+        possible *= index.n_tokens
+    return both[0], both[1], possible
+
+
+def _offer(torch: Any, rows: Any, total: Any, count: Any, lowest: Any, score: Any, ties: Any, first: Any) -> None:
+    """Let one group of targets compete for each of these queries."""
+    some = count > 0
+    rows, total, count, lowest = rows[some], total[some], count[some], lowest[some]
+    better, equal = total > score[rows], total == score[rows]
+    ties[rows] = torch.where(better, count, torch.where(equal, ties[rows] + count, ties[rows]))
+    least = torch.minimum(first[rows], lowest)
+    first[rows] = torch.where(better, lowest, torch.where(equal, least, first[rows]))
+    score[rows] = torch.maximum(score[rows], total)
+
+
+def _home(*values: Any) -> Best:
+    return Best(*(value.to("cpu").numpy() for value in values))
