@@ -68,7 +68,7 @@ def bounds() -> tuple[Bound, ...]:
             Bound(
                 name="matching of all users",
                 setting="matching",
-                value=min(1.0, 2 * best),
+                value=best**0.5,
                 baseline=1e-5,
                 reference="carey, Lemma 4",
                 n_epochs=r,
@@ -249,6 +249,7 @@ CASES = {
     "gate fails": with_gate(0.01),
     "gate undecided": with_gate(0.042),
     "gate of zero": with_gate(0.0),
+    "gate without truth": no_truth(spec=published().spec | {"max_risk": 0.03}),
     "another system": published(spec=published().spec | {"system": "other"}),
     "hostile": hostile(),
 }

@@ -33,6 +33,18 @@ def test_a_chart_is_written_as_png_and_svg(tmp_path: Path) -> None:
         report.save_chart(chart, tmp_path / "growth.pdf")
 
 
+@pytest.mark.parametrize("case", ["normal", "one epoch, bounds", "no truth"])
+def test_charts_are_valid_by_the_schema_of_their_language(case: str) -> None:
+    result = examples.CASES[case]
+    drawn = [report.charts.growth(result), report.charts.perspective(result, narrow=True)]
+    if result.exposure is not None:
+        drawn.append(report.charts.exposure(result.exposure))
+    if result.choosiness:
+        drawn.append(report.charts.choosiness(result))
+    for chart in drawn:
+        assert chart.to_dict(validate=True)["width"] == "container"
+
+
 def test_attacks_differ_in_dash_and_marker_and_not_only_in_colour() -> None:
     from reidrisk.report.drawing import ATTACKS, BOUND, GUESSING
 

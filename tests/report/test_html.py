@@ -157,6 +157,7 @@ def test_low_risk_is_good_news_and_little_data_is_not(case: str, mood: str, word
         ("gate fails", "fail", "above the limit"),
         ("gate undecided", "undecided", "straddles the limit"),
         ("gate of zero", "fail", "The limit given is no one."),
+        ("gate without truth", "undecided", "The limit given is 3 in 100 people. Without known pairs"),
     ],
 )
 def test_the_gate_is_answered(case: str, answer: str, words: str) -> None:
@@ -180,6 +181,7 @@ def test_bounds_are_listed_with_the_tightest_and_the_silent_ones() -> None:
     text = Reader(rendered("normal")).text
     for words in ("carey, Lemma 3", "tightest", "says nothing here", "epsilon 7.2", "Epochs are protected"):
         assert words in text
+    assert "so also who links them one at a time" in Reader(rendered("only matching bounds")).text
     assert "No bound could be computed" in Reader(rendered("no bounds")).text
     assert "no bound excludes anything" in Reader(rendered("no bound says anything")).text
 

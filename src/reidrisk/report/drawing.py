@@ -169,24 +169,27 @@ def finished(chart: Any, height: int) -> Any:
     """Give a chart its size and its looks; labels beyond the axes are part of the width."""
     alt = altair()
     padding = {"left": 2, "right": 6, "top": 8, "bottom": 4}
-    return (
-        chart.properties(width="container", height=height, padding=padding)
-        .configure(font=_FONT, background="white", autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelFontSize=14,
-            titleFontSize=14,
-            titleFontWeight="normal",
-            labelColor=INK,
-            titleColor=_GREY,
-            gridColor=_GRID,
-            domainColor=_AXIS,
-            tickColor=_AXIS,
-            titlePadding=8,
-            labelPadding=5,
-        )
-        .configure_text(fontSize=14)
+    axis = {
+        "labelFontSize": 14,
+        "titleFontSize": 14,
+        "titleFontWeight": "normal",
+        "labelColor": INK,
+        "titleColor": _GREY,
+        "gridColor": _GRID,
+        "domainColor": _AXIS,
+        "tickColor": _AXIS,
+        "titlePadding": 8,
+        "labelPadding": 5,
+    }
+    looks = alt.Config(
+        font=_FONT,
+        background="white",
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        view={"stroke": None},
+        axis=axis,
+        text={"fontSize": 14},
     )
+    return chart.properties(width="container", height=height, padding=padding, config=looks)
 
 
 def _row(line: Line, point: Point, scale: RateScale) -> dict[str, Any]:

@@ -91,7 +91,10 @@ def lines(result: AuditResult) -> dict[str, list[Risk]]:
 
 
 def tightest(bounds: Iterable[Bound]) -> dict[int, Bound]:
-    """Return, for each number of epochs, the smallest random-user bound that says something.
+    """Return, for each number of epochs, the smallest bound on linking one record at a time that says something.
+
+    Where there is none for that setting at all, those on linking everyone at once are taken: whoever links one
+    record at a time can do so for all of them, and is right as often.
 
     Examples
     --------
@@ -101,10 +104,12 @@ def tightest(bounds: Iterable[Bound]) -> dict[int, Bound]:
     >>> {r: bound.name for r, bound in tightest([loose, tight, empty]).items()}
     {2: 'b'}
     """
+    given = list(bounds)
+    one_by_one = [bound for bound in given if bound.setting == "random user"]
     found: dict[int, Bound] = {}
-    for bound in bounds:
+    for bound in one_by_one or given:
         r = bound.n_epochs
-        if bound.setting != "random user" or r is None or not bound.says_something:
+        if r is None or not bound.says_something:
             continue
         if r not in found or bound.value < found[r].value:
             found[r] = bound

@@ -83,10 +83,13 @@ def news(result: AuditResult) -> str:
 
 
 def gate_sentence(result: AuditResult) -> str:
-    """Say how the gate answers, in natural frequencies."""
+    """Say how the gate answers, in natural frequencies; an empty string where no limit was given."""
     gate = result.gate
     if gate is None:
-        return ""
+        limit = result.spec.get("max_risk")
+        if limit is None or result.risks:
+            return ""
+        return f"The limit given is {people(limit)}. Without known pairs no rate was measured, so it cannot be checked."
     about = interval(gate.rate, gate.low, gate.high)
     why = {
         "pass": "the whole interval is within the limit",
@@ -251,8 +254,10 @@ def bounds_summary(result: AuditResult) -> str:
         return f"At {epochs(most)} no bound excludes anything: better attacks than those tried cannot be ruled out."
     said = f"At {epochs(most)} the tightest bound for linking one record at a time is {people(bound.value)}"
     said += f" ({bound.name})."
+    if bound.setting == "matching":
+        said += " It limits who links all records together, and so also who links them one at a time."
     if bound.assumptions:
-        said += f" It holds under its assumptions: {joined([text.rstrip('.') for text in bound.assumptions])}."
+        said += f" It holds under its assumptions: {'; '.join(text.rstrip('.') for text in bound.assumptions)}."
     if risk is not None:
         said += f" The strongest attack tried reaches {people(risk.rate)}; what lies between is not known."
     if any(b.value > bound.value for b in result.bounds if b.n_epochs == most and b.setting == bound.setting):

@@ -30,7 +30,7 @@ __all__ = [
     "threshold_table",
 ]
 
-_SETTINGS = ("seed", "level", "samples")
+_SETTINGS = ("seed", "level")
 """Inputs of a bound that are about how it was computed and not about the system."""
 
 
