@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published
@@ -250,6 +251,9 @@ CASES = {
     "gate undecided": with_gate(0.042),
     "gate of zero": with_gate(0.0),
     "gate without truth": no_truth(spec=published().spec | {"max_risk": 0.03}),
+    "no noise at all": published(
+        bounds=tuple(dataclasses.replace(b, value=math.inf, inputs={"epsilon": math.inf}) for b in bounds()[:6])
+    ),
     "another system": published(spec=published().spec | {"system": "other"}),
     "hostile": hostile(),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -194,6 +195,8 @@ def _letter(number: int) -> str:
 
 
 def _input(value: float) -> str:
+    if not math.isfinite(value):
+        return "infinite" if value > 0 else "unknown"
     if value == int(value) and abs(value) < 1e9:
         return f"{int(value):,}"
     return two_digits(value) if 1e-4 <= abs(value) < 1e6 else f"{value:.1e}"
