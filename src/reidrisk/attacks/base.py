@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from reidrisk.traces import Traces
 __all__ = ["Attack", "Links", "PositionalAttack"]
 
 Progress = Callable[[float], None]
+Records = TypeVar("Records")
+"""What an attack compares: Traces or Bags."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +46,7 @@ class Links:
         return len(self.target)
 
 
-class Attack(ABC):
+class Attack(ABC, Generic[Records]):
     """The common interface, with the habits of scikit-learn: parameters in ``__init__``, ``fit`` returns self."""
 
     @property
@@ -58,23 +60,23 @@ class Attack(ABC):
         """What the attacker does and assumes, in two sentences, with the reference."""
 
     @abstractmethod
-    def fit(self, targets: Traces) -> Self:
+    def fit(self, targets: Records) -> Self:
         """Learn from the targets: all that this attacker sees before the queries come."""
 
     @abstractmethod
-    def link(self, queries: Traces, probability: bool = False) -> Links:
+    def link(self, queries: Records, probability: bool = False) -> Links:
         """Link every query to a target; ``probability=True`` also asks the attack how sure it is."""
 
     @abstractmethod
-    def score(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def score(self, queries: Records, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the score of each query with the given target row."""
 
     @abstractmethod
-    def candidates(self, queries: Traces, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def candidates(self, queries: Records, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best targets of each query and their scores, best first."""
 
 
-class PositionalAttack(Attack):
+class PositionalAttack(Attack[Traces]):
     """An attack whose score is a sum over epochs of a weight that depends on the two tokens there.
 
     A subclass says what the weights are; a missing token on either side adds nothing.

@@ -17,7 +17,7 @@ from reidrisk.users import find_users
 __all__ = ["FullInformation"]
 
 
-class FullInformation(Attack):
+class FullInformation(Attack[Traces]):
     """Link to the target whose top sets hold most of the tokens shown: the optimal rule of full information.
 
     P[i, o] = prod over epochs of q_in where o_s is in the set S_i^s, q_out where it is not (carey, equation 6), so the

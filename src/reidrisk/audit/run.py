@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Callable
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -200,9 +201,9 @@ def _epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:
     return tuple(sorted(set(spec.epochs)))
 
 
-def _attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack]:
+def _attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
     top_k, noise = spec.parameters(n_tokens)
-    known: dict[str, attacks.Attack] = {
+    known: dict[str, attacks.Attack[Any]] = {
         "hamming": attacks.Hamming(),
         "weighted-hamming": attacks.WeightedHamming(top_k=top_k, noise=noise),
     }
@@ -246,7 +247,7 @@ def _bounds(
 
 
 def _choosiness(
-    chosen: list[attacks.Attack], targets: Traces, scored: Traces, known: measure.Truth | None
+    chosen: list[attacks.Attack[Any]], targets: Traces, scored: Traces, known: measure.Truth | None
 ) -> tuple[str | None, tuple[measure.Choosiness, ...]]:
     """Ask the last attack that has probabilities how sure it is, at the most epochs."""
     few = scored.take(slice(0, _SURE))

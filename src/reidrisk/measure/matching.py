@@ -25,7 +25,7 @@ _ORDERS = 5
 
 
 def matching(
-    attack: Attack,
+    attack: Attack[Any],
     targets: Any,
     queries: Any,
     truth: npt.ArrayLike | None = None,
@@ -123,7 +123,7 @@ def _greedy(
 
 
 def _risk(
-    attack: Attack,
+    attack: Attack[Any],
     targets: Any,
     queries: Any,
     known: Truth,

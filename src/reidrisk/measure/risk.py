@@ -19,7 +19,7 @@ __all__ = ["chosen_queries", "credits", "difference", "random_user", "summarise"
 
 
 def random_user(
-    attack: Attack,
+    attack: Attack[Any],
     targets: Any,
     queries: Any,
     truth: npt.ArrayLike | None = None,
@@ -76,7 +76,7 @@ def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.ND
     return np.sort(rows), used
 
 
-def credits(attack: Attack, queries: Any, links: Links, truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def credits(attack: Attack[Any], queries: Any, links: Links, truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return the probability of a right link for each query: 1/t if the truth is among the t best, else 0."""
     known = np.flatnonzero((truth >= 0) & (links.target >= 0))
     credit = np.zeros(len(links))
@@ -88,7 +88,7 @@ def credits(attack: Attack, queries: Any, links: Links, truth: npt.NDArray[np.in
 
 
 def summarise(
-    attack: Attack,
+    attack: Attack[Any],
     targets: Any,
     queries: Any,
     links: Links,

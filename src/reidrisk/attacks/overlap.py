@@ -1,0 +1,112 @@
+"""The attack on bags: link to the target that has most items in common, whatever their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.base import Attack, Links
+from reidrisk.errors import DataError, OptionError
+from reidrisk.traces import Bags
+
+__all__ = ["Overlap"]
+
+_ENTRIES = 20_000_000  # scores held at once: some 240 MB
+
+
+class Overlap(Attack[Bags]):
+    """Link to the target that shares most items: score(q, t) = sum over tokens of min(count in q, count in t).
+
+    The unordered counterpart of the Hamming attack (carey, Section E.2), for systems that hand out samples without
+    epochs. A query that shares nothing with anyone ties with everyone.
+
+    Examples
+    --------
+    >>> targets = Bags([[1, 1, 0], [0, 1, 1]])
+    >>> links = Overlap().fit(targets).link(Bags([[0, 1, 2]]))
+    >>> links.target.tolist(), links.score.tolist(), links.n_ties.tolist()
+    ([1], [2], [1])
+    """
+
+    @property
+    def description(self) -> str:
+        """What the attacker does and assumes."""
+        return (
+            "Links a record to the one that has most items in common with it, in whatever order they came. "
+            "It knows nothing of the system (the unordered form of carey, Example 1)."
+        )
+
+    def fit(self, targets: Bags) -> Self:
+        """Lay the targets out by item."""
+        if not isinstance(targets, Bags):
+            raise DataError(f"{self.name} compares bags, not {type(targets).__name__}")
+        self._n, self._n_tokens = len(targets), targets.n_tokens
+        self._depth = int(targets.counts.data.max(initial=0))
+        self._rows = _repeated(targets, self._depth)
+        self._by_item = self._rows.T.tocsr()
+        return self
+
+    def link(self, queries: Bags, probability: bool = False) -> Links:
+        """Link every query to the target it shares most with; there is no model, so no probability."""
+        target, score, n_ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(3))
+        for start, block in self._blocks(queries):
+            for i in range(block.shape[0]):
+                values = block.data[block.indptr[i] : block.indptr[i + 1]]
+                if not values.size:
+                    target[start + i], score[start + i], n_ties[start + i] = 0, 0, self._n
+                    continue
+                best = values.max()
+                tied = block.indices[block.indptr[i] : block.indptr[i + 1]][values == best]
+                target[start + i], score[start + i], n_ties[start + i] = tied.min(), best, tied.size
+        return Links(target=target, score=score, n_ties=n_ties)
+
+    def score(self, queries: Bags, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the number of items each query shares with the given target."""
+        asked = self._asked(queries)
+        return np.asarray(asked.multiply(self._rows[np.asarray(target_index)]).sum(axis=1)).ravel().astype(np.int64)
+
+    def candidates(self, queries: Bags, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the k best targets of each query and their scores, best first, lower row first among equals."""
+        if not 1 <= k <= self._n:
+            raise OptionError(f"cannot give {k} candidates of {self._n} targets; choose from 1 to that number")
+        rows, scores = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
+        for start, block in self._blocks(queries):
+            dense = block.toarray()
+            order = np.argsort(-dense, axis=1, kind="stable")[:, :k]
+            rows[start : start + len(order)] = order
+            scores[start : start + len(order)] = np.take_along_axis(dense, order, axis=1)
+        return rows, scores
+
+    def _asked(self, queries: Bags) -> Any:
+        if not hasattr(self, "_rows"):
+            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        if not isinstance(queries, Bags):
+            raise DataError(f"{self.name} compares bags, not {type(queries).__name__}")
+        if queries.n_tokens != self._n_tokens:
+            raise DataError(
+                f"targets have {self._n_tokens} tokens, queries have {queries.n_tokens}; use one vocabulary"
+            )
+        return _repeated(queries, self._depth)
+
+    def _blocks(self, queries: Bags) -> Iterator[tuple[int, Any]]:
+        """Yield (first query, sparse scores of a block of queries), never more than a bounded number of scores."""
+        asked = self._asked(queries)
+        size = max(1, min(1_024, _ENTRIES // max(self._n, 1)))
+        for start in range(0, asked.shape[0], size):
+            yield start, (asked[start : start + size] @ self._by_item).tocsr()
+
+
+def _repeated(bags: Bags, depth: int) -> Any:
+    """Give the first, second, … copy of an item columns of their own: then common items are common columns."""
+    from scipy import sparse
+
+    counts = np.minimum(bags.counts.data, depth)
+    rows = np.repeat(np.arange(len(bags)), np.diff(bags.counts.indptr))
+    copies = np.repeat(np.arange(len(counts)), counts)
+    ordinal = np.arange(len(copies)) - np.repeat(np.cumsum(counts) - counts, counts)
+    columns = bags.counts.indices.astype(np.int64)[copies] + ordinal * bags.n_tokens
+    ones = np.ones(len(copies), dtype=np.int32)
+    return sparse.csr_array((ones, (rows[copies], columns)), shape=(len(bags), bags.n_tokens * max(depth, 1)))
