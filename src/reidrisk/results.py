@@ -148,6 +148,9 @@ class Bound(Result):
         The measured quantities it follows from, such as ``{"epsilon": 1.1, "delta": 0.0}``.
     n_epochs : int or None
         Number of epochs it is about, where there are epochs.
+    within_model : bool
+        Whether it holds only as far as a model of the users does (independent epochs, say): an attacker who
+        knows better than the model may exceed it.
     """
 
     name: str
@@ -159,6 +162,7 @@ class Bound(Result):
     high: float = math.nan
     inputs: Mapping[str, float] = field(default_factory=dict)
     n_epochs: int | None = None
+    within_model: bool = False
     assumptions: tuple[str, ...] = ()
     reading: str = ""
 

@@ -150,6 +150,7 @@ def published(**changes: Any) -> AuditResult:
         "exposure": exposure(),
         "choosiness": choosiness(),
         "choosy_attack": "WeightedHamming",
+        "n_choosy": 10_000,
         "assumptions": (
             Assumption("Row i of one table and row i of the other are one person.", "Wrong pairs weaken every attack."),
             Assumption("The attacker has these two tables and nothing else.", "With more, more people can be linked."),
@@ -158,6 +159,7 @@ def published(**changes: Any) -> AuditResult:
         "gate": None,
         "versions": {"reidrisk": "0.1.0", "numpy": "2.4.0", "python": "3.11.7"},
         "seconds": 12.3,
+        "created": "2026-11-15",
     }
     return AuditResult(**(values | changes))
 

@@ -13,7 +13,12 @@ __all__ = ["assumptions"]
 
 
 def assumptions(
-    spec: AuditSpec, targets: Traces, queries: Traces, truth: str | None, n_scored: int, notes: tuple[str, ...]
+    spec: AuditSpec,
+    targets: Traces,
+    queries: Traces,
+    truth: str | None,
+    n_scored: int,
+    notes: tuple[str | Assumption, ...],
 ) -> tuple[Assumption, ...]:
     """List the assumptions of an audit.
 
@@ -27,7 +32,7 @@ def assumptions(
         How the truth is known, in one sentence; ``None`` where it is not.
     n_scored : int
         Queries that were scored.
-    notes : tuple of str
+    notes : tuple of str or Assumption
         What the reader of the tables had to assume.
     """
     found = [_truth(truth)]
@@ -60,9 +65,10 @@ def assumptions(
             "Where they are not (shared devices, households), the true intervals are wider than stated.",
         )
     )
-    found += [
-        Assumption(note, "If this does not hold, the rates are about something else: check it first.") for note in notes
-    ]
+    for note in notes:
+        if isinstance(note, str):
+            note = Assumption(note, "If this does not hold, the rates are about something else: check it first.")
+        found.append(note)
     return tuple(found)
 
 

@@ -54,7 +54,9 @@ class AuditResult(Result):
     exposure : Exposure or None
         How the risk of the strongest attack at the most epochs is spread over people.
     choosiness : tuple of Choosiness
-        Right and wrong links as the attacker becomes choosier.
+        Right and wrong links of ``choosy_attack`` as it becomes choosier, measured on ``n_choosy`` records.
+    created : str
+        Day of the audit.
     """
 
     verdict: str
@@ -71,11 +73,13 @@ class AuditResult(Result):
     exposure: measure.Exposure | None
     choosiness: tuple[measure.Choosiness, ...]
     choosy_attack: str | None
+    n_choosy: int
     assumptions: tuple[Assumption, ...]
     descriptions: dict[str, str]
     gate: Gate | None
     versions: dict[str, str]
     seconds: float
+    created: str
     format: int = 1
 
     def to_dict(self) -> dict[str, Any]:

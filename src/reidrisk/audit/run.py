@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import platform
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from reidrisk import attacks, bounds, io, measure, populations, search, topics
 from reidrisk.audit.assumptions import assumptions
-from reidrisk.audit.result import AuditResult, gate_of, strongest
+from reidrisk.audit.result import Assumption, AuditResult, gate_of, strongest
 from reidrisk.audit.spec import AuditSpec, Published, Tables
 from reidrisk.errors import OptionError, TruthError
 from reidrisk.measure.risk import chosen_queries, summarise
@@ -29,7 +30,7 @@ Progress = Callable[[str, float], None]
 _SECONDS = 30.0
 """What one attack may take by default, roughly, on two cores; where it would take longer, queries are sampled."""
 
-_SURE = 10_000
+_SURE = 20_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
 
 _DRAWS = 2_000
@@ -57,9 +58,9 @@ def audit_traces(
     targets: Traces,
     queries: Traces,
     spec: AuditSpec,
-    truth: npt.ArrayLike | None = None,
+    truth: npt.ArrayLike | measure.Truth | None = None,
     top_sets: TopSets | None = None,
-    notes: tuple[str, ...] = (),
+    notes: tuple[str | Assumption, ...] = (),
     progress: Progress | None = None,
 ) -> AuditResult:
     """Audit two tables that are already in memory; ``spec.inputs`` is only recorded.
@@ -70,11 +71,11 @@ def audit_traces(
         The known records, and those to identify, over one vocabulary and the same epochs.
     spec : AuditSpec
         Options of the audit.
-    truth : (n_queries,) integers, optional
+    truth : (n_queries,) integers or Truth, optional
         Target row of each query, see :func:`reidrisk.measure.find_truth`.
     top_sets : TopSets, optional
         What the system held of the users, where it is known: it allows more bounds.
-    notes : tuple of str
+    notes : tuple of str or Assumption
         Further assumptions, to be listed.
     """
     started = time.perf_counter()
@@ -126,12 +127,14 @@ def audit_traces(
         exposure=exposure,
         choosiness=curve,
         choosy_attack=choosy,
+        n_choosy=min(len(scored), _SURE) if curve else 0,
         assumptions=assumptions(spec, targets, queries, None if known is None else known.origin, len(scored), notes),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None if worst is None or spec.max_risk is None else gate_of(worst, spec.max_risk),
         versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
         | {"python": platform.python_version()},
         seconds=time.perf_counter() - started,
+        created=datetime.date.today().isoformat(),
     )
 
 
@@ -144,8 +147,12 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditR
         raise OptionError(f"the published population holds {sets.k} topics a week, not {top_k}")
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=top_k, noise=noise)
     targets, queries = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
-    note = "The people are simulated: a population calibrated on figures printed in two papers, seen by two sites."
-    return audit_traces(targets, queries, spec, top_sets=sets, notes=(note,), progress=tell)
+    truth = measure.Truth(np.arange(len(sets)), "Both sites see the same simulated people, so who is whom is known.")
+    simulated = Assumption(
+        "The people are simulated: a population calibrated on figures printed in two papers.",
+        "Real people have habits these figures do not show; their risk can be higher or lower.",
+    )
+    return audit_traces(targets, queries, spec, truth=truth, top_sets=sets, notes=(simulated,), progress=tell)
 
 
 def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
@@ -163,8 +170,10 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
     return audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=pair.notes, progress=tell)
 
 
-def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | None) -> measure.Truth | None:
+def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Truth | None) -> measure.Truth | None:
     """Find the truth, or answer None where it is simply not known; contradictions are still refused."""
+    if isinstance(truth, measure.Truth):
+        return truth
     if truth is None:
         named = (targets.users is not None, queries.users is not None)
         if not any(named) and len(targets) != len(queries):
@@ -269,8 +278,8 @@ def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...]) -> str:
     if sure is None:
         return "Who is whom is not known, and the attacks that ran give no probabilities: nothing can be said."
     return (
-        "Who is whom is not known, so no rate can be measured; the attack believes itself at least 90 % sure of its "
-        f"answer for {in_words(sure.answered)} records."
+        "Who is whom is not known, so no rate can be measured; the attack believes that at least 90 in 100 of its "
+        f"answers are right for {in_words(sure.answered)} records."
     )
 
 

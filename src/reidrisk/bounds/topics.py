@@ -162,6 +162,7 @@ def topics_partial_information(
         posteriors = [_posterior_and_prior(epoch, top_k, noise) for epoch in shares]
     about: dict[str, Any] = {
         "name": "partial information",
+        "within_model": True,
         "setting": "random user",
         "baseline": 1.0 / n,
         "reference": "carey, Lemma 2 and Appendix D",

@@ -82,7 +82,8 @@ def print_audit(result: AuditResult) -> None:
     if telling:
         table = Table("epochs", "no attacker beats", "setting", "because", "reference", title_justify="left")
         for bound in telling:
-            table.add_row(str(bound.n_epochs or ""), percent(bound.value), bound.setting, bound.name, bound.reference)
+            name = f"{bound.name} (within its model)" if bound.within_model else bound.name
+            table.add_row(str(bound.n_epochs or ""), percent(bound.value), bound.setting, name, bound.reference)
         console.print(table)
     silent = len(result.bounds) - len(telling)
     if silent:

@@ -94,7 +94,8 @@ def tightest(bounds: Iterable[Bound]) -> dict[int, Bound]:
     """Return, for each number of epochs, the smallest bound on linking one record at a time that says something.
 
     Where there is none for that setting at all, those on linking everyone at once are taken: whoever links one
-    record at a time can do so for all of them, and is right as often.
+    record at a time can do so for all of them, and is right as often. Bounds that hold only within a model of the
+    users are passed over: an attacker who knows better may exceed them.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def tightest(bounds: Iterable[Bound]) -> dict[int, Bound]:
     >>> {r: bound.name for r, bound in tightest([loose, tight, empty]).items()}
     {2: 'b'}
     """
-    given = list(bounds)
+    given = [bound for bound in bounds if not bound.within_model]
     one_by_one = [bound for bound in given if bound.setting == "random user"]
     found: dict[int, Bound] = {}
     for bound in one_by_one or given:

@@ -217,8 +217,12 @@ def around_choosiness(result: AuditResult) -> Around:
     )
     after = (
         "Do not conclude that a wrong link does no harm, nor that the attack's own reckoning is right: compare it with "
-        "the table. Where there are many records this was measured on a part of them, so the first point can differ a "
-        "little from the rate at the top."
+        f"the table. This was measured on {result.n_choosy:,} records"
+        + (
+            ", so the first point can differ a little from the rate at the top."
+            if result.n_choosy < result.n_scored
+            else "."
+        )
     )
     alt = f"Right and wrong links against how sure {attack} wants to be. Answering always: "
     start = curve[0]
