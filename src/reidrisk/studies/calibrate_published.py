@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from reidrisk.measure.information import epoch_information
 from reidrisk.populations.published import (
     N_TOPICS,
     SET_SIZE,
@@ -100,24 +101,9 @@ class Figure:
 
 
 def information(single: Floats, within: Floats, noise: float = NOISE, k: int = SET_SIZE) -> tuple[float, float]:
-    """Entropy of one observed topic, and mutual information between two observers, of one epoch, in bits.
-
-    Both observers see a uniform member of the same set, or with probability ``noise`` any of the N topics:
-    ``J = (1-p)^2 (W + diag(q)) / k^2 + p(1-p) (q 1' + 1 q') / (kN) + p^2 / N^2`` is the exact joint distribution,
-    with ``q`` the rates of topics and ``W`` those of ordered pairs within a week. No sampling is involved.
-
-    Examples
-    --------
-    >>> h, i = information(np.ones(4), np.zeros((4, 4)) + 1 - np.eye(4), noise=0.0, k=4)   # all have all four
-    >>> round(h, 12), round(i, 12)
-    (2.0, 0.0)
-    """
-    n = single.size
-    seen = single / k
-    joint = (1 - noise) ** 2 * (within + np.diag(single)) / k**2
-    joint += noise * (1 - noise) / n * (seen[:, None] + seen[None, :]) + (noise / n) ** 2
-    entropy = _bits(joint.sum(axis=1))
-    return entropy, 2 * entropy - _bits(joint)
+    """Entropy of one observed topic, and mutual information between two observers, of one epoch, in bits."""
+    found = epoch_information(single, within, noise, k)
+    return found.entropy, found.mutual
 
 
 def rates(sets: npt.NDArray[np.int16], n_topics: int = N_TOPICS) -> tuple[Floats, Floats]:
@@ -277,10 +263,6 @@ def measured_figures(parameters: Parameters, n: int = 1_000_000, epochs: int = 3
     bits = np.array([information(s, w) for s, w in weekly])
     yield figure("carey, F.1.4", "entropy of one epoch, bits", ENTROPY, bits[:, 0])
     yield figure("carey, F.1.4", "mutual information of one epoch, bits", MUTUAL_INFORMATION, bits[:, 1])
-
-
-def _bits(p: Floats) -> float:
-    return float(-np.sum(p * np.log2(p, where=p > 0, out=np.zeros_like(p))))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
