@@ -6,6 +6,8 @@ import math
 
 __all__ = ["in_words", "percent", "range_in_words", "two_digits"]
 
+_ALMOST_ALL = 0.995  # would be rounded to 100
+
 
 def two_digits(value: float) -> str:
     """Round to two significant digits, without an exponent.
@@ -24,26 +26,30 @@ def two_digits(value: float) -> str:
 
 
 def percent(rate: float) -> str:
-    """Write a rate as a percentage.
+    """Write a rate as a percentage; almost everyone is not everyone.
 
     Examples
     --------
-    >>> percent(0.0314), percent(0.00005), percent(1.0)
-    ('3.1 %', '0.005 %', '100 %')
+    >>> percent(0.0314), percent(0.00005), percent(0.9965), percent(1.0)
+    ('3.1 %', '0.005 %', 'more than 99 %', '100 %')
     """
-    return f"{two_digits(100 * rate)} %"
+    return "more than 99 %" if _ALMOST_ALL <= rate < 1.0 else f"{two_digits(100 * rate)} %"
 
 
 def in_words(rate: float) -> str:
-    """Write a rate as a natural frequency.
+    """Write a rate as a natural frequency; one in n stays one in n, and almost everyone is not everyone.
 
     Examples
     --------
-    >>> in_words(0.031), in_words(0.00005), in_words(1 / 100_000), in_words(0.0)
-    ('3.1 in 100', '5 in 100,000', '1 in 100,000', 'none')
+    >>> in_words(0.031), in_words(0.000052), in_words(1 / 3_000), in_words(0.0), in_words(0.9996)
+    ('3.1 in 100', '5.2 in 100,000', '1 in 3,000', 'none', 'more than 99 in 100')
     """
     if rate <= 0.0:
         return "none"
+    if _ALMOST_ALL <= rate < 1.0:
+        return "more than 99 in 100"
+    if rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6:
+        return f"1 in {round(1.0 / rate):,}"
     out_of = _out_of(rate)
     return f"{two_digits(rate * out_of)} in {out_of:,}"
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from reidrisk import Traces
-from reidrisk.audit import AuditResult, AuditSpec, Published, Tables, audit_traces, gate, run
+from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, audit_traces, gate, run
 from reidrisk.errors import OptionError, TruthError
 
-TABLES = Tables(targets="a.csv", queries="b.csv")
+TABLES = InMemory()
 
 
 def traces(seed=0, n=200, r=5, n_tokens=6, named=True):

@@ -2,13 +2,14 @@
 
 from reidrisk.audit.result import Assumption, AuditResult, Gate, gate, strongest
 from reidrisk.audit.run import audit_traces, run
-from reidrisk.audit.spec import AuditSpec, Published, Tables
+from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 
 __all__ = [
     "Assumption",
     "AuditResult",
     "AuditSpec",
     "Gate",
+    "InMemory",
     "Published",
     "Tables",
     "audit_traces",

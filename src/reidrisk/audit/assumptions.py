@@ -44,7 +44,9 @@ def assumptions(
     )
     found += _system(spec, targets)
     found.append(_gaps(targets, queries))
-    if n_scored < len(queries):
+    if truth is None:
+        pass  # nothing was scored
+    elif n_scored < len(queries):
         found.append(
             Assumption(
                 f"The rates were measured on {n_scored:,} of {len(queries):,} records, drawn at random; "

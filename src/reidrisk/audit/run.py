@@ -15,7 +15,7 @@ import numpy.typing as npt
 from reidrisk import attacks, bounds, io, measure, populations, search, topics
 from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.result import Assumption, AuditResult, gate_of, strongest
-from reidrisk.audit.spec import AuditSpec, Published, Tables
+from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.errors import OptionError, TruthError
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.results import Bound, Difference, Risk
@@ -49,6 +49,8 @@ def run(spec: AuditSpec, progress: Progress | None = None) -> AuditResult:
     """
     spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
     tell = progress or _silent
+    if isinstance(spec.inputs, InMemory):
+        raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")
     if isinstance(spec.inputs, Published):
         return _run_published(spec, spec.inputs, tell)
     return _run_tables(spec, spec.inputs, tell)
@@ -279,7 +281,7 @@ def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...]) -> str:
         return "Who is whom is not known, and the attacks that ran give no probabilities: nothing can be said."
     return (
         "Who is whom is not known, so no rate can be measured; the attack believes that at least 90 in 100 of its "
-        f"answers are right for {in_words(sure.answered)} records."
+        f"answers are right for {in_words(sure.answered) if sure.answered else 'no'} records."
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["AuditSpec", "Published", "Tables"]
+__all__ = ["AuditSpec", "InMemory", "Published", "Tables"]
 
 
 class _Frozen(BaseModel):
@@ -24,6 +24,12 @@ class Tables(_Frozen):
     n_tokens: int | None = Field(default=None, ge=1)
     vocabulary: str | None = None
     allow_unmatched: bool = False
+
+
+class InMemory(_Frozen):
+    """Tables that were handed over in memory; such an audit cannot be run again from its spec alone."""
+
+    kind: Literal["memory"] = "memory"
 
 
 class Published(_Frozen):
@@ -48,7 +54,7 @@ class AuditSpec(_Frozen):
     True
     """
 
-    inputs: Annotated[Tables | Published, Field(discriminator="kind")]
+    inputs: Annotated[Tables | Published | InMemory, Field(discriminator="kind")] = InMemory()
     system: Literal["topics", "other"] = "other"
     top_k: int | None = Field(default=None, ge=1)
     noise: float | None = Field(default=None, ge=0.0, lt=1.0)

@@ -77,7 +77,7 @@ def summary(P: Any) -> tuple[Bound | Measurement, ...]:
         _anonymous_bound(k, n),
         _informed_bound(bits, n),
         _matching_bound(matching(channel), n),
-        Measurement("k", float(k), "users", "carey, Appendix B.1", reading=_k_reading(k)),
+        Measurement("k", float(k), "users" if k else "", "carey, Appendix B.1", reading=_k_reading(k)),
         Measurement("epsilon", epsilon, "", "carey, Definition 1", reading=_epsilon_reading(epsilon)),
         _delta_measurement(at, delta),
         _information(bits, n),
@@ -219,7 +219,8 @@ def _matching_bound(value: float, n: int) -> Bound:
 
 def _delta_measurement(at: float, delta: tuple[float, float]) -> Measurement:
     low, high = delta
-    reading = f"With epsilon {two_digits(at)}, the guarantee fails by at most {two_digits(high)} in probability."
+    fails = f"fails by at most {two_digits(high)} in probability" if high > 0.0 else "never fails"
+    reading = f"With epsilon {two_digits(at)}, the guarantee {fails}."
     return Measurement("delta", high, "", "carey, Definition 1", low=low, high=high, reading=reading)
 
 

@@ -11,24 +11,40 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code.
 
-    0 done, 1 a gate failed, 2 bad input or usage, 3 a gate is undecided, 70 a bug in the program, 130 interrupted.
+    0 done, 1 a gate failed, 2 bad input or usage, 3 a gate is undecided, 70 a bug in the program, 130 interrupted,
+    141 the reader of the output went away.
     """
+    from typer import Abort
+    from typer.exceptions import TyperException
+
     from reidrisk.cli.app import app
     from reidrisk.errors import ReidRiskError
 
     try:
-        app(args=arguments, prog_name="reidrisk", standalone_mode=True)
+        code = app(args=arguments, prog_name="reidrisk", standalone_mode=False)
+        sys.stdout.flush()
+    except TyperException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "reidrisk"
+        message = error.format_message() if hasattr(error, "format_message") else str(error)
+        _leave(f"{message} See '{command} --help'.", 2)
     except ReidRiskError as error:
         _leave(str(error), 2)
+    except BrokenPipeError:
+        # Nothing more can be said; keep Python from trying again when it closes standard output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(141) from None
     except OSError as error:
         what = error.strerror or str(error)
         _leave(f"{error.filename}: {what}" if error.filename else what, 2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Abort):
         _leave("interrupted; no output was written", 130)
     except Exception as error:
         if os.environ.get("REIDRISK_DEBUG"):
             raise
         _leave(f"this is a bug: {type(error).__name__}: {error} (set REIDRISK_DEBUG=1 to see where)", 70)
+    else:
+        raise SystemExit(code if isinstance(code, int) else 0)
 
 
 def _leave(message: str, code: int) -> None:

@@ -12,7 +12,10 @@ from pydantic import ValidationError
 from reidrisk.cli import output
 from reidrisk.errors import FormatError, OptionError
 
-__all__ = ["audit", "finish", "gate", "need_report", "read_result"]
+__all__ = ["audit", "checked", "finish", "gate", "read_result"]
+
+_FLAGS = {"attacks": "attack"}
+_NO_OPTIONS = ("tables", "published", "memory", "inputs")
 
 Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).")]
 ResultOut = Annotated[Path | None, typer.Option("--result", help="Write the result here (JSON, for gate).")]
@@ -21,6 +24,7 @@ Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; one i
 
 
 def audit(
+    context: typer.Context,
     targets: Annotated[Path | None, typer.Argument(help="Known records: Parquet, CSV, Arrow or NPZ.")] = None,
     queries: Annotated[Path | None, typer.Argument(help="Records to identify, over the same vocabulary.")] = None,
     out: Out = None,
@@ -58,9 +62,9 @@ def audit(
     from reidrisk.audit import AuditSpec, run
 
     output.check_writable(out, result)
+    output.check_report(out)
     if spec is not None:
-        if targets is not None or queries is not None:
-            raise OptionError("give two tables or --spec, not both: the spec names its tables")
+        _refuse_beside_spec(context)
         asked = _saved_spec(spec)
     elif targets is None or queries is None:
         raise OptionError("give two tables: reidrisk audit TARGETS QUERIES (or a saved one with --spec)")
@@ -89,9 +93,9 @@ def audit(
         }
         if attack:
             options["attacks"] = tuple(attack)
-        asked = _checked(AuditSpec, options)
-    if out is not None:
-        need_report()
+        asked = checked(AuditSpec, options)
+        if targets.resolve() == queries.resolve():
+            output.remark("Both tables are the same file: everyone agrees with themselves, so this is no audit.")
     with output.progress_bar() as progress:
         found = run(asked, progress)
     finish(found, out, result, as_json)
@@ -145,7 +149,7 @@ def _saved_spec(path: Path) -> Any:
     from reidrisk.audit import AuditSpec
 
     values = _json(path, "the spec of an audit")
-    return _checked(AuditSpec, values.get("spec", values))  # a result holds its spec: either file will do
+    return checked(AuditSpec, values.get("spec", values))  # a result holds its spec: either file will do
 
 
 def _json(path: Path, what: str) -> dict[str, Any]:
@@ -160,13 +164,25 @@ def _json(path: Path, what: str) -> dict[str, Any]:
     return values
 
 
-def _checked(model: Any, values: dict[str, Any]) -> Any:
+def checked(model: Any, values: dict[str, Any]) -> Any:
+    """Build a spec from options, or name the first option that is wrong and what it may be."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part not in ("tables", "published"))
-        raise OptionError(f"option {where or 'spec'}: {first['msg']}, not {first.get('input')!r}") from error
+        names = [str(part) for part in first["loc"] if isinstance(part, str) and part not in _NO_OPTIONS]
+        option = f"--{_FLAGS.get(names[-1], names[-1]).replace('_', '-')}" if names else "the spec"
+        allowed = first["msg"].removeprefix("Input ").removeprefix("input ")
+        raise OptionError(f"{option} {allowed}, not {first.get('input')!r}") from error
+
+
+def _refuse_beside_spec(context: typer.Context) -> None:
+    """Refuse options beside a saved audit, which is run as it was saved: they would be ignored."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in ("spec", "out", "result", "as_json"):
+            what = "two tables" if name in ("targets", "queries") else f"--{_FLAGS.get(name, name).replace('_', '-')}"
+            raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:
@@ -176,11 +192,3 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:
         raise OptionError(f"--epochs takes whole numbers such as 1,2,4,8, not {text!r}") from error
-
-
-def need_report() -> None:
-    """Fail before the long job, not after it, where the report's libraries are missing."""
-    from reidrisk.extras import require
-
-    for module in ("altair", "vl_convert", "jinja2"):
-        require(module, "report", "the HTML report")

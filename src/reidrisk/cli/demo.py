@@ -31,17 +31,22 @@ def demo(
     if write_example is not None:
         _write_example(write_example, seed)
         return
-    from reidrisk.audit import AuditSpec, Published, run
+    from reidrisk.audit import AuditSpec, run
 
     output.check_writable(out, result)
-    if out is not None:
-        audit_command.need_report()
+    output.check_report(out)
+    spec = audit_command.checked(
+        AuditSpec,
+        {
+            "inputs": {"kind": "published", "users": users, "epochs": epochs},
+            "system": "topics",
+            "seed": seed,
+            "sample": min(sample, users),
+        },
+    )
     output.remark(
         f"Two sites see one topic a week of {users:,} simulated people; can they tell who is who? "
         f"This takes about {_estimate(users, epochs, sample)} on two cores, a little longer the first time."
-    )
-    spec = AuditSpec(
-        inputs=Published(users=users, epochs=epochs), system="topics", seed=seed, sample=min(sample, users)
     )
     with output.progress_bar() as progress:
         found = run(spec, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,13 +15,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from reidrisk.errors import OptionError
+from reidrisk.extras import require
 from reidrisk.results import Bound, Measurement, Result
 from reidrisk.wording import percent, two_digits
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
 
-__all__ = ["check_writable", "print_audit", "print_bounds", "print_json", "progress_bar", "remark"]
+__all__ = ["check_report", "check_writable", "print_audit", "print_bounds", "print_json", "progress_bar", "remark"]
 
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
 
@@ -46,6 +48,16 @@ def check_writable(*paths: Path | None) -> None:
             raise OptionError(f"cannot write {path}: there is no folder {path.parent}; create it first")
 
 
+def check_report(path: Path | None) -> None:
+    """Refuse, before a long job, a report that could not be written after it."""
+    if path is None:
+        return
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"the report is an HTML file; give it a name that ends in .html, not {path.name!r}")
+    for module in ("altair", "vl_convert", "jinja2"):
+        require(module, "report", "the HTML report")
+
+
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
     """Show stage, bar and time left on standard error, where that is a terminal."""
@@ -60,37 +72,62 @@ def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
 
 
 def print_audit(result: AuditResult) -> None:
-    """Print the verdict, a row for each attack and number of epochs, and the bounds that say something."""
+    """Print the verdict, a row for each attack and number of epochs, the bounds, and what was assumed."""
     console = _console()
-    console.print(f"\n{result.verdict}\n", soft_wrap=False)
+    console.print(f"\n{result.verdict}\n", highlight=False)
     if result.risks:
-        table = Table("epochs", "attack", "correct links", "interval", "wrong", "no answer", "blind guess")
-        for column in table.columns[2:]:
-            column.justify = "right"
-        for risk in sorted(result.risks, key=lambda risk: risk.n_epochs):
-            table.add_row(
-                str(risk.n_epochs),
-                risk.attack,
-                percent(risk.rate),
-                f"{percent(risk.low)} to {percent(risk.high)}",
-                percent(risk.incorrect),
-                percent(risk.abstained),
-                percent(risk.baseline),
-            )
-        console.print(table)
+        console.print(_risks(result))
+    elif result.choosiness:
+        console.print(_sureness(result))
     telling = [bound for bound in result.bounds if bound.says_something]
     if telling:
-        table = Table("epochs", "no attacker beats", "setting", "because", "reference", title_justify="left")
-        for bound in telling:
-            name = f"{bound.name} (within its model)" if bound.within_model else bound.name
-            table.add_row(str(bound.n_epochs or ""), percent(bound.value), bound.setting, name, bound.reference)
-        console.print(table)
+        console.print(_bounds(telling))
     silent = len(result.bounds) - len(telling)
     if silent:
-        console.print(f"{silent} further bounds say nothing here (they are 100 % or more).")
+        console.print(f"{silent} further {'bound says' if silent == 1 else 'bounds say'} nothing here (100 % or more).")
     if result.gate is not None:
-        console.print(f"\nGate: {result.gate.reading}")
-    console.print(f"Seed {result.seed}; {result.n_scored:,} of {result.n_queries:,} records scored.")
+        console.print(f"\nGate: {result.gate.reading}", highlight=False)
+    elif result.spec.get("max_risk") is not None:
+        console.print("\nGate: no answer, because no rate was measured.")
+    console.print("\nAssumed:")
+    for assumption in result.assumptions:
+        console.print(f"- {assumption.holds}", highlight=False)
+    console.print(f"Seed {result.seed}.")
+
+
+def _risks(result: AuditResult) -> Table:
+    table = Table("epochs", "attack", "correct links", "interval", "wrong", "no answer", "blind guess")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for risk in sorted(result.risks, key=lambda risk: risk.n_epochs):
+        table.add_row(
+            str(risk.n_epochs),
+            risk.attack,
+            percent(risk.rate),
+            f"{percent(risk.low)} to {percent(risk.high)}",
+            percent(risk.incorrect),
+            percent(risk.abstained),
+            percent(risk.baseline),
+        )
+    return table
+
+
+def _sureness(result: AuditResult) -> Table:
+    table = Table(f"{result.choosy_attack} is at least this sure", "of so many records")
+    for point in result.choosiness:
+        table.add_row(percent(point.threshold), percent(point.answered))
+    return table
+
+
+def _bounds(bounds: Sequence[Bound]) -> Table:
+    table = Table("epochs", "no attacker beats", "setting", "because", "reference")
+    for bound in bounds:
+        value = percent(bound.value)
+        if bound.low < bound.high:
+            value += f" ({percent(bound.low)} to {percent(bound.high)})"
+        name = f"{bound.name} (within its model)" if bound.within_model else bound.name
+        table.add_row(str(bound.n_epochs or ""), value, bound.setting, name, bound.reference)
+    return table
 
 
 def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
@@ -112,6 +149,12 @@ def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
         console.print(f"{found.setting}: {found.reading}")
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the command line choose the exit code: rich's own, 1, would read as a failed gate."""
+        raise BrokenPipeError
+
+
 def _console() -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=_WIDTH)
+    console = _Console()
+    return console if console.is_terminal else _Console(width=int(os.environ.get("COLUMNS", _WIDTH)))

@@ -21,6 +21,11 @@ from reidrisk.vocabulary import Vocabulary
 __all__ = ["Pair", "read_pair"]
 
 
+_NOBODY_IN_COMMON = (
+    "The two tables have no user id in common; who is who is known from a file of true pairs or not at all."
+)
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two tables over one vocabulary.
@@ -139,8 +144,13 @@ def _unmatched(
     if targets.users is None:
         return _unnamed(len(targets), len(queries), names, allow_unmatched)
     if is_text(targets.users) != is_text(queries.users):
+        if allow_unmatched:
+            return len(targets), len(queries), [_NOBODY_IN_COMMON]
         kinds = ["text" if is_text(table.users) else "integers" for table in (targets, queries)]
-        raise DataError(f"user ids are {kinds[0]} in {a} and {kinds[1]} in {b}; give both tables the same type of ids")
+        raise DataError(
+            f"user ids are {kinds[0]} in {a} and {kinds[1]} in {b}; give both tables the same type of ids, "
+            "or, if they differ by design, keep all with --allow-unmatched"
+        )
     lone_queries = int((find_users(queries.users, targets.users) < 0).sum())
     lone_targets = len(targets) - (len(queries) - lone_queries)
     if not (lone_targets or lone_queries):
@@ -159,7 +169,7 @@ def _unmatched(
         return (
             lone_targets,
             lone_queries,
-            ["The two tables have no user id in common; who is who is known from a file of true pairs or not at all."],
+            [_NOBODY_IN_COMMON],
         )
     return (
         lone_targets,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import TruthError
-from reidrisk.users import find_users
+from reidrisk.users import find_users, is_text
 
 __all__ = ["Truth", "find_truth"]
 
@@ -49,7 +49,9 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | None = None) -
     if truth is not None:
         return Truth(_checked_pairs(truth, len(targets), len(queries)), "The true pairs were given.")
     if targets.users is not None and queries.users is not None:
-        rows = find_users(queries.users, targets.users)
+        rows = np.full(len(queries), -1, dtype=np.int64)
+        if is_text(queries.users) == is_text(targets.users):  # ids of two kinds have nobody in common
+            rows = find_users(queries.users, targets.users)
         if not (rows >= 0).any():
             raise TruthError(
                 "no user is in both tables, so the truth is not known and no rate can be measured; "

@@ -17,7 +17,7 @@ def frequency(rate: float) -> str:
     >>> frequency(0.031), frequency(0.9996), frequency(1.0), frequency(0.0)
     ('3.1 in 100', 'more than 99 in 100', '100 in 100', 'none')
     """
-    return "more than 99 in 100" if 0.995 <= rate < 1.0 else in_words(rate)
+    return in_words(rate)
 
 
 def people(rate: float) -> str:
@@ -50,7 +50,7 @@ def share(rate: float) -> str:
     >>> share(0.031), share(0.9996), share(0.0)
     ('3.1 %', 'more than 99 %', '0 %')
     """
-    return "more than 99 %" if 0.995 <= rate < 1.0 else percent(rate)
+    return percent(rate)
 
 
 def span(low: float, high: float) -> str:
