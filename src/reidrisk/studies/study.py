@@ -1,0 +1,159 @@
+"""What a study is: a function that runs a published experiment again and returns one frozen result."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from reidrisk.report import drawing
+from reidrisk.report.drawing import Line, Point, Style
+from reidrisk.report.phrases import frequency, interval
+from reidrisk.report.scales import rate_scale
+
+__all__ = ["Comparison", "Progress", "Steps", "Study", "StudyResult", "line"]
+
+Progress = Callable[[str, float], None]
+"""Is told what is being done, and the share of the whole that is behind."""
+
+Row = Mapping[str, str | int | float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One published figure beside ours, as text, and why the two differ."""
+
+    quantity: str
+    published: str
+    ours: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """What a study found.
+
+    Attributes
+    ----------
+    name, title, reference : str
+        Name of the study, what it shows, and where it was published.
+    users, seed : int
+        What it was run with; the same two give the same rows.
+    rows : tuple of mappings
+        The numbers, all with the same columns.
+    lines : tuple of Line
+        What the chart draws of them, over the axis ``x_title``.
+    comparisons : tuple of Comparison
+        Published figures beside ours.
+    assumptions : tuple of str
+        What the numbers rest on, and what was left out.
+    """
+
+    name: str
+    title: str
+    reference: str
+    users: int
+    seed: int
+    rows: tuple[Row, ...]
+    lines: tuple[Line, ...]
+    x_title: str
+    comparisons: tuple[Comparison, ...]
+    assumptions: tuple[str, ...]
+    y_title: str = "people linked correctly"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``rows``."""
+        return tuple(self.rows[0])
+
+    def command(self, out: str = ".") -> str:
+        """Return the command that runs the study again and writes into the folder ``out``."""
+        options = f"--users {self.users} --seed {self.seed} --out {shlex.quote(out)}"
+        return f"reidrisk study run {self.name} {options}"
+
+    def chart(self) -> Any:
+        """Draw the lines; needs the extra ``report``."""
+        alt = drawing.altair()
+        points = [point for drawn in self.lines for point in drawn.points]
+        counts = sorted({point.x for point in points})
+        x = alt.X(
+            "x:Q",
+            title=self.x_title,
+            scale=alt.Scale(domain=[counts[0], counts[-1]], nice=False),
+            axis=alt.Axis(values=counts, format="d", grid=False, labelFlush=False),
+        )
+        scale = rate_scale([rate for point in points for rate in (point.rate, point.high)])
+        return drawing.line_chart(self.lines, x, scale, self.y_title, self.x_title, narrow=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that ``json`` can write; the chart stays out."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "reference": self.reference,
+            "users": self.users,
+            "seed": self.seed,
+            "rows": [dict(row) for row in self.rows],
+            "comparisons": [vars(comparison) for comparison in self.comparisons],
+            "assumptions": list(self.assumptions),
+        }
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published experiment that can be run again.
+
+    ``run(users, seed, progress)`` does it; ``users`` is the published size, and ``seconds`` says how long that
+    takes on two cores: a base, and more for each million users.
+    """
+
+    name: str
+    title: str
+    reference: str
+    users: int
+    seconds: tuple[float, float]
+    run: Callable[[int, int, Progress], StudyResult]
+
+    def estimate(self, users: int) -> float:
+        """Return about how many seconds it takes.
+
+        Examples
+        --------
+        >>> Study("a", "A", "nobody", 100, (2.0, 30.0), lambda users, seed, progress: None).estimate(2_000_000)
+        62.0
+        """
+        return self.seconds[0] + self.seconds[1] * users / 1e6
+
+
+class Steps:
+    """Turns the steps of a study into progress: each has a cost, and the costs add up to ``total``.
+
+    Examples
+    --------
+    >>> steps = Steps(lambda stage, share: print(stage, share), total=4)
+    >>> steps.begin("draw", 1)
+    draw 0.0
+    >>> steps.begin("attack", 3)
+    attack 0.25
+    """
+
+    def __init__(self, progress: Progress, total: float) -> None:
+        self._progress, self._total = progress, total
+        self._done = self._current = 0.0
+
+    def begin(self, stage: str, cost: float) -> None:
+        """Say what comes next; what was begun before is done."""
+        self._done, self._current = self._done + self._current, cost
+        self._progress(stage, min(1.0, self._done / self._total))
+
+
+def line(name: str, style: Style, points: Mapping[int, tuple[float, float, float]], short: str = "") -> Line:
+    """Return a line for the chart: (rate, low, high) by number of epochs, the last rate written at its end."""
+    drawn = tuple(Point(float(x), *rates, text=_text(*rates)) for x, rates in sorted(points.items()))
+    return Line(name, short or name, frequency(drawn[-1].rate), style, drawn)
+
+
+def _text(rate: float, low: float, high: float) -> str:
+    about = interval(rate, low, high)
+    return frequency(rate) + (f" ({about})" if about else "")
