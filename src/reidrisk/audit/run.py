@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,7 +170,11 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
         allow_unmatched=inputs.allow_unmatched,
         truth=inputs.truth,
     )
-    return audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=pair.notes, progress=tell)
+    notes: tuple[str | Assumption, ...] = pair.notes
+    if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():
+        twice = "Both tables are the same file, so everyone agrees with themselves."
+        notes += (Assumption(twice, "Give what two different observers saw: these rates say nothing about that."),)
+    return audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell)
 
 
 def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Truth | None) -> measure.Truth | None:
