@@ -71,7 +71,7 @@ def figure_4(users: int, seed: int, progress: Progress) -> StudyResult:
             bags = as_bags(a), as_bags(b)
             unordered = measure.random_user(attacks.Overlap(), *bags, sample=min(_QUERIES, len(sets)), seed=seed)
             rows += [_row(population.name, "ordered", r, ordered), _row(population.name, "unordered", r, unordered)]
-            rows += _bounds(population.name, sets, r)
+        rows += _bounds(population.name, sets)
     return StudyResult(
         name="carey-fig4",
         title="Samples of a user's items: risk against the number of samples",
@@ -147,7 +147,7 @@ def _row(population: str, series: str, r: int, risk: Risk) -> Row:
     }
 
 
-def _bounds(population: str, sets: ItemSets, r: int) -> Iterator[Row]:
+def _bounds(population: str, sets: ItemSets) -> Iterator[Row]:
     """Yield what no attacker beats who knows all users' items: Corollary 1 for one sample, Lemma 9 for any number.
 
     One sample of a user with m items has probability 1/m each. Given the user, samples are independent, so the
@@ -155,15 +155,14 @@ def _bounds(population: str, sets: ItemSets, r: int) -> Iterator[Row]:
     """
     n, sizes = len(sets), sets.sizes
     each = 1.0 / np.repeat(sizes, sizes)
+    largest = np.zeros(sets.n_items)
+    np.maximum.at(largest, sets.items, each)
     shown = np.bincount(sets.items, each, sets.n_items) / n
     seen = shown[shown > 0.0]
     bits = max(0.0, float(-(seen * np.log2(seen)).sum() - np.log2(sizes).mean()))
-    found = {"bound: mutual information (Lemma 9)": bounds.from_mutual_information(r * bits, n)}
-    if r == 1:
-        largest = np.zeros(sets.n_items)
-        np.maximum.at(largest, sets.items, each)
-        found["bound: optimal attacker (Corollary 1)"] = float(largest.sum()) / n
-    for series, value in found.items():
+    found = [("bound: optimal attacker (Corollary 1)", 1, float(largest.sum()) / n)]
+    found += [("bound: mutual information (Lemma 9)", r, bounds.from_mutual_information(r * bits, n)) for r in SAMPLES]
+    for series, r, value in found:
         yield {
             "population": population,
             "series": series,
