@@ -22,12 +22,14 @@ from reidrisk.search.weights import PairWeights, Weights
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["GpuIndex", "available", "best", "gather_best", "lattice_best"]
+__all__ = ["GpuIndex", "available", "best", "gather_best", "lattice_best", "lattice_on_device", "on_device"]
 
 Tokens = npt.NDArray[np.signedinteger[Any]]
 
 _LATTICE_EPOCHS = 12  # 4,096 sets of epochs; beyond, comparing every pair is cheaper
-_DIRECT = 1 << 27  # possible values up to which groups are counted in an array instead of sorted
+_DIRECT = 16  # possible values for a target up to which groups are counted in an array instead of sorted
+_MARKS = 26  # bits of a hashed key: a map of 64 MiB, near what a GPU's cache holds
+_SPREAD = -7046029254386353131  # 2^64 / golden ratio, as a signed number: multiplying by it spreads keys
 _AT_ONCE = 8  # queries whose table rows are gathered together: 32 bytes a target and epoch
 _WORST = int(np.iinfo(np.int64).min)
 
@@ -77,8 +79,17 @@ def best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Be
 
 def lattice_best(index: GpuIndex, queries: Tokens, weights: Weights) -> Best:
     """Search by sets of epochs, see :mod:`reidrisk.search.lattice`; targets without gaps, gains not negative."""
+    return _home(*lattice_on_device(index, on_device(index, queries), weights))
+
+
+def on_device(index: GpuIndex, queries: Tokens) -> torch.Tensor:
+    """Copy queries (q, r) to the index's device as (r, q) columns."""
+    return index.put(np.ascontiguousarray(queries.T, dtype=np.int32))
+
+
+def lattice_on_device(index: GpuIndex, columns: Any, weights: Weights) -> tuple[Any, Any, Any]:
+    """Do what :func:`lattice_best` does with columns that are on the device, and leave the answers there."""
     torch = index._torch
-    columns = index.put(np.ascontiguousarray(queries.T, dtype=np.int32))
     gain, base = _gains(index, columns, weights)
     score = torch.full_like(base, _WORST)
     ties, first = torch.zeros_like(base), torch.full_like(base, -1)
@@ -97,7 +108,7 @@ def lattice_best(index: GpuIndex, queries: Tokens, weights: Weights) -> Best:
     if everyone.numel():
         count = torch.full_like(everyone, index.n_users)
         _offer(torch, everyone, base[everyone], count, torch.zeros_like(everyone), score, ties, first)
-    return _home(score, ties, first)
+    return score, ties, first
 
 
 def gather_best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
@@ -159,16 +170,35 @@ def _groups(index: GpuIndex, queries: Any, subset: tuple[int, ...]) -> tuple[Any
     """Return for each query column the number of targets with its tokens in these epochs, and the lowest of them."""
     torch = index._torch
     theirs, ours, possible = _keys(index, queries, subset)
-    if possible <= _DIRECT:
+    if possible <= max(1 << 20, _DIRECT * index.n_users):
         count = torch.bincount(theirs, minlength=possible)
         lowest = torch.full((possible,), index.n_users, dtype=torch.int64, device=index.device)
-        rows = torch.arange(index.n_users, device=index.device)
-        lowest.scatter_reduce_(0, theirs, rows, "amin")
+        lowest.scatter_reduce_(0, theirs, torch.arange(index.n_users, device=index.device), "amin")
         return count[ours], lowest[ours]
-    ordered, rows = torch.sort(theirs, stable=True)
-    left = torch.searchsorted(ordered, ours)
-    count = torch.searchsorted(ordered, ours, right=True) - left
-    return count, rows[left.clamp(max=index.n_users - 1)]
+    count, lowest = torch.zeros_like(ours), torch.zeros_like(ours)
+    # Most keys have no partner: two maps of hashed keys leave few to sort.
+    asked, held = _hashed(ours), _hashed(theirs)
+    rows = torch.nonzero(_marked(torch, held, asked)).squeeze(1)
+    if not rows.numel():
+        return count, lowest
+    targets = torch.nonzero(_marked(torch, asked[rows], held)).squeeze(1)
+    ordered, order = torch.sort(theirs[targets], stable=True)
+    left = torch.searchsorted(ordered, ours[rows])
+    count[rows] = torch.searchsorted(ordered, ours[rows], right=True) - left
+    lowest[rows] = targets[order[left.clamp(max=max(len(targets) - 1, 0))]]
+    return count, lowest
+
+
+def _hashed(keys: Any) -> Any:
+    """Return the high bits of a multiplicative hash."""
+    return ((keys * _SPREAD) >> (64 - _MARKS)) & ((1 << _MARKS) - 1)
+
+
+def _marked(torch: Any, held: Any, asked: Any) -> Any:
+    """Tell which of the asked hashes are among the held ones."""
+    marks = torch.zeros(1 << _MARKS, dtype=torch.bool, device=held.device)
+    marks[held] = True
+    return marks[asked]
 
 
 def _keys(index: GpuIndex, queries: Any, subset: tuple[int, ...]) -> tuple[Any, Any, int]:
