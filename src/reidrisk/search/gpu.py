@@ -30,7 +30,8 @@ _LATTICE_EPOCHS = 12  # 4,096 sets of epochs; beyond, comparing every pair is ch
 _DIRECT = 16  # possible values for a target up to which groups are counted in an array instead of sorted
 _MARKS = 26  # bits of a hashed key: a map of 64 MiB, near what a GPU's cache holds
 _SPREAD = -7046029254386353131  # 2^64 / golden ratio, as a signed number: multiplying by it spreads keys
-_AT_ONCE = 8  # queries whose table rows are gathered together: 32 bytes a target and epoch
+_AT_ONCE = 64  # queries whose tables are made together
+_FUSED = 1 << 20  # entries of a table of two epochs: 4 MiB, well within a GPU's cache
 _WORST = int(np.iinfo(np.int64).min)
 
 
@@ -112,44 +113,54 @@ def lattice_on_device(index: GpuIndex, columns: Any, weights: Weights) -> tuple[
 
 
 def gather_best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
-    """Compare every pair: for a few queries at a time, add up one table row a target and epoch."""
+    """Compare every pair: for one query after the other, look up the worth of every target's tokens and add up.
+
+    Epochs are taken two at a time where the table of both fits the cache: half the look-ups.
+    """
     torch = index._torch
-    q, r = queries.shape
-    found = [torch.empty(q, dtype=torch.int64, device=index.device) for _ in range(3)]
-    # Row n_tokens of every table is what a missing target token looks up: nothing.
-    columns = torch.where(index.columns < 0, index.n_tokens, index.columns) if index.has_gaps else index.columns
-    numbers = torch.arange(index.n_users, dtype=torch.int32, device=index.device)[:, None]
-    for start in range(0, q, _AT_ONCE):
-        part = queries[start : start + _AT_ONCE]
-        tables = index.put(_tables(part, weights, index.n_tokens))
-        total = tables[0].index_select(0, columns[0])
-        for s in range(1, r):
-            total += tables[s].index_select(0, columns[s])
-        score = total.amax(dim=0)
-        equal = total == score
-        stop = start + len(part)
-        found[0][start:stop], found[1][start:stop] = score.to(torch.int64), equal.sum(dim=0)
-        # Not argmax: torch does not promise which of equal maxima it returns.
-        found[2][start:stop] = torch.where(equal, numbers, index.n_users).amin(dim=0)
+    width = index.n_tokens + 1  # one more than the tokens: what a missing one looks up is worth nothing
+    step = 2 if width**2 <= _FUSED else 1
+    columns = torch.where(index.columns < 0, index.n_tokens, index.columns).to(torch.int64)
+    places = [
+        columns[s] * width + columns[s + 1] if s + step <= index.n_epochs and step == 2 else columns[s]
+        for s in range(0, index.n_epochs, step)
+    ]
+    numbers = torch.arange(index.n_users, dtype=torch.int32, device=index.device)
+    asked = on_device(index, queries)
+    found = [torch.empty(len(queries), dtype=torch.int64, device=index.device) for _ in range(3)]
+    for start in range(0, len(queries), _AT_ONCE):
+        tables = _tables(index, asked[:, start : start + _AT_ONCE], weights)
+        for i, worth in enumerate(tables, start=start):
+            total: Any = None
+            for place, s in zip(places, range(0, index.n_epochs, step), strict=True):
+                both = s + step <= index.n_epochs and step == 2
+                table = (worth[s][:, None] + worth[s + 1][None, :]).reshape(-1) if both else worth[s]
+                total = table[place] if total is None else total.add_(table[place])
+            score = total.amax()
+            equal = total == score
+            found[0][i], found[1][i] = score, equal.sum()
+            # Not argmax: torch does not promise which of equal maxima it returns.
+            found[2][i] = torch.where(equal, numbers, index.n_users).amin()
     return _home(*found)
 
 
-def _tables(queries: Tokens, weights: Weights | PairWeights, n_tokens: int) -> npt.NDArray[np.signedinteger[Any]]:
-    """Return (r, n_tokens + 1, b) tables: the worth of every target token for each of b queries."""
-    b, r = queries.shape
-    tables = np.zeros((r, n_tokens + 1, b), dtype=np.int64)
-    seen = queries >= 0
-    for s in range(r):
-        token = np.where(seen[:, s], queries[:, s], 0)
-        if isinstance(weights, PairWeights):
-            worth = weights.table[s % len(weights.table), token].T
-        else:
-            row = s % len(weights.match)
-            worth = np.broadcast_to(weights.mismatch[row, token], (n_tokens, b)).copy()
-            worth[token, np.arange(b)] = weights.match[row, token]
-        tables[s, :n_tokens] = worth * seen[:, s]
-    fits = np.abs(tables).max(initial=0) * r < np.iinfo(np.int32).max
-    return tables.astype(np.int32) if fits else tables
+def _tables(index: GpuIndex, asked: Any, weights: Weights | PairWeights) -> Any:
+    """Return (b, r, n_tokens + 1) tables: what each target token is worth for each of b queries (r, b)."""
+    torch = index._torch
+    r, b = asked.shape
+    seen = (asked >= 0).T[..., None]
+    token = asked.clamp(min=0).to(torch.int64).T
+    if isinstance(weights, PairWeights):
+        row = torch.arange(r, device=index.device) % len(weights.table)
+        worth = index.put(weights.table)[row[None, :], token]
+    else:
+        row = torch.arange(r, device=index.device) % len(weights.match)
+        match, mismatch = (index.put(values)[row[None, :], token] for values in (weights.match, weights.mismatch))
+        worth = mismatch[..., None].expand(b, r, index.n_tokens).clone()
+        worth.scatter_(2, token[..., None], match[..., None])
+    worth = torch.nn.functional.pad(worth * seen, (0, 1))
+    largest = int(worth.abs().amax()) * r if worth.numel() else 0
+    return worth.to(torch.int32) if largest < np.iinfo(np.int32).max else worth
 
 
 def _gains(index: GpuIndex, columns: Any, weights: Weights) -> tuple[list[Any], Any]:
