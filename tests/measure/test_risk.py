@@ -148,3 +148,13 @@ def test_intervals_cover_the_rate_of_a_population():
         risks.append(measure.random_user(attacks.Hamming(), Traces(targets, 6), Traces(queries, 6)))
     truth = np.mean([risk.rate for risk in risks])
     assert np.mean([risk.low <= truth <= risk.high for risk in risks]) >= 0.92
+
+
+def test_a_curve_is_the_same_as_measuring_each_number_of_epochs():
+    targets, queries = tables(7, r=4)
+    a, b = Traces(targets, 4), Traces(queries, 4)
+    found = measure.curve(attacks.Hamming(), a, b, epochs=(1, 3, 4), sample=30, seed=2)
+    for r, risk in zip((1, 3, 4), found, strict=True):
+        alone = measure.random_user(attacks.Hamming(), a.epochs(r), b.epochs(r), sample=30, seed=2)
+        assert (risk.rate, risk.low, risk.high, risk.n_epochs) == (alone.rate, alone.low, alone.high, r)
+        assert np.array_equal(risk.per_user, alone.per_user)

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -105,3 +108,33 @@ def test_an_unknown_method_is_refused():
     weights = Weights(np.ones((1, 2), dtype=np.int64), np.zeros((1, 2), dtype=np.int64))
     with pytest.raises(OptionError, match="auto, lattice or scan"):
         best(index, np.zeros((1, 1), dtype=np.int64), weights, "magic")
+
+
+def test_the_memory_stays_within_what_the_plan_says():
+    """Measured as the peak of a process of its own, over what the same process takes before it searches."""
+    code = """
+import resource
+import subprocess
+import sys
+
+import numpy as np
+from reidrisk.search import Index, Weights, choose, lattice
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+rng = np.random.default_rng(0)
+targets, queries = (rng.integers(0, 400, (600_000, 4)).astype(np.int16) for _ in range(2))
+weights = Weights(rng.integers(1, 9_000, (1, 400)), rng.integers(-9, 0, (1, 400)))
+lattice.best(Index(targets[:100], 400), queries[:100], weights)
+before = peak()
+lattice.best(Index(targets, 400), queries, weights)
+print(peak() - before, choose(Index(targets, 400), len(queries)).memory)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    used, planned = map(int, done.stdout.split())
+    assert used <= planned, done.stderr
+
+
+def test_a_device_that_does_not_exist_is_refused():
+    index = Index(np.zeros((2, 1), dtype=np.int64), 2)
+    with pytest.raises(OptionError, match="auto, cpu or cuda"):
+        choose(index, 1, device="abacus")
+    assert choose(index, 1, device="cuda").device == "cuda"

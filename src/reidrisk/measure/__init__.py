@@ -3,7 +3,7 @@
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
 from reidrisk.measure.matching import matching
-from reidrisk.measure.risk import credits, difference, random_user
+from reidrisk.measure.risk import credits, curve, difference, random_user
 from reidrisk.measure.truth import Truth, find_truth
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Truth",
     "choosiness",
     "credits",
+    "curve",
     "difference",
     "exposure",
     "find_truth",

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.errors import OptionError
 from reidrisk.intervals import mean_interval
 from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Risk
 from reidrisk.streams import fresh_seed, stream
+from reidrisk.traces import Traces
 from reidrisk.wording import in_words, range_in_words
 
 __all__ = ["DENSE_LIMIT", "matching"]
@@ -122,6 +124,16 @@ def _greedy(
     return link
 
 
+def _ceiling(queries: Any) -> tuple[str, ...]:
+    """Say what Lemma 4 allows: records that look the same cannot be told apart, so one a kind is right at best."""
+    if not isinstance(queries, Traces):
+        return ()
+    bound = bounds.distinct_outputs(queries)
+    return (
+        f"At most {in_words(bound.value)} records differ from all others, and no attacker links more (carey, Lemma 4).",
+    )
+
+
 def _risk(
     attack: Attack[Any],
     targets: Any,
@@ -162,6 +174,7 @@ def _risk(
             how,
             f"Equal scores were broken by {orders} random orders; the rate is their mean.",
             "Links of one assignment depend on each other; the interval treats people as independent.",
+            *_ceiling(queries),
         ),
         reading=(
             f"An attacker who sees all records at once links {in_words(rate)} people correctly "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from reidrisk.results import Difference, Risk
 from reidrisk.streams import fresh_seed, stream
 from reidrisk.wording import in_words, range_in_words
 
-__all__ = ["chosen_queries", "credits", "difference", "random_user", "summarise"]
+__all__ = ["chosen_queries", "credits", "curve", "difference", "random_user", "summarise"]
 
 
 def random_user(
@@ -63,6 +64,39 @@ def random_user(
     attack.fit(targets)
     links = attack.link(asked)
     return summarise(attack, targets, asked, links, Truth(target, known.origin), rows is None, used, level)
+
+
+def curve(
+    attack: Attack[Any],
+    targets: Any,
+    queries: Any,
+    epochs: Sequence[int],
+    truth: npt.ArrayLike | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
+    level: float = 0.95,
+) -> tuple[Risk, ...]:
+    """Measure the random-user setting at several numbers of epochs, on the same queries.
+
+    Parameters
+    ----------
+    attack, targets, queries, truth, sample, seed, level
+        As for :func:`random_user`.
+    epochs : sequence of int
+        Numbers of epochs; the first so many are looked at each time.
+
+    Examples
+    --------
+    >>> from reidrisk import Traces, attacks
+    >>> a = Traces([[1, 2], [1, 4], [5, 6]], n_tokens=9)
+    >>> [round(risk.rate, 2) for risk in curve(attacks.Hamming(), a, a, epochs=(1, 2))]
+    [0.67, 1.0]
+    """
+    known = find_truth(targets, queries, truth)
+    used = fresh_seed() if seed is None and sample is not None else seed
+    return tuple(
+        random_user(attack, targets.epochs(r), queries.epochs(r), known.target, sample, used, level) for r in epochs
+    )
 
 
 def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.NDArray[np.int64] | None, int | None]:

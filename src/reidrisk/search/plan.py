@@ -1,17 +1,17 @@
-"""Which engine answers a search: the lattice for short traces, the scan for long ones; the answers are the same."""
+"""Which engine answers a search: lattice or scan, processor or GPU; the answers are the same, bit for bit."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from reidrisk.engines import Engine
 from reidrisk.errors import OptionError
-from reidrisk.search import lattice, scan
+from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, merged
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import PairWeights, Weights
@@ -19,6 +19,7 @@ from reidrisk.search.weights import PairWeights, Weights
 __all__ = ["Plan", "best", "choose", "sharded_best"]
 
 Method = Literal["auto", "lattice", "scan"]
+Device = Literal["auto", "cpu", "cuda"]
 Progress = Callable[[float], None]
 
 _SCAN = 1e-10
@@ -30,19 +31,23 @@ _LATTICE = 2e-8
 _SET = 2e-4
 """Seconds it takes to begin a set of epochs, however few rows there are."""
 
+_WORTH_A_GPU = 5.0
+"""Seconds from which on moving the tables to a GPU, where there is one, pays off."""
+
 
 @dataclass(frozen=True)
 class Plan:
-    """How a search will be done: the method, why, and what it will take (rough, for two cores)."""
+    """How a search will be done: the method, where, why, and what it will take (rough, for two cores)."""
 
     method: Literal["lattice", "scan"]
     reason: str
     seconds: float
     memory: int
+    device: Literal["cpu", "cuda"] = "cpu"
 
 
-def choose(index: Index, n_queries: int, memory: int | None = None) -> Plan:
-    """Choose the method by the numbers of users, epochs and patterns of missing tokens, and by memory.
+def choose(index: Index, n_queries: int, memory: int | None = None, device: Device = "auto") -> Plan:
+    """Choose the method by the numbers of users, epochs and patterns of missing tokens, by memory and by device.
 
     Parameters
     ----------
@@ -52,6 +57,8 @@ def choose(index: Index, n_queries: int, memory: int | None = None) -> Plan:
         How many queries there will be.
     memory : int, optional
         Bytes the search may take; what is free now when missing.
+    device : str
+        ``"cpu"``, ``"cuda"``, or ``"auto"``: a GPU where there is one and the search is long enough to be worth it.
 
     Examples
     --------
@@ -59,6 +66,15 @@ def choose(index: Index, n_queries: int, memory: int | None = None) -> Plan:
     >>> choose(Index(tokens, 9), 1_000_000).method, choose(Index(tokens, 9), 10).method
     ('lattice', 'scan')
     """
+    if device not in ("auto", "cpu", "cuda"):
+        raise OptionError(f"device must be auto, cpu or cuda, not {device!r}")
+    found = _on_cpu(index, n_queries, _free_memory() if memory is None else memory)
+    if device == "cuda" or (device == "auto" and found.seconds > _WORTH_A_GPU and gpu.available()):
+        return replace(found, device="cuda", reason=f"on the GPU; {found.reason}")
+    return found
+
+
+def _on_cpu(index: Index, n_queries: int, memory: int) -> Plan:
     n, r = index.n_users, index.n_epochs
     width = 2 if index.n_tokens <= np.iinfo(np.uint16).max else 4
     by_scan = Plan("scan", "every pair is compared", _SCAN * n * n_queries * r, width * r * (n + n_queries))
@@ -68,7 +84,7 @@ def choose(index: Index, n_queries: int, memory: int | None = None) -> Plan:
     rows = sum(2.0 ** len(epochs) * (len(members) + n_queries) for epochs, members in index.patterns)
     seconds = _LATTICE * rows + _SET * sets
     needed = width * r * (n + n_queries) + 72 * n + 48 * n_queries + (1 << 26)
-    if needed > (_free_memory() if memory is None else memory):
+    if needed > memory:
         return by_scan
     if seconds >= by_scan.seconds:
         return by_scan
@@ -82,6 +98,7 @@ def best(
     method: Method = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    device: Device = "auto",
 ) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), exactly.
 
@@ -97,7 +114,10 @@ def best(
     """
     if method not in ("auto", "lattice", "scan"):
         raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
-    chosen = choose(index, len(queries)).method if method == "auto" else method
+    planned = choose(index, len(queries), device="cpu" if method != "auto" else device)
+    if planned.device == "cuda" or device == "cuda":
+        return gpu.best(gpu.GpuIndex(index.tokens, index.n_tokens), queries, weights)
+    chosen = planned.method if method == "auto" else method
     if chosen == "scan" or isinstance(weights, PairWeights):
         return scan.best(index, queries, weights, threads, progress)
     negative = _negative_gains(queries, weights)
