@@ -124,7 +124,7 @@ def _risk_row(risk: Risk) -> Row:
 def _bound_row(bound: Bound) -> Row:
     n = round(1.0 / bound.baseline)
     return {
-        "series": bound.name,
+        "series": f"{bound.name}, sampled" if "samples" in bound.inputs else bound.name,
         "kind": "bound",
         "setting": bound.setting,
         "epochs": bound.n_epochs or 0,
