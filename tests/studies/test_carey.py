@@ -103,7 +103,7 @@ def test_figure_2_the_two_ways_to_the_optimum_agree(results):
 
 def test_figure_4_without_data_says_so_and_runs_on_the_stated_law(results):
     found = results["carey-fig4"]
-    assert {row["population"] for row in found.rows} == {"1,000,000 songs"}
+    assert {row["population"] for row in found.rows} == {"a million songs"}
     told = " ".join(found.assumptions)
     assert "user_artists.dat.gz" in told
     assert "anonymous-msweb.data.gz" in told
@@ -115,7 +115,8 @@ def test_figure_4_one_sample_has_no_order_and_more_samples_say_more(results):
     ordered, unordered = (series(results["carey-fig4"], name) for name in ("ordered", "unordered"))
     assert [row["samples"] for row in ordered] == [1, 2, 4, 8]
     assert ordered[0]["rate"] == pytest.approx(unordered[0]["rate"])
-    assert all(a["rate"] < b["rate"] for a, b in itertools.pairwise(ordered))
+    # In order, more samples can say less: a true match in one place competes with false ones in the others.
+    assert all(a["rate"] < b["rate"] for a, b in itertools.pairwise(unordered))
     assert all(o["rate"] < u["rate"] for o, u in zip(ordered[1:], unordered[1:], strict=True))
     optimum = series(results["carey-fig4"], "bound: optimal attacker (Corollary 1)")[0]
     assert ordered[0]["rate"] <= optimum["rate"]

@@ -158,7 +158,8 @@ def _lines(risks: list[Risk], limits: list[Bound], users: int) -> tuple[drawing.
         drawn.append(line("Bound of the lemmas", drawing.BOUND, proven, "Bound"))
     if users == PUBLISHED_USERS:
         published = {4: (0.01, 0.01, 0.01), 8: (0.03, 0.03, 0.03)}
-        drawn.append(line("Published: below", drawing.PUBLISHED_BELOW, published))
+        style = replace(drawing.PUBLISHED_BELOW, color=drawing.ATTACKS[3].color)
+        drawn.append(line("Published: below", style, published))
     guess = 1.0 / users
     drawn.append(line("Blind guessing", drawing.GUESSING, dict.fromkeys(EPOCHS, (guess, guess, guess))))
     return tuple(drawn)

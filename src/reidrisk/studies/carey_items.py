@@ -27,6 +27,7 @@ _QUERIES = 10_000
 # The law of the synthetic population: a million songs, popularity 1 / (rank + 40), 10 + geometric songs a user with
 # a mean of 48, the mean of the published data.
 N_SONGS, RANK_SHIFT, LEAST, MEAN = 1_000_000, 40, 10, 48
+_SONGS = "a million songs"
 _LAW = (
     f"a stated law, {N_SONGS:,} songs of popularity 1 / (rank + {RANK_SHIFT}); {LEAST} songs a user and a geometric "
     f"number more, {MEAN} on average; taken by popularity without replacement. The law is our choice; the published "
@@ -95,7 +96,7 @@ def figure_4(users: int, seed: int, progress: Progress) -> StudyResult:
 
 def _populations(users: int, seed: int) -> tuple[list[_Population], list[str]]:
     """Return what can be measured here, and a message for each file that is missing."""
-    there = [_Population(f"{N_SONGS:,} songs", _LAW, lambda: _synthetic(users, seed))]
+    there = [_Population(_SONGS, _LAW, lambda: _synthetic(users, seed))]
     missing = []
     try:
         lastfm = read_lastfm(data_file(_LASTFM))
@@ -201,7 +202,7 @@ def _compared(rows: list[Row], users: int, without_data: bool) -> tuple[Comparis
     }
     size = f"{users:,} users instead of about a million. " if users != PUBLISHED_USERS else ""
     why = {
-        f"{N_SONGS:,} songs": "The popularity of songs and the number of songs a user are a stated law, not the "
+        _SONGS: "The popularity of songs and the number of songs a user are a stated law, not the "
         "Million Song Dataset, and nobody has tastes: songs do not go together.",
         "last.fm popularity": "17,632 artists instead of a million songs: each is held by more people, so a match says "
         "less. All but few users have exactly 50.",
@@ -210,7 +211,7 @@ def _compared(rows: list[Row], users: int, without_data: bool) -> tuple[Comparis
     }
     found = []
     for population in dict.fromkeys(row["population"] for row in rows):
-        drawn_here = population in (f"{N_SONGS:,} songs", "last.fm popularity")
+        drawn_here = population in (_SONGS, "last.fm popularity")
         ordered, unordered = (rates[population, series] for series in ("ordered", "unordered"))
         found.append(
             Comparison(

@@ -23,7 +23,7 @@ _ALL = (
         "Samples of a user's items: risk against the number of samples",
         "carey, Figure 4",
         carey_items.PUBLISHED_USERS,
-        (20.0, 120.0),
+        (15.0, 75.0),
         carey_items.figure_4,
     ),
     Study(
