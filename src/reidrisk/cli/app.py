@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from reidrisk import __version__
-from reidrisk.cli import audit, bounds, convert, demo
+from reidrisk.cli import audit, bounds, convert, demo, study
 
 __all__ = ["app"]
 
@@ -18,12 +18,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _START, _AUDIT, _THEORY, _DATA = "Start here", "Audit your data", "What no attacker can beat", "Prepare data"
+_PAPERS = "Reproduce the papers"
 
 app.command("demo", rich_help_panel=_START)(demo.demo)
 app.command("audit", rich_help_panel=_AUDIT)(audit.audit)
 app.command("gate", rich_help_panel=_AUDIT)(audit.gate)
 app.command("bounds", rich_help_panel=_THEORY)(bounds.bounds)
 app.command("convert", rich_help_panel=_DATA)(convert.convert)
+app.add_typer(study.study, name="study", rich_help_panel=_PAPERS)
 
 
 def _version(asked: bool) -> None:

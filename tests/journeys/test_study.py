@@ -1,0 +1,75 @@
+"""A researcher runs a published experiment again."""
+
+import csv
+import json
+import sys
+
+import pytest
+
+
+def test_the_list_names_every_study(reidrisk):
+    done = reidrisk("study", "list")
+    assert done.code == 0, done.err
+    for name in ("carey-fig2", "carey-fig4", "carey-information"):
+        assert name in done.out
+    listed = json.loads(reidrisk("study", "list", "--json").out)
+    assert listed[0]["users"] == 10_000_000
+
+
+def test_a_study_writes_numbers_picture_and_page_and_prints_the_table(reidrisk, tmp_path):
+    done = reidrisk("study", "run", "carey-fig2", "--users", 2_000, "--seed", 1, "--out", "new/folder")
+    assert done.code == 0, done.err
+    assert "published" in done.out
+    assert "below 3 %" in done.out
+    folder = tmp_path / "new" / "folder"
+    assert {path.name for path in folder.iterdir()} == {f"carey-fig2.{ending}" for ending in ("csv", "png", "md")}
+    assert (folder / "carey-fig2.png").read_bytes().startswith(b"\x89PNG")
+    rows = list(csv.DictReader((folder / "carey-fig2.csv").open()))
+    assert {"Hamming", "WeightedHamming", "FullInformation"} <= {row["series"] for row in rows}
+    page = (folder / "carey-fig2.md").read_text()
+    assert "| quantity | published | ours | why they differ |" in page
+    assert "$ reidrisk study run carey-fig2 --users 2000 --seed 1 --out new/folder" in page
+
+
+def test_the_command_on_the_page_gives_the_same_numbers(reidrisk, tmp_path):
+    done = reidrisk("study", "run", "carey-information", "--users", 3_000, "--out", "a")
+    assert done.code == 0, done.err
+    page = (tmp_path / "a" / "carey-information.md").read_text()
+    command = next(line for line in page.splitlines() if line.startswith("$ reidrisk"))
+    first = (tmp_path / "a" / "carey-information.csv").read_bytes()
+    assert reidrisk(*command.split()[2:]).code == 0
+    assert (tmp_path / "a" / "carey-information.csv").read_bytes() == first
+
+
+def test_json_is_for_programs_and_nothing_is_written_unasked(reidrisk, tmp_path):
+    done = reidrisk("study", "run", "carey-information", "--users", 2_000, "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["comparisons"][0]["published"] == "7.59"
+    assert found["files"] == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_the_charts_the_study_stops_before_it_starts(reidrisk, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    done = reidrisk("study", "run", "carey-fig2", "--out", "out")
+    assert done.code == 2
+    assert 'pip install "reidrisk[report]"' in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("carey-fig9",), "there is no study 'carey-fig9'; choose one of carey-fig2"),
+        (("carey-fig2", "--users", 3), "at least 100 users"),
+        (("carey-information", "--users", 500, "--seed", -1), "seed must be a whole number"),
+        (("carey-fig2", "--out", "taken/x"), "taken"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_2(reidrisk, table, arguments, told):
+    table("taken", "a file, not a folder")
+    done = reidrisk("study", "run", *arguments)
+    assert done.code == 2
+    assert told in done.err
+    assert "Traceback" not in done.err
