@@ -70,7 +70,7 @@ def figure_2(users: int, seed: int, progress: Progress) -> StudyResult:
         del pair
         steps.begin(f"{r} epochs: top sets known", 3.0 * r)
         risks.append(_top_sets_known(sets, one.epochs(r), two.epochs(r), seed))
-        limits.append(bounds.topics_optimum(sets.epochs(r), NOISE, samples=_size(5e9, 500, 2_000, users), seed=seed))
+        limits.append(bounds.topics_optimum(sets.epochs(r), NOISE, samples=_size(1e9, 500, 2_000, users), seed=seed))
         limits += bounds.topics_full_information(sets.epochs(r), NOISE, queries=two.epochs(r))
     return StudyResult(
         name="carey-fig2",
@@ -96,7 +96,7 @@ def figure_2(users: int, seed: int, progress: Progress) -> StudyResult:
 
 def _top_sets_known(sets: TopSets, one: Traces, two: Traces, seed: int) -> Risk:
     attack = attacks.FullInformation(sets, noise=NOISE)
-    sample = _size(2e10, 1_000, 10_000, len(one))
+    sample = _size(5e9, 2_000, 10_000, len(one))
     return replace(measure.random_user(attack, one, two, sample=sample, seed=seed), per_user=None)
 
 
