@@ -2,16 +2,19 @@ import json
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import Bound, Risk
+from reidrisk.errors import DataError
 
 unit = st.floats(0, 1)
 
 
 @given(unit, unit, st.lists(unit, max_size=5), st.lists(st.text(max_size=10), max_size=3))
-def test_risk_round_trips(rate, low, credits, notes):
+def test_risk_round_trips(one, two, credits, notes):
+    low, rate = sorted((one, two))
     risk = Risk(rate, low, 1.0, 0.5, 0.0, 0.01, 100, len(credits), assumptions=tuple(notes),
                 per_user=np.array(credits))  # fmt: skip
     assert Risk.from_json(risk.to_json()) == risk
@@ -36,3 +39,20 @@ def test_bound_keeps_infinity_and_says_nothing_above_one():
     assert not bound.says_something
     assert Bound("a", "matching", 0.5, 0.1, "r").says_something
     assert (again.low, again.high) == (math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rate": 5.0}, "rate of a risk must be a number in"),
+        ({"high": math.nan}, "high of a risk"),
+        ({"high": "abc"}, "high of a risk"),
+        ({"low": 0.3, "high": 0.4}, "must lie in its interval"),
+        ({"n_epochs": None}, "n_epochs of a risk must be a whole number"),
+    ],
+)
+def test_a_risk_that_cannot_be_is_refused(change, message):
+    good = {"rate": 0.1, "low": 0.0, "high": 0.2, "incorrect": 0.9, "abstained": 0.0, "baseline": 0.01,
+            "n_targets": 100, "n_queries": 2}  # fmt: skip
+    with pytest.raises(DataError, match=message):
+        Risk(**(good | change))

@@ -12,7 +12,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.errors import DataError
+
 __all__ = ["Bound", "Difference", "Measurement", "Result", "Risk"]
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,18 @@ class Risk(Result):
     assumptions: tuple[str, ...] = ()
     reading: str = ""
     per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "low", "high", "incorrect", "abstained", "baseline", "level"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float | np.number) or not 0.0 <= value <= 1.0:
+                raise DataError(f"{name} of a risk must be a number in [0, 1], not {value!r}")
+        if not self.low <= self.rate + _ROUNDING or not self.rate <= self.high + _ROUNDING:
+            raise DataError(f"the rate {self.rate} of a risk must lie in its interval, {self.low} to {self.high}")
+        for name in ("n_targets", "n_queries", "n_epochs"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+                raise DataError(f"{name} of a risk must be a whole number, not {value!r}")
 
     def to_dict(self, per_user: bool = False) -> dict[str, Any]:
         """Return plain values; ``per_user`` only when asked for, because it tells about single people."""

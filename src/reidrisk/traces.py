@@ -15,6 +15,10 @@ from reidrisk.vocabulary import Vocabulary
 __all__ = ["Bags", "TopSets", "Traces"]
 
 
+MAX_TOKENS = 10_000_000
+"""Largest vocabulary: attacks keep a few numbers for every token."""
+
+
 class _Records:
     """What the three have in common: users in rows, a vocabulary, choosing rows."""
 
@@ -60,6 +64,11 @@ class _Records:
     def _name(self, n: int, n_tokens: int, users: Any, vocabulary: Vocabulary | None) -> None:
         if isinstance(n_tokens, bool) or not isinstance(n_tokens, int | np.integer) or n_tokens < 1:
             raise DataError(f"n_tokens must be a whole number of at least 1, not {n_tokens!r}")
+        if n_tokens > MAX_TOKENS:
+            raise DataError(
+                f"{n_tokens:,} possible tokens are more than the {MAX_TOKENS:,} that fit; if these numbers are ids, "
+                "number the ones that occur from 0 on, or give them as text"
+            )
         if vocabulary is not None and len(vocabulary) != n_tokens:
             raise DataError(f"n_tokens is {n_tokens} but the vocabulary has {len(vocabulary)} labels")
         if n == 0:

@@ -46,6 +46,8 @@ def in_words(rate: float) -> str:
     """
     if rate <= 0.0:
         return "none"
+    if rate < 1e-15:
+        return "fewer than 1 in 1,000,000,000,000,000"
     if _ALMOST_ALL <= rate < 1.0:
         return "more than 99 in 100"
     if rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6:

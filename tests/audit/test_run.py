@@ -1,4 +1,5 @@
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -117,3 +118,25 @@ def test_options_that_cannot_be_are_refused(options, message):
 def test_the_published_population_has_sets_of_five():
     with pytest.raises(OptionError, match="holds 5 topics a week, not 4"):
         run(AuditSpec(inputs=Published(users=100, epochs=1), system="topics", top_k=4))
+
+
+def test_how_sure_the_attack_is_was_measured_on_a_random_part_and_at_the_same_epochs(monkeypatch):
+    """A table sorted by who can be linked: the first rows alone would say something else."""
+    from reidrisk.audit import run as module
+
+    monkeypatch.setattr(sys.modules[module.__module__], "_SURE", 400)
+    rng = np.random.default_rng(0)
+    targets = rng.integers(0, 400, (2_000, 3))
+    queries = np.where(np.arange(2_000)[:, None] < 1_000, targets, rng.integers(0, 400, (2_000, 3)))
+    result = audit_traces(Traces(targets, 400), Traces(queries, 400), AuditSpec(seed=1, everyone=True, epochs=(1, 2)))
+    assert result.n_choosy == 400
+    first = result.choosiness[0]
+    assert first.low <= result.strongest.rate <= first.high
+
+
+def test_a_large_vocabulary_leaves_the_model_out():
+    rng = np.random.default_rng(0)
+    a = Traces(rng.integers(0, 60_000, (300, 2)), 60_000)
+    result = audit_traces(a, a, AuditSpec(seed=1, system="topics"))
+    assert not any(bound.within_model for bound in result.bounds)
+    assert result.bounds

@@ -154,7 +154,10 @@ def test_users_without_names(write) -> None:
     assert (pair.unmatched_targets, pair.unmatched_queries) == (2, 3)
     words = write("e.csv", "user,epoch_0\nann,1\nbob,2\n")
     text = message(DataError, lambda: io.read_pair(named, words))
-    assert f"user ids are integers in {named} and text in {words}" in text
+    assert f"no user of {named} (2) is in {words} (2)" in text
+    mixed = write("f.csv", "user,epoch_0\n1,1\nbob,2\n")  # one word makes all ids of a CSV file text
+    pair = io.read_pair(named, mixed, allow_unmatched=True)
+    assert (pair.unmatched_targets, pair.unmatched_queries) == (1, 1)
     truth = write("t.csv", "query,target\n1,1\n")
     assert "true pairs name users" in message(TruthError, lambda: io.read_pair(a, b, truth=truth))
 

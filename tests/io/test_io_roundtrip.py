@@ -40,7 +40,7 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
 def some_traces(draw: st.DrawFn, must_be_named: bool = False) -> Traces:
     n, r = draw(st.integers(1, 5)), draw(st.integers(1, 12))
     vocabulary = draw(st.none() | vocabularies())
-    n_tokens = len(vocabulary) if vocabulary else draw(st.sampled_from([1, 5, 300, 40_000, 2**33]))
+    n_tokens = len(vocabulary) if vocabulary else draw(st.sampled_from([1, 5, 300, 40_000, 10_000_000]))
     cells = st.integers(-1, n_tokens - 1)
     rows = draw(st.lists(st.lists(cells, min_size=r, max_size=r), min_size=n, max_size=n))
     return Traces(np.array(rows, dtype=np.int64), n_tokens, draw(named(n, must_be_named)), vocabulary)

@@ -1,6 +1,11 @@
 """Every bad input: one clear line, exit code 2, and nothing left behind."""
 
 import io as memory
+import json
+import signal
+import subprocess
+import sys
+import time
 
 import polars as pl
 import pytest
@@ -82,7 +87,14 @@ def test_bad_options_are_refused_in_one_line(reidrisk, table, tmp_path, argument
 
 @pytest.mark.parametrize(
     ("content", "word"),
-    [("{}", "format"), ("[1]", "list"), ('{"format": 9}', "format 9"), ("{", "not JSON"), ('{"format": 1}', "missing")],
+    [
+        ("{}", "format"),
+        ("[1]", "list"),
+        ('{"format": 9}', "format 9"),
+        ("{", "not JSON"),
+        ('{"format": 1}', "missing"),
+        ('{"format": NaN}', "NaN"),
+    ],
 )
 def test_a_gate_on_anything_but_a_result_is_refused(reidrisk, table, content, word):
     table("r.json", content)
@@ -122,3 +134,66 @@ def test_a_bug_exits_with_seventy(reidrisk, pair, monkeypatch):
     done = reidrisk("audit", *pair)
     assert done.code == 70
     assert "this is a bug: ZeroDivisionError" in done.err
+
+
+@pytest.mark.parametrize(
+    ("damage", "word"),
+    [
+        (lambda r: r["risks"][-1].pop("n_epochs"), "risks[3] has no n_epochs"),
+        (lambda r: r["risks"][0].update(high=-1.0), "risks[0]: high of a risk"),
+        (lambda r: r["risks"][0].update(rate=5), "risks[0]: rate of a risk"),
+        (lambda r: r["risks"][0].update(high="abc"), "risks[0]: high of a risk"),
+        (lambda r: r["risks"][0].update(n_epochs=None), "risks[0]: n_epochs of a risk"),
+        (lambda r: r.update(risks={"a": 1}), "risks is not a list"),
+        (lambda r: r.update(exposure=[1]), "exposure is not an object"),
+    ],
+)
+def test_a_gate_on_a_damaged_result_is_refused(reidrisk, pair, tmp_path, damage, word):
+    reidrisk("audit", *pair, "--seed", 1, "--result", "r.json")
+    values = json.loads((tmp_path / "r.json").read_text())
+    damage(values)
+    (tmp_path / "r.json").write_text(json.dumps(values))
+    done = reidrisk("gate", "r.json", "--max-risk", "0.9")
+    assert done.code == 2, done
+    assert word in done.err
+    assert "r.json" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_outputs_never_overwrite_inputs_or_each_other(reidrisk, pair, tmp_path):
+    before = pair[1].read_bytes()
+    for arguments in (["--result", pair[1]], ["--out", "r.html", "--result", "r.html"]):
+        done = reidrisk("audit", *pair, *arguments)
+        assert done.code == 2
+        assert "name of its own" in done.err
+    assert pair[1].read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+
+
+def test_numbers_that_are_no_tokens_are_refused_before_memory_runs_out(reidrisk, table):
+    big = table("big.csv", "user,epoch_0\nann,3000000000\nbob,2\n")
+    done = reidrisk("audit", big, big)
+    assert done.code == 2
+    assert "3,000,000,001 possible tokens" in done.err
+
+
+def test_one_odd_id_does_not_hide_the_others(reidrisk, table):
+    numbers = table("n.csv", "user,epoch_0\n1,5\n2,6\n")
+    mixed = table("m.csv", "user,epoch_0\n1,5\n2,6\nx,7\n")
+    done = reidrisk("audit", numbers, mixed)
+    assert "0 users" in done.err
+    assert "1 of" in done.err
+    kept = json.loads(reidrisk("audit", numbers, mixed, "--allow-unmatched", "--json", "--seed", 1).out)
+    assert [round(risk["rate"], 3) for risk in kept["risks"] if risk["attack"] == "Hamming"] == [0.667]
+
+
+def test_an_interrupt_says_so_and_leaves_nothing(tmp_path):
+    code = "from reidrisk.cli import main; main(['demo', '--users', '2000000', '--out', 'r.html'])"
+    running = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    running.stderr.readline()  # it has said what it is going to do
+    time.sleep(1.0)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "interrupted" in err
+    assert list(tmp_path.iterdir()) == []

@@ -94,12 +94,22 @@ def exposure() -> Exposure:
         ),
         groups=(
             Group(
-                "how common the rarest token is", "rarest token seen less than once in 1,000 observations", 9000, 0.06
+                "how common the rarest token is",
+                "rarest token seen less than once in 1,000 observations",
+                9000,
+                0.06,
+                0.055,
+                0.065,
             ),
             Group(
-                "how common the rarest token is", "rarest token seen once in 100 to 1,000 observations", 11_000, 0.02
+                "how common the rarest token is",
+                "rarest token seen once in 100 to 1,000 observations",
+                11_000,
+                0.02,
+                0.017,
+                0.023,
             ),
-            Group("epochs observed", "seen in 8 of 8 epochs", 20_000, 0.042),
+            Group("epochs observed", "seen in 8 of 8 epochs", 20_000, 0.042, 0.039, 0.045),
         ),
         min_group=20,
         hidden_groups=1,

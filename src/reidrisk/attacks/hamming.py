@@ -14,7 +14,7 @@ from reidrisk.traces import TopSets, Traces
 __all__ = ["Hamming", "WeightedHamming"]
 
 _IMPOSSIBLE = -50.0
-"""Log-ratio, in nats, that stands for a probability of 0: one such mismatch outweighs any real evidence."""
+"""Log-ratio, in nats, that stands for a probability of 0: far below any real one, yet finite."""
 
 
 _PAIRS = " It also knows which tokens are often held together."
@@ -145,7 +145,7 @@ def match_weights(
     """Return the two log-ratios of :class:`WeightedHamming` in nats; zeros are handled before the logarithm.
 
     A token that cannot be seen (noise 0, popularity 0) tells nothing: both are 0. A mismatch that cannot
-    happen (noise 0, sets of one) is worth so little that it outweighs everything else, but stays finite.
+    happen (noise 0, sets of one) counts heavily against a target, but stays finite.
 
     Examples
     --------

@@ -113,7 +113,8 @@ def _gaps(targets: Traces, queries: Traces) -> Assumption:
     missing = [float(np.mean(~table.observed)) for table in (targets, queries)]
     if not any(missing):
         return Assumption(
-            f"Everyone was observed by both in all {targets.n_epochs} epochs.",
+            "Everyone was observed by both in "
+            + (f"all {targets.n_epochs} epochs." if targets.n_epochs > 1 else "the one epoch there is."),
             "People who come less often leave shorter records and are harder to link.",
         )
     return Assumption(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from reidrisk import measure
-from reidrisk.errors import OptionError, TruthError
+from reidrisk.errors import FormatError, OptionError, ReidRiskError, TruthError
 from reidrisk.results import Bound, Difference, Result, Risk
 from reidrisk.wording import percent
 
@@ -103,18 +103,35 @@ class AuditResult(Result):
         one: dict[str, type[Result]] = {"exposure": measure.Exposure, "gate": Gate}
         try:
             if values["format"] != 1:
-                raise OptionError(f"this result has format {values['format']}; this version reads format 1")
+                raise FormatError(f"this result has format {values['format']}; this version reads format 1")
             known = {f.name: values[f.name] for f in dataclasses.fields(cls)}
-            known |= {name: tuple(kind.from_dict(entry) for entry in known[name]) for name, kind in many.items()}
-            known |= {name: known[name] and kind.from_dict(known[name]) for name, kind in one.items()}
-        except (KeyError, TypeError, AttributeError) as error:
-            raise OptionError(f"this is not the result of an audit: {error} is missing or not as expected") from error
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"this is not the result of an audit: {error} is missing") from error
+        for name, kind in many.items():
+            if not isinstance(known[name], list):
+                raise FormatError(f"this is not the result of an audit: {name} is not a list")
+            known[name] = tuple(_entry(kind, entry, f"{name}[{i}]") for i, entry in enumerate(known[name]))
+        for name, kind in one.items():
+            known[name] = None if known[name] is None else _entry(kind, known[name], name)
         return cls(**known)
 
     @property
     def strongest(self) -> Risk | None:
         """The attack with the highest rate at the most epochs."""
         return strongest(self.risks)
+
+
+def _entry(kind: type[Result], values: Any, where: str) -> Any:
+    """Rebuild one part of a result; every field must be there, so that nothing is judged by a default."""
+    if not isinstance(values, dict):
+        raise FormatError(f"this is not the result of an audit: {where} is not an object")
+    missing = [f.name for f in dataclasses.fields(kind) if f.name not in values and f.name != "per_user"]
+    if missing:
+        raise FormatError(f"this is not the result of an audit: {where} has no {missing[0]}")
+    try:
+        return kind.from_dict(values)
+    except (ReidRiskError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"this is not the result of an audit: {where}: {error}") from error
 
 
 def strongest(risks: Iterable[Risk]) -> Risk | None:

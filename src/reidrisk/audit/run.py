@@ -34,6 +34,9 @@ _SECONDS = 30.0
 _SURE = 20_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
 
+_MODEL_TOKENS = 5_000
+"""Tokens up to which the model of partial information, a table of all pairs of tokens, is fitted."""
+
 _DRAWS = 2_000
 """Simulated records behind the estimate of the optimal attacker who knows one table only."""
 
@@ -110,10 +113,12 @@ def audit_traces(
 
     steps.start("how sure the attack is", 2 * targets.n_epochs)
     worst = strongest(risks)
-    choosy, curve = _choosiness(chosen, targets, scored, known)
+    few = _drawn(len(scored), seed)
+    most = counts[-1]
+    choosy, curve = _choosiness(chosen, targets.epochs(most), scored.epochs(most), known, few, spec.level)
     exposure = None
     if worst is not None and worst.per_user is not None:
-        exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group)
+        exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group, spec.level)
     tell("done", 1.0)
     return AuditResult(
         verdict=_verdict(worst, curve),
@@ -130,7 +135,7 @@ def audit_traces(
         exposure=exposure,
         choosiness=curve,
         choosy_attack=choosy,
-        n_choosy=min(len(scored), _SURE) if curve else 0,
+        n_choosy=len(few) if curve else 0,
         assumptions=assumptions(spec, targets, queries, None if known is None else known.origin, len(scored), notes),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None if worst is None or spec.max_risk is None else gate_of(worst, spec.max_risk),
@@ -252,8 +257,8 @@ def _bounds(
             found.append(bounds.distinct_outputs(asked, level=spec.level))
         if spec.system == "topics":
             p = topics.popularity(known, top_k, noise)[0]
-            if np.count_nonzero(p) < top_k:
-                continue  # too few records to tell any topic from noise: the model cannot be fitted
+            if np.count_nonzero(p) < top_k or known.n_tokens > _MODEL_TOKENS:
+                continue  # too few records to tell any topic from noise, or a table of pairs that is too large
             found.append(
                 bounds.topics_partial_information(
                     known.tokens, p, top_k=top_k, noise=noise, samples=_DRAWS, seed=seed, level=spec.level
@@ -262,19 +267,28 @@ def _bounds(
     return tuple(found)
 
 
+def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:
+    """Return the rows of the records for which the attack is asked how sure it is: all, or a random draw."""
+    rows, _ = chosen_queries(n, _SURE, seed)
+    return np.arange(n) if rows is None else rows
+
+
 def _choosiness(
-    chosen: list[attacks.Attack[Any]], targets: Traces, scored: Traces, known: measure.Truth | None
+    chosen: list[attacks.Attack[Any]],
+    targets: Traces,
+    scored: Traces,
+    known: measure.Truth | None,
+    few: npt.NDArray[np.int64],
+    level: float,
 ) -> tuple[str | None, tuple[measure.Choosiness, ...]]:
-    """Ask the last attack that has probabilities how sure it is, at the most epochs."""
-    few = scored.take(slice(0, _SURE))
+    """Ask the last attack that has probabilities how sure it is of these few records."""
+    asked = scored.take(few)
     for attack in reversed(chosen):
-        links = attack.fit(targets).link(few, probability=True)
+        links = attack.fit(targets).link(asked, probability=True)
         if links.probability is None:
             continue
-        credit = None
-        if known is not None:
-            credit = measure.credits(attack, few, links, known.target[:_SURE])
-        return attack.name, measure.choosiness(links.probability, credit)
+        credit = None if known is None else measure.credits(attack, asked, links, known.target[few])
+        return attack.name, measure.choosiness(links.probability, credit, level)
     return None, ()
 
 

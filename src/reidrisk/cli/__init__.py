@@ -7,6 +7,8 @@ import sys
 
 __all__ = ["main"]
 
+_INTERRUPTED = "interrupted; files that were not complete were not written"
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code.
@@ -27,7 +29,7 @@ def main(arguments: list[str] | None = None) -> None:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "reidrisk"
         message = error.format_message() if hasattr(error, "format_message") else str(error)
-        _leave(f"{message} See '{command} --help'.", 2)
+        _leave(f"{message.rstrip('.')}. See '{command} --help'.", 2)
     except ReidRiskError as error:
         _leave(str(error), 2)
     except BrokenPipeError:
@@ -38,12 +40,16 @@ def main(arguments: list[str] | None = None) -> None:
         what = error.strerror or str(error)
         _leave(f"{error.filename}: {what}" if error.filename else what, 2)
     except (KeyboardInterrupt, Abort):
-        _leave("interrupted; no output was written", 130)
+        _leave(_INTERRUPTED, 130)
+    except MemoryError as error:
+        _leave(f"there is not enough memory for this: {error}; try fewer records, --sample, or a smaller vocabulary", 2)
     except Exception as error:
         if os.environ.get("REIDRISK_DEBUG"):
             raise
         _leave(f"this is a bug: {type(error).__name__}: {error} (set REIDRISK_DEBUG=1 to see where)", 70)
     else:
+        if code == 130:  # some versions of typer turn an interrupt into this code
+            _leave(_INTERRUPTED, 130)
         raise SystemExit(code if isinstance(code, int) else 0)
 
 

@@ -61,7 +61,7 @@ def audit(
     """Measure how many people can be linked across two tables, and write a report."""
     from reidrisk.audit import AuditSpec, run
 
-    output.check_writable(out, result)
+    output.check_writable(out, result, inputs=(targets, queries, truth, vocabulary, spec))
     output.check_report(out)
     if spec is not None:
         _refuse_beside_spec(context)
@@ -117,9 +117,13 @@ def gate(
 
 
 def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
-    """Write what was asked for, then print."""
+    """Print, then write what was asked for: whatever happens to the files, the answer was given."""
     from reidrisk import io
 
+    if as_json:
+        output.print_json(found.to_dict())
+    else:
+        output.print_audit(found)
     if result is not None:
         with io.write_atomically(result) as temporary:
             temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
@@ -127,10 +131,6 @@ def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> 
         from reidrisk import report
 
         report.write(found, out)
-    if as_json:
-        output.print_json(found.to_dict())
-    else:
-        output.print_audit(found)
     for what, path in (("report", out), ("result", result)):
         if path is not None:
             output.remark(f"{what}: {path}")
@@ -140,7 +140,10 @@ def read_result(path: Path) -> Any:
     """Read the result of an audit, or refuse the file in one line."""
     from reidrisk.audit import AuditResult
 
-    return AuditResult.from_dict(_json(path, "the result of an audit"))
+    try:
+        return AuditResult.from_dict(_json(path, "the result of an audit"))
+    except FormatError as error:
+        raise FormatError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
 def _saved_spec(path: Path) -> Any:
@@ -154,12 +157,16 @@ def _json(path: Path, what: str) -> dict[str, Any]:
     if not path.is_file():
         raise FormatError(f"{path}: there is no such file; it should be {what} (JSON)")
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: this is not JSON, but should be {what}: {error}") from error
     if not isinstance(values, dict):
         raise FormatError(f"{path}: this is a JSON {type(values).__name__}, but should be {what}")
     return values
+
+
+def _refuse_constant(name: str) -> Any:
+    raise FormatError(f"the file holds {name}, which is no number of an audit; it was damaged or edited")
 
 
 def checked(model: Any, values: dict[str, Any]) -> Any:
@@ -170,6 +177,9 @@ def checked(model: Any, values: dict[str, Any]) -> Any:
         first = error.errors()[0]
         names = [str(part) for part in first["loc"] if isinstance(part, str) and part not in _NO_OPTIONS]
         option = f"--{_FLAGS.get(names[-1], names[-1]).replace('_', '-')}" if names else "the spec"
+        if first["type"] in ("missing", "extra_forbidden"):
+            what = "is missing" if first["type"] == "missing" else "is not known"
+            raise OptionError(f"{'.'.join(map(str, first['loc']))} {what} in the spec of an audit") from error
         allowed = first["msg"].removeprefix("Input ").removeprefix("input ")
         raise OptionError(f"{option} {allowed}, not {first.get('input')!r}") from error
 

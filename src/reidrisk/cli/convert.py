@@ -24,6 +24,6 @@ def convert(
     """Turn tables or TFRecord files into Parquet, CSV, Arrow or NPZ."""
     from reidrisk import io
 
-    output.check_writable(out)
+    output.check_writable(out, inputs=(*sources, vocabulary))
     labels = None if vocabulary is None else io.read_vocabulary(vocabulary)
     print(io.convert(sources, out, layout=layout, n_tokens=n_tokens, vocabulary=labels))

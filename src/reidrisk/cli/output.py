@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,15 +38,24 @@ def remark(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Refuse, before a long job, an output whose folder does not exist or that is itself a folder."""
+def check_writable(*paths: Path | None, inputs: Sequence[Path | None] = ()) -> None:
+    """Refuse, before a long job, an output that cannot be written, or that would overwrite what is read."""
+    taken = {path.resolve() for path in inputs if path is not None}
     for path in paths:
         if path is None:
             continue
+        if path.resolve() in taken:
+            raise OptionError(f"cannot write {path}: it is also an input or another output; give it a name of its own")
+        taken.add(path.resolve())
         if path.is_dir():
             raise OptionError(f"cannot write {path}: it is a folder; give a file name")
         if not path.parent.is_dir():
             raise OptionError(f"cannot write {path}: there is no folder {path.parent}; create it first")
+        try:
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
+        except OSError as error:
+            raise OptionError(f"cannot write {path}: {error.strerror} in the folder {path.parent}") from error
 
 
 def check_report(path: Path | None) -> None:

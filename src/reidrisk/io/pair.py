@@ -113,8 +113,24 @@ def read_pair(
         return replace(
             pair, unmatched_targets=lone_targets, unmatched_queries=lone_queries, notes=tuple(notes), truth=rows
         )
+    targets, queries = _ids_of_one_kind(targets, queries)
     lone_targets, lone_queries, notes = _unmatched(targets, queries, names, allow_unmatched)
     return Pair(targets, queries, encoding.vocabulary, lone_targets, lone_queries, (*encoding.notes, *notes))
+
+
+def _ids_of_one_kind(targets: Traces, queries: Traces) -> tuple[Traces, Traces]:
+    """Compare ids as text where one table has numbers: a single 'x' in a CSV file makes all its ids text."""
+    if targets.users is None or queries.users is None or is_text(targets.users) == is_text(queries.users):
+        return targets, queries
+    return _with_text_ids(targets), _with_text_ids(queries)
+
+
+def _with_text_ids(table: Traces) -> Traces:
+    if is_text(table.users):
+        return table
+    import pyarrow as pa
+
+    return Traces(table.tokens, table.n_tokens, pa.array(table.users).cast(pa.large_string()), table.vocabulary)
 
 
 def _check_epochs(a: RawTokens, b: RawTokens) -> None:
@@ -143,14 +159,6 @@ def _unmatched(
         raise DataError(f"{named} names its users and {bare} does not; give both a column 'user' or neither")
     if targets.users is None:
         return _unnamed(len(targets), len(queries), names, allow_unmatched)
-    if is_text(targets.users) != is_text(queries.users):
-        if allow_unmatched:
-            return len(targets), len(queries), [_NOBODY_IN_COMMON]
-        kinds = ["text" if is_text(table.users) else "integers" for table in (targets, queries)]
-        raise DataError(
-            f"user ids are {kinds[0]} in {a} and {kinds[1]} in {b}; give both tables the same type of ids, "
-            "or, if they differ by design, keep all with --allow-unmatched"
-        )
     lone_queries = int((find_users(queries.users, targets.users) < 0).sum())
     lone_targets = len(targets) - (len(queries) - lone_queries)
     if not (lone_targets or lone_queries):

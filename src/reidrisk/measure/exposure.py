@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.intervals import mean_interval
 from reidrisk.results import Result
 from reidrisk.traces import Traces
 
@@ -19,12 +20,14 @@ _EDGES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5, 0.9, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Group(Result):
-    """People who share a trait: ``n`` of them, with a mean risk of ``rate``."""
+    """People who share a trait: ``n`` of them, with a mean risk of ``rate`` and its interval."""
 
     trait: str
     level: str
     n: int
     rate: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +37,13 @@ class Exposure(Result):
     Attributes
     ----------
     above : mapping of str to float
-        Share of people whose risk is above each threshold, by percent: ``{"1": 0.1, …}``.
+        Share of people whose risk is above each threshold, by percent: ``{"1": 0.1, …}``. A threshold that only a
+        few people exceed, fewer than ``min_group``, is left out.
     histogram : tuple of (low, high, share)
-        Shares of people in bins of risk.
+        Shares of people in bins of risk; neighbouring bins are joined until none holds only a few people.
     groups : tuple of Group
-        Mean risk by trait; groups of fewer than ``min_group`` people are left out.
+        Mean risk by trait; groups of fewer than ``min_group`` people are left out, and where that is one group of a
+        trait, the next smallest as well, so that nobody can subtract.
     """
 
     n: int
@@ -60,7 +65,7 @@ class Exposure(Result):
         return {**super().to_dict(), "groups": [group.to_dict() for group in self.groups]}
 
 
-def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int = 20) -> Exposure:
+def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int = 20, level: float = 0.95) -> Exposure:
     """Describe how the risk of a right link is spread over the scored queries.
 
     Traits are in the words of the data: how common a person's rarest token is among all scored records, and
@@ -74,6 +79,8 @@ def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int 
         The same queries.
     min_group : int
         Groups of fewer people are not shown.
+    level : float
+        Level of the groups' intervals.
 
     Examples
     --------
@@ -83,40 +90,66 @@ def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int 
     """
     groups: list[Group] = []
     hidden = 0
-    for trait, level, members in _traits(queries):
-        if len(members) < max(min_group, 1):
-            hidden += 1
-        else:
-            groups.append(Group(trait=trait, level=level, n=len(members), rate=float(per_user[members].mean())))
+    for trait, found in _traits(queries).items():
+        shown = _large_enough(found, min_group)
+        hidden += len(found) - len(shown)
+        for name, members in shown:
+            low, high = mean_interval(per_user[members], level)
+            groups.append(Group(trait, name, len(members), float(per_user[members].mean()), low, high))
+    counts = {f"{100 * t:g}": int(np.sum(per_user > t)) for t in THRESHOLDS}
     return Exposure(
         n=len(per_user),
-        above={f"{100 * t:g}": float(np.mean(per_user > t)) for t in THRESHOLDS},
-        histogram=_histogram(per_user),
+        above={name: count / len(per_user) for name, count in counts.items() if count == 0 or count >= min_group},
+        histogram=_histogram(per_user, min_group),
         groups=tuple(groups),
         min_group=min_group,
         hidden_groups=hidden,
     )
 
 
-def _histogram(per_user: npt.NDArray[np.float64]) -> tuple[tuple[float, float, float], ...]:
+def _large_enough(
+    groups: list[tuple[str, npt.NDArray[np.int64]]], min_group: int
+) -> list[tuple[str, npt.NDArray[np.int64]]]:
+    """Return the groups of a trait that may be shown."""
+    by_size = sorted(groups, key=lambda group: len(group[1]))
+    few = sum(len(members) < min_group for _, members in by_size)
+    kept = {name for name, _ in by_size[2 if few == 1 else few :]}
+    return [group for group in groups if group[0] in kept]
+
+
+def _histogram(per_user: npt.NDArray[np.float64], min_group: int) -> tuple[tuple[float, float, float], ...]:
     counts, _ = np.histogram(per_user, bins=_EDGES)
-    return tuple((a, b, float(c) / len(per_user)) for a, b, c in zip(_EDGES, _EDGES[1:], counts, strict=False))
+    bins = [[low, high, int(count)] for low, high, count in zip(_EDGES, _EDGES[1:], counts, strict=False)]
+    while len(bins) > 1:
+        # The first bin with a few people joins its smaller neighbour.
+        few = next((i for i, (_, _, count) in enumerate(bins) if 0 < count < min_group), None)
+        if few is None:
+            break
+        other = min((i for i in (few - 1, few + 1) if 0 <= i < len(bins)), key=lambda i: bins[i][2])
+        first, second = sorted((few, other))
+        bins[first] = [bins[first][0], bins[second][1], bins[first][2] + bins[second][2]]
+        del bins[second]
+    return tuple((float(low), float(high), count / len(per_user)) for low, high, count in bins)
 
 
-def _traits(queries: Traces) -> list[tuple[str, str, npt.NDArray[np.int64]]]:
+def _traits(queries: Traces) -> dict[str, list[tuple[str, npt.NDArray[np.int64]]]]:
+    """Return the people of each level of each trait; a trait that all share tells nothing and is left out."""
     tokens = queries.tokens
     seen = tokens >= 0
     counts = np.bincount(tokens[seen], minlength=queries.n_tokens)
     share = counts / max(len(queries), 1) / queries.n_epochs
     rarest = np.where(seen, share[tokens], np.inf).min(axis=1)
-    found = []
+    rarity = []
     for level, low, high in (
         ("rarest token seen less than once in 1,000 observations", 0.0, 0.001),
         ("rarest token seen once in 100 to 1,000 observations", 0.001, 0.01),
         ("rarest token seen more than once in 100 observations", 0.01, np.inf),
     ):
-        found.append(("how common the rarest token is", level, np.flatnonzero((rarest >= low) & (rarest < high))))
+        rarity.append((level, np.flatnonzero((rarest >= low) & (rarest < high))))
     observed = seen.sum(axis=1)
-    for r in np.unique(observed):
-        found.append(("epochs observed", f"seen in {r} of {queries.n_epochs} epochs", np.flatnonzero(observed == r)))
-    return [group for group in found if len(group[2])]
+    times = [(f"seen in {r} of {queries.n_epochs} epochs", np.flatnonzero(observed == r)) for r in np.unique(observed)]
+    found = {
+        "how common the rarest token is": [group for group in rarity if len(group[1])],
+        "epochs observed": times,
+    }
+    return {trait: groups for trait, groups in found.items() if len(groups) > 1}

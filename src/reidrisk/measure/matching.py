@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.errors import OptionError
-from reidrisk.intervals import mean_interval
+from reidrisk.measure.risk import risk_of
 from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Risk
 from reidrisk.streams import fresh_seed, stream
@@ -82,7 +83,19 @@ def matching(
         link = _assigned(rows, scores, len(targets), rng) if optimal else _greedy(rows, scores, len(targets), rng)
         credit += ((link == known.target) & (link >= 0)) / orders
         answered += (link >= 0) / orders
-    return _risk(attack, targets, queries, known, credit, 1.0 - float(answered.mean()), optimal, used, orders, level)
+    risk = risk_of(credit, 1.0 - float(answered.mean()), attack, targets, queries, known, level)
+    about = range_in_words(risk.rate, risk.low, risk.high)
+    return replace(
+        risk,
+        setting="matching",
+        everyone=True,
+        seed=used,
+        assumptions=_assumptions(known, optimal, orders, queries),
+        reading=(
+            f"An attacker who sees all records at once links {in_words(risk.rate)} people correctly ({about}); "
+            f"guessing blindly would link {in_words(risk.baseline)}."
+        ),
+    )
 
 
 def _assigned(
@@ -134,51 +147,16 @@ def _ceiling(queries: Any) -> tuple[str, ...]:
     )
 
 
-def _risk(
-    attack: Attack[Any],
-    targets: Any,
-    queries: Any,
-    known: Truth,
-    credit: npt.NDArray[np.float64],
-    abstained: float,
-    optimal: bool,
-    seed: int,
-    orders: int,
-    level: float,
-) -> Risk:
-    rate = float(credit.mean())
-    low, high = mean_interval(np.clip(credit, 0.0, 1.0), level)
-    baseline = float(np.mean(known.target >= 0)) / len(targets)
+def _assumptions(known: Truth, optimal: bool, orders: int, queries: Any) -> tuple[str, ...]:
     how = (
         "The assignment has the highest possible sum of scores."
         if optimal
         else "The assignment was found greedily among each record's best candidates: it need not be the best one."
     )
-    return Risk(
-        rate=rate,
-        low=low,
-        high=high,
-        incorrect=max(0.0, 1.0 - rate - abstained),
-        abstained=abstained,
-        baseline=baseline,
-        n_targets=len(targets),
-        n_queries=len(queries),
-        attack=attack.name,
-        setting="matching",
-        n_epochs=getattr(queries, "n_epochs", 0),
-        level=level,
-        everyone=True,
-        seed=seed,
-        assumptions=(
-            known.origin,
-            how,
-            f"Equal scores were broken by {orders} random orders; the rate is their mean.",
-            "Links of one assignment depend on each other; the interval treats people as independent.",
-            *_ceiling(queries),
-        ),
-        reading=(
-            f"An attacker who sees all records at once links {in_words(rate)} people correctly "
-            f"({range_in_words(rate, low, high)}); guessing blindly would link {in_words(baseline)}."
-        ),
-        per_user=credit,
+    return (
+        known.origin,
+        how,
+        f"Equal scores were broken by {orders} random orders; the rate is their mean.",
+        "Links of one assignment depend on each other; the interval treats people as independent.",
+        *_ceiling(queries),
     )

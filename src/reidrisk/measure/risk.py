@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from reidrisk.results import Difference, Risk
 from reidrisk.streams import fresh_seed, stream
 from reidrisk.wording import in_words, range_in_words
 
-__all__ = ["chosen_queries", "credits", "curve", "difference", "random_user", "summarise"]
+__all__ = ["chosen_queries", "credits", "curve", "difference", "random_user", "risk_of", "summarise"]
 
 
 def random_user(
@@ -132,10 +133,37 @@ def summarise(
     level: float,
 ) -> Risk:
     """Turn the links of the scored queries into a :class:`Risk`."""
-    credit = credits(attack, queries, links, truth.target)
-    low, high = mean_interval(credit, level)
-    rate, abstained = float(credit.mean()), float(np.mean(links.target < 0))
-    baseline = float(np.mean(truth.target >= 0)) / len(targets)
+    risk = risk_of(
+        credits(attack, queries, links, truth.target),
+        float(np.mean(links.target < 0)),
+        attack,
+        targets,
+        queries,
+        truth,
+        level,
+    )
+    return replace(
+        risk,
+        mean_ties=float(links.n_ties.mean()),
+        everyone=everyone,
+        seed=seed,
+        assumptions=_assumptions(truth, len(queries), everyone, level),
+        reading=_reading(risk.rate, risk.low, risk.high, risk.baseline),
+    )
+
+
+def risk_of(
+    credit: npt.NDArray[np.float64],
+    abstained: float,
+    attack: Attack[Any],
+    targets: Any,
+    queries: Any,
+    truth: Truth,
+    level: float,
+) -> Risk:
+    """Return the rate of these credits with its interval, its baseline and the sizes, in whatever setting."""
+    rate = float(credit.mean())
+    low, high = mean_interval(np.clip(credit, 0.0, 1.0), level)
     credit.flags.writeable = False
     return Risk(
         rate=rate,
@@ -143,17 +171,12 @@ def summarise(
         high=high,
         incorrect=max(0.0, 1.0 - rate - abstained),
         abstained=abstained,
-        baseline=baseline,
+        baseline=float(np.mean(truth.target >= 0)) / len(targets),
         n_targets=len(targets),
         n_queries=len(queries),
         attack=attack.name,
         n_epochs=getattr(queries, "n_epochs", 0),
         level=level,
-        mean_ties=float(links.n_ties.mean()),
-        everyone=everyone,
-        seed=seed,
-        assumptions=_assumptions(truth, len(queries), everyone, level),
-        reading=_reading(rate, low, high, baseline),
         per_user=credit,
     )
 

@@ -100,6 +100,8 @@ def risk_bins(found: Exposure) -> list[str]:
     ['below 0.1 %', '0.1 to 50 %', '50 % or more']
     """
     names = [f"{100 * low:g} to {100 * high:g} %" for low, high, _ in found.histogram]
+    if len(names) == 1:
+        return ["any risk"]
     names[0] = f"below {100 * found.histogram[0][1]:g} %"
     names[-1] = f"{100 * found.histogram[-1][0]:g} % or more"
     return names

@@ -165,11 +165,12 @@ def paired(result: AuditResult) -> list[str]:
 def around_exposure(found: Exposure, attack: str) -> Around:
     """Return the words around the distribution of per-user risk."""
     first = found.histogram[0]
-    sure = found.above.get("90", found.histogram[-1][2])
+    few = f"fewer than {found.min_group} people"
+    sure = f"{share(found.above['90'])} are" if "90" in found.above else f"{few} are"
     safe = f"{share(first[2])} of people have a risk below {100 * first[1]:g} %"
     before = (
         f"See how unevenly the risk is spread: with {attack_label(attack)}, {safe}, "
-        f"and {share(sure)} are found with a probability above 90 %."
+        f"and {sure} found with a probability above 90 %."
     )
     after = (
         "Do not conclude that people in the first bar are safe for good: this is how one set of observations turned "
@@ -265,5 +266,11 @@ def bounds_summary(result: AuditResult) -> str:
     if risk is not None:
         said += f" The strongest attack tried reaches {people(risk.rate)}; what lies between is not known."
     if any(b.value > bound.value for b in result.bounds if b.n_epochs == most and b.setting == bound.setting):
-        said += " The other bounds are looser, or speak of attackers who know more."
+        said += " The other proven bounds are looser."
+    lower = [b for b in result.bounds if b.within_model and b.n_epochs == most and b.value < bound.value]
+    if lower:
+        said += (
+            f" {lower[0].name.capitalize()} is lower, {people(lower[0].value)}, but holds only within its model: an "
+            "attacker who knows more about people than the model does may exceed it."
+        )
     return said

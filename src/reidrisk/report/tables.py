@@ -102,8 +102,9 @@ def bound_table(bounds: Sequence[Bound]) -> BoundTable:
     best: dict[tuple[str, int | None], float] = {}
     kinds: dict[tuple[str, str], dict[int | None, Bound]] = {}
     for bound in bounds:
-        place = (bound.setting, bound.n_epochs)
-        best[place] = min(bound.value, best.get(place, bound.value))
+        if not bound.within_model:
+            place = (bound.setting, bound.n_epochs)
+            best[place] = min(bound.value, best.get(place, bound.value))
         kinds.setdefault((bound.setting, bound.name), {})[bound.n_epochs] = bound
         for sentence in bound.assumptions:
             letters.setdefault(sentence, _letter(len(letters)))
@@ -113,12 +114,15 @@ def bound_table(bounds: Sequence[Bound]) -> BoundTable:
         sentences = dict.fromkeys(sentence for bound in found.values() for sentence in bound.assumptions)
         rows.append(
             BoundRow(
-                name=_capital(name),
+                name=_capital(name) + (" (within its model)" if all(b.within_model for b in found.values()) else ""),
                 setting="for all records together" if setting == "matching" else "for one record",
                 reference="; ".join(dict.fromkeys(bound.reference for bound in found.values())),
                 assumptions=", ".join(letters[sentence] for sentence in sentences),
                 cells=tuple(
-                    None if b is None else _bound_cell(b, b.value == best[b.setting, b.n_epochs]) for b in known
+                    None
+                    if b is None
+                    else _bound_cell(b, not b.within_model and b.value == best.get((b.setting, b.n_epochs)))
+                    for b in known
                 ),
             )
         )
@@ -144,8 +148,11 @@ def threshold_table(found: Exposure, level: float) -> Table:
 
 def group_table(found: Exposure) -> Table:
     """Return the groups with their sizes and mean risks."""
-    rows = [(_capital(group.level), f"{group.n:,}", frequency(group.rate)) for group in found.groups]
-    return Table(("Group", "People in it", "Linked correctly"), tuple(rows), (1, 2))
+    rows = [
+        (_capital(group.level), f"{group.n:,}", frequency(group.rate), interval(group.rate, group.low, group.high))
+        for group in found.groups
+    ]
+    return Table(("Group", "People in it", "Linked correctly", "Interval"), tuple(rows), (1, 2, 3))
 
 
 def choosiness_table(result: AuditResult) -> Table:

@@ -77,11 +77,9 @@ class Index:
         """Targets grouped by the epochs they were observed in: (epochs, rows ascending)."""
         if not self.has_gaps:
             return [(np.arange(self.n_epochs), np.arange(self.n_users))]
-        bits = np.zeros(self.n_users, dtype=np.int64)
-        for s in range(self.n_epochs):
-            bits |= (self.tokens[:, s] >= 0).astype(np.int64) << s
-        found = []
-        for value in np.unique(bits):
-            epochs = np.flatnonzero((int(value) >> np.arange(self.n_epochs)) & 1)
-            found.append((epochs.astype(np.int64), np.flatnonzero(bits == value)))
-        return found
+        packed = np.packbits(self.tokens >= 0, axis=1)
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        values, place = np.unique(keys, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(place, minlength=len(values)))[:-1])
+        return [(np.flatnonzero(self.tokens[rows[0]] >= 0), rows) for rows in members]

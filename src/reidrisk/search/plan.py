@@ -31,6 +31,9 @@ _LATTICE = 2e-8
 _SET = 2e-4
 """Seconds it takes to begin a set of epochs, however few rows there are."""
 
+_LATTICE_EPOCHS = 24
+"""Epochs from which on there are too many sets of them for any number of users."""
+
 _WORTH_A_GPU = 5.0
 """Seconds from which on moving the tables to a GPU, where there is one, pays off."""
 
@@ -78,7 +81,7 @@ def _on_cpu(index: Index, n_queries: int, memory: int) -> Plan:
     n, r = index.n_users, index.n_epochs
     width = 2 if index.n_tokens <= np.iinfo(np.uint16).max else 4
     by_scan = Plan("scan", "every pair is compared", _SCAN * n * n_queries * r, width * r * (n + n_queries))
-    if r > 24 or by_scan.seconds < 1e-3:
+    if r > _LATTICE_EPOCHS or by_scan.seconds < 1e-3:
         return by_scan
     sets = sum(2.0 ** len(epochs) for epochs, _ in index.patterns)
     rows = sum(2.0 ** len(epochs) * (len(members) + n_queries) for epochs, members in index.patterns)
@@ -118,6 +121,8 @@ def best(
     if planned.device == "cuda" or device == "cuda":
         return gpu.best(gpu.GpuIndex(index.tokens, index.n_tokens), queries, weights)
     chosen = planned.method if method == "auto" else method
+    if chosen == "lattice" and index.n_epochs > _LATTICE_EPOCHS:
+        raise OptionError(f"the lattice has 2^{index.n_epochs} sets of epochs; use the scan beyond {_LATTICE_EPOCHS}")
     if chosen == "scan" or isinstance(weights, PairWeights):
         return scan.best(index, queries, weights, threads, progress)
     negative = _negative_gains(queries, weights)
