@@ -54,4 +54,4 @@ chromium: ## Install Debian's Chromium for the report test, where that is allowe
 	  || echo "Chromium is not installed and may not be installed here: the report test will be skipped"
 
 clean: ## Remove everything that was made
-	rm -rf $(VENV) .numba-cache site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis report.html
+	rm -rf $(VENV) .numba-cache site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis report.html studies-out

@@ -23,7 +23,16 @@ from reidrisk.wording import percent, two_digits
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
 
-__all__ = ["check_report", "check_writable", "print_audit", "print_bounds", "print_json", "progress_bar", "remark"]
+__all__ = [
+    "check_report",
+    "check_writable",
+    "console",
+    "print_audit",
+    "print_bounds",
+    "print_json",
+    "progress_bar",
+    "remark",
+]
 
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
 
@@ -71,38 +80,38 @@ def check_report(path: Path | None) -> None:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
     """Show stage, bar and time left on standard error, where that is a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    terminal = Console(stderr=True)
+    if not terminal.is_terminal:
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
         yield lambda stage, share: bar.update(task, description=stage, completed=share)
 
 
 def print_audit(result: AuditResult) -> None:
     """Print the verdict, a row for each attack and number of epochs, the bounds, and what was assumed."""
-    console = _console()
-    console.print(f"\n{result.verdict}\n", highlight=False)
+    screen = console()
+    screen.print(f"\n{result.verdict}\n", highlight=False)
     if result.risks:
-        console.print(_risks(result))
+        screen.print(_risks(result))
     elif result.choosiness:
-        console.print(_sureness(result))
+        screen.print(_sureness(result))
     telling = [bound for bound in result.bounds if bound.says_something]
     if telling:
-        console.print(_bounds(telling))
+        screen.print(_bounds(telling))
     silent = len(result.bounds) - len(telling)
     if silent:
-        console.print(f"{silent} further {'bound says' if silent == 1 else 'bounds say'} nothing here (100 % or more).")
+        screen.print(f"{silent} further {'bound says' if silent == 1 else 'bounds say'} nothing here (100 % or more).")
     if result.gate is not None:
-        console.print(f"\nGate: {result.gate.reading}", highlight=False)
+        screen.print(f"\nGate: {result.gate.reading}", highlight=False)
     elif result.spec.get("max_risk") is not None:
-        console.print("\nGate: no answer, because no rate was measured.")
-    console.print("\nAssumed:")
+        screen.print("\nGate: no answer, because no rate was measured.")
+    screen.print("\nAssumed:")
     for assumption in result.assumptions:
-        console.print(f"- {assumption.holds}", highlight=False)
-    console.print(f"Seed {result.seed}.")
+        screen.print(f"- {assumption.holds}", highlight=False)
+    screen.print(f"Seed {result.seed}.")
 
 
 def _risks(result: AuditResult) -> Table:
@@ -142,7 +151,7 @@ def _bounds(bounds: Sequence[Bound]) -> Table:
 
 def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
     """Print bounds and measurements of a channel in one table, each with its reading."""
-    console = _console()
+    screen = console()
     table = Table("what", "value", "reading", "reference", show_lines=True)
     table.columns[1].justify = "right"
     best = {(found.setting, found.name) for found in tightest}
@@ -154,9 +163,9 @@ def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
         elif isinstance(entry, Measurement):
             value = f"{two_digits(entry.value)} {entry.unit}".strip()
             table.add_row(entry.name, value, entry.reading, entry.reference)
-    console.print(table)
+    screen.print(table)
     for found in tightest:
-        console.print(f"{found.setting}: {found.reading}")
+        screen.print(f"{found.setting}: {found.reading}")
 
 
 class _Console(Console):
@@ -165,6 +174,7 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _console() -> Console:
-    console = _Console()
-    return console if console.is_terminal else _Console(width=int(os.environ.get("COLUMNS", _WIDTH)))
+def console() -> Console:
+    """Return where tables go: as wide as the terminal, or as COLUMNS says, or 110 characters."""
+    found = _Console()
+    return found if found.is_terminal else _Console(width=int(os.environ.get("COLUMNS", _WIDTH)))

@@ -36,7 +36,7 @@ def list_studies(as_json: Json = False) -> None:
     for known in STUDIES.values():
         time = _time(known.estimate(known.users))
         table.add_row(known.name, known.title, known.reference, f"{known.users:,}", time)
-    output._console().print(table)
+    output.console().print(table)
 
 
 @study.command("run")
@@ -72,7 +72,7 @@ def _print(found: Any) -> None:
     table = Table("quantity", "published", "ours", "why they differ", title=f"{found.reference}", show_lines=True)
     for compared in found.comparisons:
         table.add_row(compared.quantity, compared.published, compared.ours, compared.why)
-    console = output._console()
+    console = output.console()
     console.print(table)
     for assumption in found.assumptions:
         console.print(f"- {assumption}")

@@ -2,12 +2,14 @@
 
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
+from reidrisk.measure.information import EpochInformation, epoch_information
 from reidrisk.measure.matching import matching
 from reidrisk.measure.risk import credits, curve, difference, random_user
 from reidrisk.measure.truth import Truth, find_truth
 
 __all__ = [
     "Choosiness",
+    "EpochInformation",
     "Exposure",
     "Group",
     "Truth",
@@ -15,6 +17,7 @@ __all__ = [
     "credits",
     "curve",
     "difference",
+    "epoch_information",
     "exposure",
     "find_truth",
     "matching",
