@@ -121,7 +121,8 @@ def growth(sizes: list[int], epochs: list[int]) -> None:
         for n in sizes:
             targets, queries = two_sites(n, r)
             weights = WeightedHamming(5, 0.05).fit(targets).weights_
-            seconds, _ = timed(partial(lattice.best, Index(targets.tokens, 469), queries.tokens, weights))
+            search = partial(lattice.best, Index(targets.tokens, 469), queries.tokens, weights)
+            seconds = min(timed(search)[0] for _ in range(3 if r <= 4 else 1))  # the least disturbed run
             ratio = f"{seconds / last[r]:5.2f} times the half" if r in last else ""
             print(f"  r = {r}  n = {n:>10,}  {seconds:8.2f} s  {n * n / seconds:10.3g} pairs/s  {ratio}")
             last[r] = seconds
@@ -141,7 +142,7 @@ def main() -> None:
     compare("long traces", *long_traces(chosen.users, 30), few=200, with_lattice=False)
     growth([500_000, 1_000_000, 2_000_000], [4])
     if chosen.large:
-        growth([10_000_000], [4])
+        growth([2_500_000, 5_000_000, 10_000_000], [4])
         growth([10_000_000], [8])
 
 

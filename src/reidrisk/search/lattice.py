@@ -38,7 +38,7 @@ Rows = npt.NDArray[np.unsignedinteger[Any]]
 Progress = Callable[[float], None]
 
 _WORST = np.iinfo(np.int64).min
-_WORDS = 22  # at most 2^22 words (32 MiB) a bitmap: near what a last-level cache holds
+_WORDS = 20  # at most 2^20 words (8 MiB) a bitmap: larger ones pass fewer strangers, but miss the cache
 
 
 def best(
