@@ -3,5 +3,6 @@
 from reidrisk.topics.pairs import pairs_from_observers, pairs_from_sets
 from reidrisk.topics.popularity import exposure, popularity
 from reidrisk.topics.simulate import TopicsAPI
+from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["TopicsAPI", "exposure", "pairs_from_observers", "pairs_from_sets", "popularity"]
+__all__ = ["Taxonomy", "TopicsAPI", "exposure", "pairs_from_observers", "pairs_from_sets", "popularity"]

@@ -1,0 +1,245 @@
+"""The taxonomy: which topics there are, which is part of which, and what token stands for each."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, FormatError
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.formats import existing_file
+from reidrisk.vocabulary import Vocabulary
+
+__all__ = ["Taxonomy"]
+
+_LARGEST_ID = 2**31 - 1
+_Entry = tuple[str, Any, Any]  # where it was found, id, label
+
+
+class Taxonomy:
+    """A tree of topics, each with a published id and a path such as ``/News/Weather`` (jha, Section 2, Step 1).
+
+    Published ids have gaps, tokens have none: token ``t`` stands for the ``t``-th smallest id. Ids mean nothing
+    without their taxonomy: the same id names other topics in the published versions 1 and 2. A taxonomy cannot be
+    changed once it is made.
+
+    Parameters
+    ----------
+    topics : mapping of int to str
+        Label of each id. A label is the path from its root; the parent of every path must be there too.
+
+    Examples
+    --------
+    >>> t = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
+    >>> t, t.ids.tolist(), t.vocabulary.labels
+    (Taxonomy(3 topics, 2 roots), [1, 4, 7], ('/News', '/Sports', '/News/Weather'))
+    >>> t.label(7), t.ancestors(7), t.children(1), t.roots
+    ('/News/Weather', (1,), (7,), (1, 4))
+    >>> t.to_tokens([7, 1, -1]).tolist(), t.to_ids([2, 0, -1]).tolist()
+    ([2, 0, -1], [7, 1, -1])
+    """
+
+    __slots__ = ("_children", "_ids", "_label", "_parent", "_vocabulary")
+
+    def __init__(self, topics: Mapping[int, str]) -> None:
+        self._build("", [(f"topic {topic!r}", topic, label) for topic, label in topics.items()])
+
+    @classmethod
+    def read(cls, path: PathLike) -> Taxonomy:
+        r"""Read a published taxonomy file.
+
+        Parameters
+        ----------
+        path : str or path
+            UTF-8 text. A name ending in ``.json`` is a list of objects with ``topic_id`` and ``topic_label``, as in
+            Google's Topics release; any other file holds a Markdown table ``| ID | Topic |``, as in the
+            specification, with any text around it.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "taxonomy.md"
+        >>> _ = file.write_text("| ID | Topic |\n| -- | ----- |\n| 1 | /News |\n| 7 | /News/Weather |\n")
+        >>> Taxonomy.read(file)
+        Taxonomy(2 topics, 1 root)
+        """
+        file, name = existing_file(path), str(path)
+        try:
+            text = file.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; save the file in UTF-8") from error
+        except OSError as error:
+            raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
+        entries = _from_json(name, text) if file.suffix.lower() == ".json" else _from_markdown(name, text)
+        taxonomy = cls.__new__(cls)
+        taxonomy._build(f"{name}: ", entries)
+        return taxonomy
+
+    def _build(self, prefix: str, entries: Iterable[_Entry]) -> None:
+        labels: dict[int, str] = {}
+        where_id: dict[int, str] = {}
+        where_path: dict[str, tuple[int, str]] = {}
+        for where, topic, label in entries:
+            _check_entry(prefix, where, topic, label)
+            if topic in where_id:
+                raise DataError(f"{prefix}{where} gives id {topic} again, after {where_id[topic]}; ids are distinct")
+            if label in where_path:
+                raise DataError(
+                    f"{prefix}{where} gives {label!r} again, after {where_path[label][1]}; labels are distinct"
+                )
+            where_id[topic], where_path[label] = where, (int(topic), where)
+            labels[int(topic)] = label
+        if not labels:
+            raise DataError(f"{prefix}there is no topic in the taxonomy; give at least one id with its label")
+        parents: dict[int, int | None] = {}
+        for topic, label in labels.items():
+            above = label.rpartition("/")[0]
+            if above and above not in where_path:
+                raise DataError(
+                    f"{prefix}{where_id[topic]} is {label!r}, but its parent {above!r} is not in the taxonomy; add it"
+                )
+            parents[topic] = where_path[above][0] if above else None
+        ids = sorted(labels)
+        children: dict[int | None, list[int]] = {}
+        for topic in ids:
+            children.setdefault(parents[topic], []).append(topic)
+        self._ids = np.array(ids, dtype=np.int64)
+        self._ids.flags.writeable = False
+        self._label, self._parent = labels, parents
+        self._children = {topic: tuple(below) for topic, below in children.items()}
+        self._vocabulary = Vocabulary([labels[topic] for topic in ids])
+
+    @property
+    def ids(self) -> npt.NDArray[np.int64]:
+        """All ids in ascending order: ``ids[t]`` is the id of token ``t`` (read-only)."""
+        return self._ids
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """Ids of the topics that have no parent, ascending."""
+        return self._children[None]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Labels in token order, for :class:`reidrisk.Traces`."""
+        return self._vocabulary
+
+    def label(self, topic: int) -> str:
+        """Return the whole path of an id."""
+        return self._label[self._known(topic)]
+
+    def parent(self, topic: int) -> int | None:
+        """Return the id one level up, or ``None`` for a root."""
+        return self._parent[self._known(topic)]
+
+    def ancestors(self, topic: int) -> tuple[int, ...]:
+        """Return the ids above a topic, the nearest first and its root last; none for a root."""
+        above = []
+        parent = self.parent(topic)
+        while parent is not None:
+            above.append(parent)
+            parent = self._parent[parent]
+        return tuple(above)
+
+    def root(self, topic: int) -> int:
+        """Return the root of the tree that a topic is in; a root is its own."""
+        return (self._known(topic), *self.ancestors(topic))[-1]
+
+    def children(self, topic: int) -> tuple[int, ...]:
+        """Return the ids one level below a topic, ascending."""
+        return self._children.get(self._known(topic), ())
+
+    def to_tokens(self, ids: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the token of each id, in the same shape; -1 stays -1, an id that is not there is refused."""
+        given = _whole_numbers(ids, "ids")
+        tokens = np.minimum(np.searchsorted(self._ids, given), len(self) - 1)
+        strange = (self._ids[tokens] != given) & (given != -1)
+        if strange.any():
+            self._known(int(given[strange].flat[0]))
+        return np.where(given == -1, -1, tokens)
+
+    def to_ids(self, tokens: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the id of each token, in the same shape; -1 stays -1."""
+        given = _whole_numbers(tokens, "tokens")
+        if given.size and (given.min() < -1 or given.max() >= len(self)):
+            raise DataError(f"tokens must lie in [-1, {len(self)}), the taxonomy has {len(self)} topics")
+        return np.where(given == -1, -1, self._ids[given])
+
+    def _known(self, topic: int) -> int:
+        if topic not in self:
+            raise DataError(
+                f"topic id {topic!r} is not in the taxonomy of {len(self)} topics, "
+                f"ids {self._ids[0]} to {self._ids[-1]}; ids belong to one version of a taxonomy"
+            )
+        return int(topic)
+
+    def __contains__(self, topic: object) -> bool:
+        return isinstance(topic, int | np.integer) and not isinstance(topic, bool) and int(topic) in self._label
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Taxonomy) and self._label == other._label
+
+    def __hash__(self) -> int:
+        return hash((self._ids.tobytes(), self._vocabulary))
+
+    def __repr__(self) -> str:
+        n = len(self.roots)
+        return f"Taxonomy({len(self):,} topic{'s' * (len(self) != 1)}, {n} root{'s' * (n != 1)})"
+
+
+def _check_entry(prefix: str, where: str, topic: Any, label: Any) -> None:
+    if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 1 <= topic <= _LARGEST_ID:
+        raise DataError(f"{prefix}{where} has the id {topic!r}; ids are whole numbers of at least 1")
+    if not isinstance(label, str) or not re.fullmatch(r"(/\s*[^/\s][^/]*)+", label) or label != label.strip():
+        raise DataError(f"{prefix}{where} has the label {label!r}; labels are paths such as '/News/Weather'")
+
+
+def _whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise DataError(f"{what} must be whole numbers, not {array.dtype}")
+    return array.astype(np.int64)
+
+
+def _from_markdown(name: str, text: str) -> list[_Entry]:
+    entries: list[_Entry] = []
+    inside = False
+    for number, line in enumerate(text.split("\n"), start=1):
+        first, bar, second = line.strip().removeprefix("|").removesuffix("|").partition("|")
+        first, second = first.strip(), second.strip()
+        if not inside:
+            inside = (first.lower(), second.lower()) == ("id", "topic")
+        elif not line.strip():
+            break
+        elif not re.fullmatch(r":?-+:?", first):
+            if not bar or not re.fullmatch(r"[0-9]{1,10}", first):
+                raise FormatError(
+                    f"{name}: line {number} is {line.strip()[:60]!r}, not a row '| id | /path of the topic |'"
+                )
+            entries.append((f"line {number}", int(first), second))
+    if not inside:
+        raise FormatError(f"{name}: there is no table with the header '| ID | Topic |' in it")
+    return entries
+
+
+def _from_json(name: str, text: str) -> list[_Entry]:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{name}: cannot be read as JSON, it may be truncated ({error})") from error
+    if not isinstance(document, list):
+        raise FormatError(f"{name}: holds a {type(document).__name__}; give a list of topic_id and topic_label")
+    for number, entry in enumerate(document, start=1):
+        if not isinstance(entry, dict) or not {"topic_id", "topic_label"} <= entry.keys():
+            raise FormatError(f"{name}: entry {number} has no topic_id and topic_label")
+    return [(f"entry {number}", e["topic_id"], e["topic_label"]) for number, e in enumerate(document, start=1)]
