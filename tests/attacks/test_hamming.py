@@ -138,7 +138,7 @@ def test_an_attack_that_saw_nothing_and_bad_options_are_refused():
         attacks.Hamming().link(Traces([[0]], 2))
     with pytest.raises(OptionError, match="noise must lie in"):
         attacks.WeightedHamming(top_k=1, noise=1.0).fit(Traces([[0]], 2))
-    with pytest.raises(OptionError, match="top_k must lie between 1 and the 2 tokens"):
+    with pytest.raises(OptionError, match="top_k must be a whole number from 1 to the 2 tokens"):
         attacks.WeightedHamming(top_k=5, noise=0.1).fit(Traces([[0]], 2))
     with pytest.raises(OptionError, match="there is one outside"):
         attacks.Hamming().fit(Traces([[0]], 2)).score(Traces([[0]], 2), np.array([1]))

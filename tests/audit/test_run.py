@@ -106,7 +106,7 @@ def test_progress_grows_to_one():
         ({"epochs": (9,)}, "have 5 epochs; cannot look at the first 9"),
         ({"sample": 5, "everyone": True}, "not both"),
         ({"attacks": ()}, "choose at least one attack"),
-        ({"top_k": 9}, "top_k must lie between 1 and the 6"),
+        ({"top_k": 9}, "top_k must be a whole number from 1 to the 6"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options, message):

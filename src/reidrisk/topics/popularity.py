@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.bounds import token_probabilities
 from reidrisk.errors import DataError, OptionError
 from reidrisk.traces import Traces
 
@@ -33,12 +34,7 @@ def exposure(n_topics: int, top_k: int, noise: float) -> tuple[float, float]:
     >>> round(q_in, 6), round(q_out, 6)
     (0.190107, 0.000107)
     """
-    if not 1 <= top_k <= n_topics:
-        raise OptionError(f"top_k must lie between 1 and the {n_topics} tokens of the vocabulary, not {top_k}")
-    if not 0.0 <= noise <= 1.0:
-        raise OptionError(f"noise is a probability in [0, 1], not {noise}")
-    q_out = noise / n_topics
-    return (1.0 - noise) / top_k + q_out, q_out
+    return token_probabilities(n_topics, top_k, noise)
 
 
 def popularity(traces: Traces, top_k: int, noise: float, per_epoch: bool = False) -> npt.NDArray[np.float64]:
