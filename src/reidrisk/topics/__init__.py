@@ -1,8 +1,19 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
+from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.pairs import pairs_from_observers, pairs_from_sets
 from reidrisk.topics.popularity import exposure, popularity
 from reidrisk.topics.simulate import TopicsAPI
 from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["Taxonomy", "TopicsAPI", "exposure", "pairs_from_observers", "pairs_from_sets", "popularity"]
+__all__ = [
+    "Classification",
+    "Coverage",
+    "HostClassifier",
+    "Taxonomy",
+    "TopicsAPI",
+    "exposure",
+    "pairs_from_observers",
+    "pairs_from_sets",
+    "popularity",
+]

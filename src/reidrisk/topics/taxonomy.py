@@ -131,11 +131,11 @@ class Taxonomy:
 
     def label(self, topic: int) -> str:
         """Return the whole path of an id."""
-        return self._label[self._known(topic)]
+        return self._label[self.checked(topic)]
 
     def parent(self, topic: int) -> int | None:
         """Return the id one level up, or ``None`` for a root."""
-        return self._parent[self._known(topic)]
+        return self._parent[self.checked(topic)]
 
     def ancestors(self, topic: int) -> tuple[int, ...]:
         """Return the ids above a topic, the nearest first and its root last; none for a root."""
@@ -148,11 +148,11 @@ class Taxonomy:
 
     def root(self, topic: int) -> int:
         """Return the root of the tree that a topic is in; a root is its own."""
-        return (self._known(topic), *self.ancestors(topic))[-1]
+        return (self.checked(topic), *self.ancestors(topic))[-1]
 
     def children(self, topic: int) -> tuple[int, ...]:
         """Return the ids one level below a topic, ascending."""
-        return self._children.get(self._known(topic), ())
+        return self._children.get(self.checked(topic), ())
 
     def to_tokens(self, ids: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the token of each id, in the same shape; -1 stays -1, an id that is not there is refused."""
@@ -160,7 +160,7 @@ class Taxonomy:
         tokens = np.minimum(np.searchsorted(self._ids, given), len(self) - 1)
         strange = (self._ids[tokens] != given) & (given != -1)
         if strange.any():
-            self._known(int(given[strange].flat[0]))
+            self.checked(int(given[strange].flat[0]))
         return np.where(given == -1, -1, tokens)
 
     def to_ids(self, tokens: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -170,7 +170,8 @@ class Taxonomy:
             raise DataError(f"tokens must lie in [-1, {len(self)}), the taxonomy has {len(self)} topics")
         return np.where(given == -1, -1, self._ids[given])
 
-    def _known(self, topic: int) -> int:
+    def checked(self, topic: int) -> int:
+        """Return the id, or say that the taxonomy does not have it."""
         if topic not in self:
             raise DataError(
                 f"topic id {topic!r} is not in the taxonomy of {len(self)} topics, "

@@ -1,0 +1,278 @@
+"""From hosts to topics by a published list, with what the list does not cover counted and never hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.formats import existing_file
+from reidrisk.topics.hosts import distinct_values, plain_host
+from reidrisk.topics.taxonomy import Taxonomy
+
+__all__ = ["Classification", "Coverage", "HostClassifier"]
+
+TOPICS, NO_TOPIC, UNKNOWN, NOT_A_HOST = 0, 1, 2, 3
+_STATUS = ("topics", "no topic", "unknown", "not a host")
+_TESTING = "for testing only"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many of the given hosts the list speaks of; the four counts add up to ``n``.
+
+    Examples
+    --------
+    >>> Coverage(n=4, topics=1, no_topic=1, unknown=2, not_a_host=0, by_ancestor=1).shares
+    {'topics': 0.25, 'no topic': 0.25, 'unknown': 0.5, 'not a host': 0.0}
+    """
+
+    n: int
+    topics: int
+    """Listed with at least one topic."""
+    no_topic: int
+    """Listed with an empty list: known to have no topic."""
+    unknown: int
+    """Not listed, nor any ancestor."""
+    not_a_host: int
+    """Counted only with ``invalid="count"``; refused otherwise."""
+    by_ancestor: int
+    """Of the listed: those found only by the name of an ancestor, as ``mail.a.com`` by ``a.com``."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Share of each answer among the ``n``; all zero when nothing was given."""
+        counts = (self.topics, self.no_topic, self.unknown, self.not_a_host)
+        return {name: count / max(self.n, 1) for name, count in zip(_STATUS, counts, strict=True)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts and shares for JSON."""
+        return {**asdict(self), "shares": self.shares}
+
+    def __str__(self) -> str:
+        parts = [f"{share:.1%} {name}" for name, share in self.shares.items() if name != "not a host" or share]
+        return f"{self.n:,} hosts: {', '.join(parts)}"
+
+
+class Classification:
+    """Topics of each given host, in the order given; made by :meth:`HostClassifier.classify`.
+
+    Item ``i`` is a tuple of topic ids, empty for 'no topic', or ``None`` for unknown and for what is not a host.
+    """
+
+    __slots__ = ("_coverage", "_distinct", "_starts", "_status", "_taxonomy", "_tokens")
+
+    def __init__(
+        self, taxonomy: Taxonomy, codes: npt.NDArray[np.int64], found: Sequence[tuple[int, bool, tuple[int, ...]]]
+    ) -> None:
+        status = np.array([entry[0] for entry in found], dtype=np.uint8)
+        climbed = np.array([entry[1] for entry in found], dtype=bool)
+        sizes = np.array([len(entry[2]) for entry in found], dtype=np.int64)
+        flat = np.array([token for entry in found for token in entry[2]], dtype=np.int64)
+        self._taxonomy = taxonomy
+        self._status = status[codes]
+        self._starts = np.concatenate([[0], np.cumsum(sizes[codes])])
+        first = np.concatenate([[0], np.cumsum(sizes)])[codes]
+        within = np.arange(self._starts[-1]) - np.repeat(self._starts[:-1], sizes[codes])
+        self._tokens: npt.NDArray[np.int64] = flat[np.repeat(first, sizes[codes]) + within]
+        for array in (self._status, self._starts, self._tokens):
+            array.flags.writeable = False
+        self._coverage = _coverage(self._status, climbed[codes])
+        self._distinct = _coverage(status, climbed)
+
+    @property
+    def status(self) -> npt.NDArray[np.uint8]:
+        """Answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host."""
+        return self._status
+
+    @property
+    def tokens(self) -> npt.NDArray[np.int64]:
+        """Tokens (not ids) of all hosts in turn; those of host ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
+        return self._tokens
+
+    @property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Where the tokens of each host begin, and a last entry where they end."""
+        return self._starts
+
+    @property
+    def coverage(self) -> Coverage:
+        """Coverage of all given values: of visits, when one host was given a visit."""
+        return self._coverage
+
+    @property
+    def distinct(self) -> Coverage:
+        """Coverage of the distinct values among them."""
+        return self._distinct
+
+    def __len__(self) -> int:
+        return len(self._status)
+
+    def __getitem__(self, i: int) -> tuple[int, ...] | None:
+        row = range(len(self))[i]
+        if self._status[row] >= UNKNOWN:
+            return None
+        return tuple(self._taxonomy.to_ids(self._tokens[self._starts[row] : self._starts[row + 1]]).tolist())
+
+    def __iter__(self) -> Iterator[tuple[int, ...] | None]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Classification({self._coverage})"
+
+
+class HostClassifier:
+    """Topics of hosts, by a list (jha, Section 2, Step 1: only the host counts, nothing else of an address).
+
+    A host is looked up by its own name, then by the names of its ancestors, nearest first, down to two labels:
+    ``www.a.b.com``, ``a.b.com``, ``b.com``. The first name that is listed decides, even with an empty list. The
+    names of a Chrome list have blanks for ``.``, ``-`` and ``_``, so ``a-b.com`` and ``a.b.com`` are one name to it.
+
+    Hosts that are not listed are **unknown**: Chrome would ask a model, which is not part of this class. Every
+    answer carries its :class:`Coverage`.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The version that the ids belong to.
+    topics : mapping of str to sequence of int
+        Topic ids of each name; an empty sequence says that the name has no topic.
+    ancestors : bool
+        Without, only the host's own name counts, less a leading ``www.``.
+
+    Examples
+    --------
+    >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
+    >>> c = HostClassifier(taxonomy, {"rain.com": [7, 1], "example.org": []})
+    >>> found = c.classify(["www.rain.com", "example.org", "other.net", "rain.com"])
+    >>> list(found)
+    [(7, 1), (), None, (7, 1)]
+    >>> found
+    Classification(4 hosts: 50.0% topics, 25.0% no topic, 25.0% unknown)
+    """
+
+    def __init__(self, taxonomy: Taxonomy, topics: Mapping[str, Sequence[int]], ancestors: bool = True) -> None:
+        self._build("", taxonomy, ancestors, [(f"the entry {name!r}", name, ids) for name, ids in topics.items()])
+
+    @classmethod
+    def from_override_list(cls, path: PathLike, taxonomy: Taxonomy, ancestors: bool = True) -> HostClassifier:
+        r"""Read Chrome's ``override_list.tsv``: a header ``domain<TAB>topics``, then a name and its ids a line.
+
+        Rows whose name begins with ``for testing only`` are dropped; they may use ids that the taxonomy lacks.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "override_list.tsv"
+        >>> _ = file.write_text("domain\ttopics\nfor testing only 123\t1,2,3\nrain radar com\t7,1\nno topic org\n")
+        >>> c = HostClassifier.from_override_list(file, Taxonomy({1: "/News", 7: "/News/Weather"}))
+        >>> len(c), list(c.classify(["rain-radar.com", "no.topic.org"]))
+        (2, [(7, 1), ()])
+        """
+        file, name = existing_file(path), str(path)
+        try:
+            lines = file.read_bytes().decode("utf-8-sig").split("\n")
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; it is no list of domains") from error
+        except OSError as error:
+            raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
+        if lines[0].rstrip("\r").split("\t") != ["domain", "topics"]:
+            raise FormatError(
+                f"{name}: line 1 is {lines[0][:60]!r}; the header of an override list is 'domain<TAB>topics'"
+            )
+        entries = []
+        for number, line in enumerate(lines[1:] if lines[-1] else lines[1:-1], start=2):
+            domain, _, given = line.rstrip("\r").partition("\t")
+            if domain.startswith(_TESTING):
+                continue
+            if not re.fullmatch(r"([0-9]{1,9}(,[0-9]{1,9})*)?", given):
+                raise FormatError(
+                    f"{name}: line {number} has the topics {given[:60]!r}; give ids with commas between, or none"
+                )
+            entries.append((f"line {number}", domain, [int(topic) for topic in given.split(",")] if given else []))
+        made = cls.__new__(cls)
+        made._build(f"{name}: ", taxonomy, ancestors, entries)
+        return made
+
+    def _build(
+        self, prefix: str, taxonomy: Taxonomy, ancestors: bool, entries: Iterable[tuple[str, str, Sequence[int]]]
+    ) -> None:
+        self.taxonomy, self.ancestors = taxonomy, bool(ancestors)
+        self._listed: dict[str, tuple[int, ...]] = {}
+        for where, name, ids in entries:
+            self._add(f"{prefix}{where}", name, ids)
+        if not self._listed:
+            raise DataError(f"{prefix}there is no domain in the list; give at least one")
+
+    def _add(self, where: str, name: str, ids: Sequence[int]) -> None:
+        key = _key(name)
+        if not re.fullmatch(r"[a-z0-9]+( +[a-z0-9]+)+", key):
+            raise DataError(f"{where} has the domain {name[:60]!r}; give lower-case letters, digits and dots or blanks")
+        if key in self._listed:
+            raise DataError(f"{where} has the domain {name!r} again; '.', '-', '_' and blanks are the same to the list")
+        if len(set(ids)) != len(ids):
+            raise DataError(f"{where} names a topic twice: {list(ids)}")
+        try:
+            tokens = self.taxonomy.to_tokens([self.taxonomy.checked(topic) for topic in ids])
+        except DataError as error:
+            raise DataError(f"{where}: {error}") from None
+        self._listed[key] = tuple(tokens.tolist())
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def __repr__(self) -> str:
+        empty = sum(not tokens for tokens in self._listed.values())
+        return f"HostClassifier({len(self):,} domains, {empty:,} of them without a topic; {self.taxonomy!r})"
+
+    def classify(self, hosts: Any, invalid: Literal["refuse", "count"] = "refuse") -> Classification:
+        """Return the topics of each host.
+
+        Parameters
+        ----------
+        hosts : sequence, array or Arrow column of str
+            Hosts, one a visit or one each. Capitals and one final dot do not count; names in other scripts are
+            taken in their ASCII form (IDNA 2003).
+        invalid : {"refuse", "count"}
+            What is not a host (missing, empty, with blanks, a scheme, a path or a port, an IP address, a malformed
+            name) is refused with its position, or counted as such.
+        """
+        if invalid not in ("refuse", "count"):
+            raise OptionError(f"invalid must be 'refuse' or 'count', not {invalid!r}")
+        codes, values = distinct_values(hosts)
+        found: list[tuple[int, bool, tuple[int, ...]]] = []
+        for code, value in enumerate(values):
+            host, fault = plain_host(value)
+            if fault and invalid == "refuse":
+                at = int(np.argmax(codes == code))
+                raise DataError(
+                    f"value {at} is {value!r}: {fault}; give hosts such as 'www.example.org', or count such values"
+                )
+            found.append((NOT_A_HOST, False, ()) if fault else self._look_up(host))
+        return Classification(self.taxonomy, codes, found)
+
+    def _look_up(self, host: str) -> tuple[int, bool, tuple[int, ...]]:
+        name, climbed = host, False
+        while True:
+            tokens = self._listed.get(_key(name))
+            if tokens is not None:
+                return (TOPICS if tokens else NO_TOPIC), climbed, tokens
+            first, _, rest = name.partition(".")
+            if "." not in rest or not (self.ancestors or (first == "www" and not climbed)):
+                return UNKNOWN, False, ()
+            name, climbed = rest, True
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[._-]", " ", name)
+
+
+def _coverage(status: npt.NDArray[np.uint8], climbed: npt.NDArray[np.bool_]) -> Coverage:
+    topics, no_topic, unknown, not_a_host = np.bincount(status, minlength=4).tolist()
+    return Coverage(len(status), topics, no_topic, unknown, not_a_host, by_ancestor=int(climbed.sum()))
