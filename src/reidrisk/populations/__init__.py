@@ -1,5 +1,7 @@
 """Who people are: the populations that everything else is tried on."""
 
 from reidrisk.populations.published import published
+from reidrisk.populations.rate_tables import read_rates
+from reidrisk.populations.rates import Rates, crossover, distinct, identical, iid, real
 
-__all__ = ["published"]
+__all__ = ["Rates", "crossover", "distinct", "identical", "iid", "published", "read_rates", "real"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
-from reidrisk.streams import blocks, stream
+from reidrisk.populations.rates import BLOCK, Rates
+from reidrisk.streams import blocks, checked_seed, stream
 from reidrisk.topics.popularity import exposure
 from reidrisk.traces import TopSets, Traces
 
@@ -55,6 +58,59 @@ class TopicsAPI:
     def q_out(self) -> float:
         """Probability that a given topic outside the top set is shown."""
         return exposure(self.n_topics, self.top_k, self.noise)[1]
+
+    def profiles(self, rates: Rates, epochs: int = 30, seed: int = 0, threads: int | None = None) -> TopSets:
+        """Simulate browsing: the top sets of users with these visit rates (jha, Section 5.1 and Section 2, Step 2).
+
+        In every epoch user u visits topic t Poisson(lambda[u, t]) times, independently; the ``top_k`` most visited
+        topics are the set, equals in random order; topics that were not visited are no part of it. A set that is still
+        short is filled with distinct topics drawn uniformly from the rest of the taxonomy, once per user and epoch: the
+        same padding for every observer.
+
+        Parameters
+        ----------
+        rates : Rates
+            Mean weekly visits, see :mod:`reidrisk.populations`; made block by block, never held whole.
+        epochs : int
+            Number of epochs; more of them leave the first ones as they are.
+        seed : int
+            Seed; more users leave the first ones as they are.
+        threads : int, optional
+            Threads to use, one for each core when missing; the answer does not depend on it.
+
+        Returns
+        -------
+        TopSets
+            Full sets, the most visited topic first and padding last.
+
+        Examples
+        --------
+        >>> from reidrisk import populations
+        >>> rates = populations.identical(3, n_topics=9, top_k=2)
+        >>> sets = TopicsAPI(n_topics=9, top_k=2).profiles(rates, epochs=4)
+        >>> sets, sorted(set(sets.tokens.ravel().tolist()))
+        (TopSets(3 users x 4 epochs x 2 tokens of 9), [0, 1])
+        """
+        from reidrisk.topics.visits import visit_blocks  # the compiler is loaded by those who simulate
+
+        if not isinstance(rates, Rates):
+            raise DataError(f"profiles needs Rates, not {type(rates).__name__}; give populations.real(matrix)")
+        if rates.n_topics != self.n_topics:
+            raise DataError(f"the rates have {rates.n_topics} topics, but the API has {self.n_topics}")
+        if isinstance(epochs, bool) or not isinstance(epochs, int | np.integer) or epochs < 1:
+            raise OptionError(f"epochs must be a whole number of at least 1, not {epochs!r}")
+        seed = checked_seed(seed)
+        sets = np.empty((len(rates), epochs, self.top_k), dtype=np.min_scalar_type(-self.n_topics))
+
+        def fill(part: tuple[int, int, int]) -> None:
+            block, start, stop = part
+            rngs = [stream(seed, f"topics profiles epoch {epoch}", block) for epoch in range(epochs)]
+            visit_blocks(rates.block(block), rngs, sets[start:stop])
+
+        with ThreadPoolExecutor(n_threads(threads)) as pool:
+            list(pool.map(fill, blocks(len(rates), BLOCK)))
+        sets.flags.writeable = False
+        return TopSets(sets, self.n_topics)
 
     def expose(self, top_sets: TopSets, seed: int, site: str = "a") -> Traces:
         """Draw what one observer sees: in each epoch one of the top set, or with probability p any topic.

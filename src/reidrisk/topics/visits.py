@@ -1,0 +1,81 @@
+"""The kernel that turns visit rates into top sets: Poisson visits, the k most visited topics, padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["visit_blocks"]
+
+_LAST = 170  # 30 + 25 standard deviations: beyond it rounding, not chance, would keep the walk going
+_OVER = np.concatenate([[0.0], 1.0 / np.arange(1, _LAST + 1)])  # 1 / count: a product is quicker than a quotient
+_SEARCHED = 30.0
+"""Below this rate a count is found by walking up its distribution; above, by the library's rejection method."""
+
+
+def visit_blocks(rates: Any, rngs: list[np.random.Generator], out: npt.NDArray[np.signedinteger[Any]]) -> None:
+    """Fill ``out`` (users, epochs, k) from the (users, topics) ``csr_array`` of rates, one generator an epoch.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> sets = np.empty((1, 1, 2), dtype=np.int16)
+    >>> visit_blocks(sparse.csr_array([[0.0, 90.0, 9.0]]), [np.random.default_rng(0)], sets)
+    >>> sets[0, 0].tolist()
+    [1, 2]
+    """
+    starts, topics = rates.indptr.astype(np.int64), rates.indices.astype(np.int64)
+    lambdas = rates.data.astype(np.float64)
+    never = np.exp(-lambdas)
+    for epoch, rng in enumerate(rngs):
+        top_sets(rng, starts, topics, lambdas, never, rates.shape[1], out[:, epoch])
+
+
+@numba.njit(nogil=True, cache=True)
+def top_sets(
+    rng: Any, starts: Any, topics: Any, lambdas: Any, never: Any, n_topics: int, out: Any
+) -> None:  # pragma: no cover - compiled
+    """Draw one epoch of every user, in order, so that fewer users are a prefix of more."""
+    k = out.shape[1]
+    key = np.empty(k)  # visits plus a lot in [0, 1): the lot decides among equals
+    for user in range(len(starts) - 1):
+        held = 0
+        for i in range(starts[user], starts[user + 1]):
+            if lambdas[i] < _SEARCHED:
+                count = 0
+                chance = never[i]
+                left = rng.random() - chance
+                while left >= 0.0 and count < _LAST:
+                    count += 1
+                    chance *= lambdas[i] * _OVER[count]
+                    left -= chance
+            else:
+                count = rng.poisson(lambdas[i])
+            if count == 0 or (held == k and count + 1.0 <= key[k - 1]):
+                continue
+            this = count + rng.random()
+            if held == k:
+                if this <= key[k - 1]:
+                    continue
+                place = k - 1
+            else:
+                place = held
+                held += 1
+            while place > 0 and key[place - 1] < this:
+                key[place] = key[place - 1]
+                out[user, place] = out[user, place - 1]
+                place -= 1
+            key[place] = this
+            out[user, place] = topics[i]
+        while held < k:
+            drawn = int(rng.random() * n_topics)
+            new = True
+            for j in range(held):
+                if out[user, j] == drawn:
+                    new = False
+            if new:
+                out[user, held] = drawn
+                held += 1

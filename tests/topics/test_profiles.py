@@ -1,0 +1,126 @@
+"""Simulated browsing: visits, top sets and padding have the distribution the paper states."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from reidrisk import populations
+from reidrisk.errors import DataError, OptionError
+from reidrisk.populations.rates import BLOCK
+from reidrisk.topics import TopicsAPI
+
+N = 40_000
+
+
+def profiles(row, top_k, epochs=1, seed=0, n=N):
+    rates = populations.real(np.tile(np.asarray(row, dtype=float), (n, 1)))
+    return TopicsAPI(len(row), top_k=top_k).profiles(rates, epochs=epochs, seed=seed).tokens
+
+
+def directly(row, top_k, rng):
+    """Read the definition aloud for one user and epoch."""
+    visits = rng.poisson(row)
+    visited = [t for t in rng.permutation(len(row)) if visits[t] > 0]
+    top = sorted(visited, key=lambda t: -visits[t])[:top_k]
+    rest = [t for t in range(len(row)) if t not in top]
+    return top + list(rng.choice(rest, size=top_k - len(top), replace=False))
+
+
+def share(tokens, n_topics):
+    return np.bincount(tokens.ravel(), minlength=n_topics) / (tokens.size // tokens.shape[-1])
+
+
+@pytest.mark.parametrize(
+    "row", [[0.3, 0, 2.0, 5.0, 0.9, 1.1, 0], [0.05, 0.1, 0, 0, 0, 0.2, 0], [40, 29, 35, 31, 0, 0, 33]]
+)
+def test_frequencies_agree_with_a_direct_simulation(row):
+    rng = np.random.default_rng(1)
+    slow = np.array([directly(row, 3, rng) for _ in range(20_000)])
+    fast = profiles(row, 3)[:, 0]
+    assert share(fast, 7) == pytest.approx(share(slow, 7), abs=0.015)
+
+    def pairs(tokens):
+        held = (tokens[..., None] == np.arange(7)).any(axis=1).astype(float)
+        return held.T @ held / len(held)
+
+    assert pairs(fast) == pytest.approx(pairs(slow), abs=0.015)
+    assert share(fast[:, :1], 7) == pytest.approx(share(slow[:, :1], 7), abs=0.015)
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.0, 7.0])
+def test_one_visited_topic_in_closed_form(rate):
+    tokens = profiles([0, 0, rate, 0, 0, 0], top_k=2)[:, 0]
+    visited = 1 - math.exp(-rate)
+    # Not visited, it may still be drawn as padding: two of six topics.
+    assert share(tokens, 6)[2] == pytest.approx(visited + (1 - visited) * 2 / 6, abs=0.01)
+    others = np.delete(share(tokens, 6), 2)
+    assert others == pytest.approx(visited / 5 + (1 - visited) * 2 / 6, abs=0.01)
+
+
+@pytest.mark.parametrize("rate", [0.4, 12.0, 50.0])
+def test_equal_rates_are_equally_likely_in_every_place(rate):
+    tokens = profiles([rate] * 6, top_k=2)[:, 0]
+    for place in (0, 1):
+        assert share(tokens[:, place : place + 1], 6) == pytest.approx(1 / 6, abs=0.01)
+
+
+@pytest.mark.parametrize("one", [0.5, 3.0, 12.0, 29.0, 31.0, 80.0])
+def test_who_wins_between_two_topics_in_closed_form(one):
+    other = one * 1.1
+    tokens = profiles([one, other], top_k=1)[:, 0, 0]
+    difference = stats.skellam(one, other)
+    # With equal visits, both none included, a fair coin decides.
+    assert np.mean(tokens == 0) == pytest.approx(difference.sf(0) + difference.pmf(0) / 2, abs=0.012)
+
+
+def test_padding_is_uniform_distinct_and_new_every_epoch():
+    tokens = profiles([0] * 10, top_k=3, epochs=2)
+    assert share(tokens, 10) == pytest.approx(3 / 10, abs=0.01)
+    assert (np.diff(np.sort(tokens, axis=2), axis=2) > 0).all()
+    same = np.mean(tokens[:, 0, 0] == tokens[:, 1, 0])
+    assert same == pytest.approx(1 / 10, abs=0.01)
+
+
+def test_sets_are_full_even_when_they_hold_the_whole_taxonomy():
+    tokens = profiles([0, 0.5, 2.0], top_k=3, n=500)
+    assert (np.sort(tokens, axis=2) == np.arange(3)).all()
+
+
+def test_more_users_epochs_and_threads_change_nothing():
+    matrix = np.random.default_rng(0).gamma(0.3, 4.0, size=(30, 12))
+    api = TopicsAPI(12)
+    n = BLOCK + 100
+    all_of_them = api.profiles(populations.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=2).tokens
+    one_thread = api.profiles(populations.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=1).tokens
+    fewer = api.profiles(populations.crossover(matrix, 70, seed=2), epochs=2, seed=5).tokens
+    other = api.profiles(populations.crossover(matrix, 70, seed=2), epochs=2, seed=6).tokens
+    assert np.array_equal(all_of_them, one_thread)
+    assert np.array_equal(all_of_them[:70, :2], fewer)
+    assert not np.array_equal(fewer, other)
+
+
+def test_the_two_extremes_fill_their_sets_without_padding():
+    api = TopicsAPI(349)
+    same = api.profiles(populations.identical(2_000), epochs=5).tokens
+    assert np.mean(np.sort(same, axis=2) == np.arange(5)) > 0.999
+    rates = populations.distinct(2_000, seed=3)
+    apart = np.sort(api.profiles(rates, epochs=5).tokens, axis=2)
+    truth = np.nonzero(rates.toarray())[1].reshape(-1, 1, 5)
+    assert np.mean((apart == truth).all(axis=2)) > 0.999
+
+
+def test_huge_and_empty_rates_work():
+    tokens = profiles([1e6, 0, 1e3, 1e-12], top_k=2, n=50)[:, 0]
+    assert (tokens == [0, 2]).all()
+
+
+def test_bad_input_is_one_clear_line():
+    with pytest.raises(DataError, match=r"profiles needs Rates, not ndarray; give populations.real\(matrix\)"):
+        TopicsAPI(5).profiles(np.ones((2, 5)))
+    with pytest.raises(DataError, match="the rates have 5 topics, but the API has 9"):
+        TopicsAPI(9).profiles(populations.real(np.ones((2, 5))))
+    for epochs in (0, 1.5, True):
+        with pytest.raises(OptionError, match="epochs must be a whole number"):
+            TopicsAPI(5).profiles(populations.real(np.ones((2, 5))), epochs=epochs)
