@@ -1,5 +1,6 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
+from reidrisk.topics.browser import Browser, BrowserEpoch
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.pairs import pairs_from_observers, pairs_from_sets
 from reidrisk.topics.popularity import exposure, popularity
@@ -7,6 +8,8 @@ from reidrisk.topics.simulate import TopicsAPI
 from reidrisk.topics.taxonomy import Taxonomy
 
 __all__ = [
+    "Browser",
+    "BrowserEpoch",
     "Classification",
     "Coverage",
     "HostClassifier",

@@ -1,0 +1,235 @@
+"""One browser by the specification of the Topics API: from page visits to what a caller is told on a site."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections import Counter, deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from reidrisk.errors import DataError, OptionError
+from reidrisk.streams import checked_seed, stream
+from reidrisk.topics.popularity import exposure
+from reidrisk.topics.taxonomy import Taxonomy
+
+__all__ = ["Browser", "BrowserEpoch"]
+
+DAY = 86_400
+WEEK = 7 * DAY
+_OBSERVED = 3 * WEEK
+_KEPT = 4 * WEEK
+_LONGEST_DELAY = 2 * DAY
+_EPOCHS_KEPT = 4
+_EPOCHS_SHOWN = 3
+_GRID = 1_000_000
+
+
+@dataclass(frozen=True)
+class BrowserEpoch:
+    """What a browser remembers of one epoch."""
+
+    time: int
+    """When it was calculated, in seconds."""
+    topics: tuple[int, ...]
+    """The top set as ids, the most visited first, padding last."""
+    n_padding: int
+    """How many of them are padding."""
+    callers: tuple[frozenset[str], ...] = field(repr=False)
+    """For each topic, who observed the user in three weeks on a page about it or about a topic below it."""
+
+
+@dataclass(frozen=True)
+class _Visit:
+    time: int
+    topics: tuple[int, ...]
+    callers: frozenset[str]
+
+
+class Browser:
+    """A browser that follows the published specification step by step (jha, Section 2, with its footnote 11).
+
+    Every seven days it derives the topics of the most page visits in the week that ended. All that is random
+    about an answer is an HMAC-SHA256 under the browser's own 128-bit key of (decision, epoch, site): asked again, a
+    site gets the same answer, and two sites get independent ones. The specification leaves open how such messages
+    are written as bytes; here they are text, so a key gives other answers than in another browser, with the same
+    distribution. Ties and padding are drawn once an epoch.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        Topics that pages and noise can be about.
+    seed : int
+        Seed of ties and padding, and of the key where none is given.
+    key : bytes, optional
+        The secret of the browser, 16 bytes.
+    start : int
+        When the browser is first used, in seconds; its first calculation is then, and finds nothing but padding.
+    top_k, noise
+        As for :class:`TopicsAPI`. Noise is rounded to a millionth.
+    noise_rule : {"observed", "original"}
+        A random topic is told only where the real one would have been (the specification since 2023), or to
+        every caller, whatever it observed (the original rule).
+    high_utility : collection of int
+        Root topics whose trees rank before all others, whatever their visits; empty ranks by visits alone. The
+        specification's example compares a topic itself with the list; the published buckets are of whole trees.
+    always_on : bool
+        Without, a calculation that falls due while nothing happens waits for the next visit or question, as in a
+        browser that was closed.
+
+    Examples
+    --------
+    >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports", 9: "/Travel"})
+    >>> b = Browser(taxonomy, seed=0, top_k=1, noise=0.0)
+    >>> b.visit(time=3600, topics=[7], callers=["ads.example"])
+    >>> b.visit(time=7200, topics=[4], callers=[])  # nobody calls the API: the visit does not count
+    >>> two_weeks = 14 * 86_400
+    >>> b.topics(two_weeks, site="shop.example", caller="ads.example")
+    (7,)
+    >>> b.topics(two_weeks, site="shop.example", caller="other.example")
+    ()
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        seed: int = 0,
+        key: bytes | None = None,
+        start: int = 0,
+        top_k: int = 5,
+        noise: float = 0.05,
+        noise_rule: Literal["observed", "original"] = "observed",
+        high_utility: Collection[int] = (),
+        always_on: bool = True,
+    ) -> None:
+        exposure(len(taxonomy), top_k, noise)
+        if noise_rule not in ("observed", "original"):
+            raise OptionError(f"noise_rule must be 'observed' or 'original', not {noise_rule!r}")
+        if key is not None and (not isinstance(key, bytes) or len(key) != 16):
+            raise OptionError("key must be 16 bytes (128 bits)")
+        for topic in high_utility:
+            if taxonomy.parent(topic) is not None:
+                raise OptionError(f"high_utility names root topics; {topic} is {taxonomy.label(topic)!r}")
+        self.taxonomy, self.top_k, self.noise = taxonomy, int(top_k), float(noise)
+        self.noise_rule, self.always_on = noise_rule, bool(always_on)
+        self._high = frozenset(int(topic) for topic in high_utility)
+        self._seed = checked_seed(seed)
+        self._key = stream(self._seed, "key of a topics browser").bytes(16) if key is None else key
+        self._now = _seconds(start)
+        self._due = self._now
+        self._calculations = 0
+        self._new: deque[_Visit] = deque()  # since the last calculation
+        self._old: deque[_Visit] = deque()  # counted before, kept to know who observed what
+        self._epochs: list[BrowserEpoch] = []
+
+    @property
+    def epochs(self) -> tuple[BrowserEpoch, ...]:
+        """The epochs the browser remembers, four at most, the oldest first."""
+        return tuple(self._epochs)
+
+    @property
+    def n_visits(self) -> int:
+        """How many visits the browser remembers; they are deleted after four weeks."""
+        return len(self._old) + len(self._new)
+
+    def visit(self, time: int, topics: Iterable[int], callers: Iterable[str]) -> None:
+        """Record a page visit: the topics of its host and who called the API on it; without callers, nothing.
+
+        Times are seconds, never earlier than the visit or question before.
+        """
+        ids = tuple(dict.fromkeys(self.taxonomy.checked(topic) for topic in topics))
+        who = frozenset(_domain(caller, "caller") for caller in callers)
+        self._advance(time)
+        if who:
+            self._new.append(_Visit(self._now, ids, who))
+
+    def topics(self, time: int, site: str, caller: str) -> tuple[int, ...]:
+        """Return what a caller is told on a site: up to three topic ids, sorted, each once.
+
+        Sites and callers are registrable domains, such as ``example.co.uk``.
+        """
+        return tuple(sorted({topic for _, topic in self.answers(time, site, caller) if topic is not None}))
+
+    def answers(self, time: int, site: str, caller: str) -> tuple[tuple[int, int | None], ...]:
+        """Return (time of the epoch, topic told or ``None``) for each epoch that the site may see at this time."""
+        _domain(site, "site")
+        _domain(caller, "caller")
+        self._advance(time)
+        return tuple((epoch.time, self._answer(epoch, site, caller)) for epoch in self._shown(site))
+
+    def _answer(self, epoch: BrowserEpoch, site: str, caller: str) -> int | None:
+        place = self._hash("index of the top topic", epoch.time, site) % self.top_k
+        observed = caller in epoch.callers[place]
+        if not observed and self.noise_rule == "observed":
+            return None
+        if self._hash("random or top topic", epoch.time, site) % _GRID < round(self.noise * _GRID):
+            return int(self.taxonomy.ids[self._hash("random topic", epoch.time, site) % len(self.taxonomy)])
+        return epoch.topics[place] if observed else None
+
+    def _shown(self, site: str) -> list[BrowserEpoch]:
+        """Three epochs; a new one comes up to two days late and an old one goes up to two days early, by site."""
+        if not self._epochs:
+            return []
+        last = self._epochs[-1].time
+        too_early = self._now <= last + self._hash("delay of a new epoch", last, site) % _LONGEST_DELAY
+        seen = self._epochs[:-1] if too_early else self._epochs
+        oldest = self._now - _KEPT + self._hash("early end of an epoch", last, site) % _LONGEST_DELAY
+        return [epoch for epoch in seen[-_EPOCHS_SHOWN:] if epoch.time >= oldest]
+
+    def _hash(self, decision: str, time: int, site: str) -> int:
+        message = f"{decision}|{time}|{site}".encode()
+        return int.from_bytes(hmac.digest(self._key, message, hashlib.sha256)[:8], "little")
+
+    def _advance(self, time: int) -> None:
+        now = _seconds(time)
+        if now < self._now:
+            raise DataError(f"time {now} is before {self._now}, the visit or question before it; sort by time")
+        # What was calculated more than eight weeks ago leaves no trace: pass over it, however long the pause.
+        passed = max(0, (now - self._due) // WEEK - 8) if self.always_on else 0
+        self._due += passed * WEEK
+        self._calculations += passed
+        while self._due < now:
+            self._calculate(self._due if self.always_on else now)
+        self._now = now
+        for visits in (self._old, self._new):
+            while visits and visits[0].time < now - _KEPT:
+                visits.popleft()
+
+    def _calculate(self, at: int) -> None:
+        counts = Counter(topic for visit in self._new if visit.time >= at - WEEK for topic in visit.topics)
+        self._old.extend(self._new)
+        self._new.clear()
+        rng = stream(self._seed, "ties and padding of a topics browser", self._calculations)
+        names = sorted(counts)
+        luck = dict(zip(names, rng.random(len(names)).tolist(), strict=True))
+        ranked = sorted(names, key=lambda t: (self.taxonomy.root(t) not in self._high, -counts[t], luck[t]))
+        top = ranked[: self.top_k]
+        padding = self.top_k - len(top)
+        if padding:
+            others = [topic for topic in self.taxonomy.ids.tolist() if topic not in top]
+            top += rng.choice(others, size=padding, replace=False).tolist()
+        callers: dict[int, set[str]] = {topic: set() for topic in top}
+        for visit in self._old:
+            if visit.time >= at - _OBSERVED:
+                for topic in {above for t in visit.topics for above in (t, *self.taxonomy.ancestors(t))}:
+                    if topic in callers:
+                        callers[topic] |= visit.callers
+        self._epochs.append(BrowserEpoch(at, tuple(top), padding, tuple(frozenset(callers[t]) for t in top)))
+        del self._epochs[:-_EPOCHS_KEPT]
+        self._due = at + WEEK
+        self._calculations += 1
+
+
+def _seconds(time: int) -> int:
+    try:
+        whole = int(time)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"time is {time!r}; give seconds as a number") from None
+    return whole
+
+
+def _domain(name: str, what: str) -> str:
+    if not isinstance(name, str) or not name or "|" in name:
+        raise DataError(f"{what} is {name!r}; give a domain such as 'example.org'")
+    return name
