@@ -1,8 +1,21 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
 from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.combined import Both, Either
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.overlap import Overlap
+from reidrisk.attacks.sets import LooseSets, StrictSets
 
-__all__ = ["Attack", "FullInformation", "Hamming", "Links", "Overlap", "WeightedHamming"]
+__all__ = [
+    "Attack",
+    "Both",
+    "Either",
+    "FullInformation",
+    "Hamming",
+    "Links",
+    "LooseSets",
+    "Overlap",
+    "StrictSets",
+    "WeightedHamming",
+]

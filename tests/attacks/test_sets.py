@@ -1,0 +1,182 @@
+"""The set attacks on tables whose answer is known by hand, and against a plain reading of the definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reidrisk import Traces, attacks, measure, populations, topics
+from reidrisk.attacks import Both, Either, LooseSets, StrictSets
+from reidrisk.attacks.profiles import build_profiles, build_profiles_numpy, sizes, sizes_numpy
+from reidrisk.errors import DataError, OptionError
+
+TARGETS = Traces([[1, 1, 2, 2, 5], [1, 1, 3, 3, 6], [4, 4, 4, 3, -1], [7, 8, 0, -1, 2]], n_tokens=9)
+QUERIES = Traces([[2, 1, 1, 2, 8], [1, 3, 1, 6, 6], [4, 4, 4, 4, 4], [-1, -1, -1, -1, -1]], n_tokens=9)
+
+
+@st.composite
+def pair(draw):
+    n_tokens = draw(st.sampled_from([2, 4, 6, 70, 130]))
+    values = st.integers(-1, min(n_tokens, 5) - 1).map(lambda o: o if o < 1 else o + n_tokens - min(n_tokens, 5))
+    r = draw(st.integers(1, 6))
+    tables = [draw(st.lists(st.lists(values, min_size=r, max_size=r), min_size=1, max_size=7)) for _ in range(2)]
+    return Traces(tables[0], n_tokens), Traces(tables[1], n_tokens), draw(st.integers(1, 3))
+
+
+def plain(traces, f):
+    """Return (G, R^f) of every user as Python sets."""
+    rows = [[o for o in row if o >= 0] for row in traces.tokens.tolist()]
+    return [(set(row), {o for o in row if row.count(o) >= f}) for row in rows]
+
+
+def slow_strict(targets, queries, f):
+    t, q = ([kept for _, kept in plain(x, f)] for x in (targets, queries))
+    return [t.index(r) if r and t.count(r) == 1 and q.count(r) == 1 else -1 for r in q]
+
+
+def slow_loose(targets, queries, f, unique=False):
+    t, q, answers = plain(targets, f), plain(queries, f), []
+    kept_t, kept_q = [r for _, r in t], [r for _, r in q]
+    for seen, kept in q:
+        fits = [i for i, (s, r) in enumerate(t) if kept and r and kept <= s and r <= seen]
+        ok = len(fits) == 1 and (not unique or (kept_q.count(kept) == 1 and kept_t.count(kept_t[fits[0]]) == 1))
+        answers.append(fits[0] if ok else -1)
+    return answers
+
+
+@given(pair())
+@settings(deadline=None)
+def test_every_attack_is_what_the_paper_says(case):
+    targets, queries, f = case
+    got = {
+        name: attack.fit(targets).link(queries).target.tolist()
+        for name, attack in {
+            "strict": StrictSets(f),
+            "loose": LooseSets(f),
+            "unique": LooseSets(f, require_unique=True),
+            "both": Both(LooseSets(f), LooseSets(f + 1)),
+        }.items()
+    }
+    assert got["strict"] == slow_strict(targets, queries, f)
+    assert got["loose"] == slow_loose(targets, queries, f)
+    assert got["unique"] == slow_loose(targets, queries, f, unique=True)
+    pairs = list(zip(slow_loose(targets, queries, f), slow_loose(targets, queries, f + 1), strict=True))
+    assert got["both"] == [a if a == b else -1 for a, b in pairs]
+    either = Either(LooseSets(f), LooseSets(f + 1)).fit(targets).link(queries)
+    for (a, b), target, ties in zip(pairs, either.target.tolist(), either.n_ties.tolist(), strict=True):
+        named = {a, b} - {-1}
+        assert ties == len(named)
+        assert target == min(named, default=-1)
+
+
+@given(pair())
+@settings(deadline=None)
+def test_profiles_and_sizes_have_a_numpy_twin(case):
+    traces, _, f = case
+    fast, slow = build_profiles(traces, f), build_profiles_numpy(traces, f)
+    assert np.array_equal(fast.seen, slow.seen)
+    assert np.array_equal(fast.kept, slow.kept)
+    for words in (fast.seen, fast.kept):
+        assert np.array_equal(sizes(words), sizes_numpy(words))
+    assert sizes(fast.kept).tolist() == [len(kept) for _, kept in plain(traces, f)]
+
+
+@given(pair(), st.sampled_from(["strict", "loose", "both", "either", "strict either"]))
+@settings(deadline=None)
+def test_measured_rates_count_right_and_wrong_links_together(case, which):
+    targets, queries, f = case
+    n = min(len(targets), len(queries))
+    targets, queries = targets.take(slice(0, n)), queries.take(slice(0, n))
+    attack = {
+        "strict": StrictSets(f),
+        "loose": LooseSets(f),
+        "both": Both(LooseSets(f), StrictSets(f)),
+        "either": Either(LooseSets(f), LooseSets(f + 1)),
+        "strict either": Either(StrictSets(f), StrictSets(f + 1)),
+    }[which]
+    risk = measure.random_user(attack, targets, queries)
+    links = attack.fit(targets).link(queries)
+    right = sum(1 for i, t in enumerate(links.target.tolist()) if t == i and links.n_ties[i] == 1)
+    halves = [i for i in range(n) if links.n_ties[i] == 2 and links.target[i] >= 0 and "either" in which]
+    answers = [(attack.a._answers(queries).target, attack.b._answers(queries).target)] if halves else []
+    right += sum(0.5 for i in halves if i in (answers[0][0][i], answers[0][1][i]))
+    assert risk.rate == pytest.approx(right / n)
+    assert risk.abstained == pytest.approx(np.mean(links.target < 0))
+
+
+def test_profiles_of_four_users_by_hand():
+    p = build_profiles(TARGETS, 2)
+    assert p.kept[:, 0].tolist() == [2 + 4, 2 + 8, 16, 0]
+    assert p.seen[:, 0].tolist() == [2 + 4 + 32, 2 + 8 + 64, 16 + 8, 128 + 256 + 1 + 4]
+
+
+def test_strict_answers_of_four_users_by_hand():
+    # {1, 2} is found; {1, 6} is nobody's; {4} is found; an empty profile is nobody's, not even the empty target's.
+    links = StrictSets().fit(TARGETS).link(QUERIES)
+    assert links.target.tolist() == [0, -1, 2, -1]
+    assert links.score.tolist() == [3, 0, 2, 0]
+    assert links.n_ties.tolist() == [1, 0, 1, 0]
+
+
+def test_loose_answers_of_four_users_by_hand():
+    # Query 1 kept {1, 6}; target 1 saw both, and the {1, 3} it kept were seen by the query.
+    attack = LooseSets().fit(TARGETS)
+    assert attack.link(QUERIES).target.tolist() == [0, 1, 2, -1]
+    assert attack.score(QUERIES, np.array([0, 1, 2, 3])).tolist() == [3, 2, 2, 0]
+    rows, scores = attack.candidates(QUERIES, 2)
+    assert rows.tolist() == [[0, 1], [1, 0], [2, 0], [0, 1]]
+    assert scores.tolist() == [[3, 0], [2, 0], [2, 0], [0, 0]]
+    assert attack.candidates(QUERIES, 2, order=np.array([3, 2, 1, 0]))[0].tolist() == [[0, 3], [1, 3], [2, 3], [3, 2]]
+
+
+def test_twins_on_either_side_are_not_linked_strictly():
+    one, two = Traces([[1, 1]], 9), Traces([[1, 1], [1, 1]], 9)
+    assert StrictSets().fit(two).link(one).target.tolist() == [-1]
+    assert StrictSets().fit(one).link(two).target.tolist() == [-1, -1]
+    assert LooseSets().fit(one).link(two).target.tolist() == [0, 0]
+    assert LooseSets(require_unique=True).fit(one).link(two).target.tolist() == [-1, -1]
+
+
+def test_an_audience_keeps_a_sample_honest():
+    one, two = Traces([[1, 1]], 9), Traces([[1, 1], [1, 1]], 9)
+    assert StrictSets().fit(one).link(two.take(slice(0, 1))).target.tolist() == [0]
+    assert StrictSets(audience=two).fit(one).link(two.take(slice(0, 1))).target.tolist() == [-1]
+
+
+def test_two_answers_that_differ_tie():
+    # With f = 2 only target 0 fits, with f = 3 only target 1: it kept token 2 twice, which the query never saw.
+    targets = Traces([[1, 3, 1, 3, 5, 7], [1, 1, 1, 2, 2, 4]], n_tokens=9)
+    query = Traces([[1, 1, 1, 3, 3, 4]], n_tokens=9)
+    links = Either(LooseSets(2), LooseSets(3)).fit(targets).link(query)
+    assert (links.target.tolist(), links.n_ties.tolist()) == ([0], [2])
+    risk = measure.random_user(Either(LooseSets(2), LooseSets(3)), targets, query, truth=[1])
+    assert (risk.rate, risk.incorrect) == (0.5, 0.5)
+    assert Both(LooseSets(2), LooseSets(3)).fit(targets).link(query).target.tolist() == [-1]
+
+
+def test_best_and_worst_case_of_appendix_a():
+    api = topics.TopicsAPI(349)
+    for rates, low, high in [(populations.distinct(300, seed=1), 0.95, 1.0), (populations.identical(300), 0.0, 0.02)]:
+        sets = api.profiles(rates, epochs=40, seed=0)
+        a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
+        risk = measure.random_user(LooseSets(), a, b)
+        assert low <= risk.rate <= high
+        assert risk.incorrect <= 0.05
+
+
+def test_bad_input_is_one_clear_line():
+    with pytest.raises(OptionError, match=r"call fit\(targets\) first"):
+        StrictSets().link(QUERIES)
+    for threshold in (0, 1.5, True):
+        with pytest.raises(OptionError, match="threshold must be a whole number of epochs"):
+            LooseSets(threshold).fit(TARGETS)
+    with pytest.raises(DataError, match="targets have 9 tokens in the vocabulary, queries have 8"):
+        LooseSets().fit(TARGETS).link(Traces([[1]], 8))
+    with pytest.raises(DataError, match="compares traces, not list"):
+        LooseSets().fit([[1, 2]])
+    with pytest.raises(OptionError, match="Both combines set attacks, not Hamming"):
+        Both(LooseSets(), attacks.Hamming())
+    with pytest.raises(OptionError, match=r"target rows lie in \[0, 4\)"):
+        LooseSets().fit(TARGETS).score(QUERIES, np.array([0, 1, 2, 4]))
+    with pytest.raises(OptionError, match="cannot give 5 candidates of 4 targets"):
+        LooseSets().fit(TARGETS).candidates(QUERIES, 5)
