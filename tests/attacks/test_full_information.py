@@ -54,6 +54,7 @@ def test_sets_follow_the_users():
         (TopSets([[[0, 1]]], 9), Traces([[0, 1]], 9), "cover 1 epochs"),
         (TopSets([[[0, 1]]], 9), Traces([[0], [1]], 9), "1 users for 2 targets"),
         (TopSets([[[0, 1]]], 9, users=["a"]), Traces([[0]], 9, users=["b"]), "1 targets have no top sets"),
+        (TopSets([[[0, 1]]], 9), Traces([[0]], 9, users=["b"]), "name them in both or in neither"),
     ],
 )
 def test_sets_that_do_not_fit_are_refused(sets, targets, message):
@@ -65,5 +66,7 @@ def test_queries_must_fit_and_fit_comes_first():
     attack = attacks.FullInformation(TopSets([[[0, 1]]], 9))
     with pytest.raises(OptionError, match="call fit"):
         attack.link(Traces([[0]], 9))
+    with pytest.raises(OptionError, match="there is one outside"):
+        attack.fit(Traces([[0]], 9)).score(Traces([[0]], 9), np.array([-1]))
     with pytest.raises(DataError, match="queries have 2 of 9"):
         attack.fit(Traces([[0]], 9)).link(Traces([[0, 1]], 9))

@@ -89,6 +89,13 @@ def test_max_distance_abstains_and_matches_theorem_1():
     assert np.array_equal(choosy.target >= 0, far <= limit)
 
 
+def test_max_distance_does_not_answer_where_nothing_was_seen_by_both():
+    attack = attacks.WeightedHamming(2, 0.1, max_distance=50.0).fit(Traces([[0], [2]], 9))
+    assert attack.link(Traces([[-1], [0]], 9)).target.tolist() == [-1, 0]
+    with pytest.raises(OptionError, match="at least 0"):
+        attacks.WeightedHamming(2, 0.1, max_distance=float("nan")).fit(Traces([[0]], 9))
+
+
 @pytest.mark.parametrize(
     ("pairs", "kind", "message"),
     [

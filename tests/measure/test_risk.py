@@ -158,3 +158,4 @@ def test_a_curve_is_the_same_as_measuring_each_number_of_epochs():
         alone = measure.random_user(attacks.Hamming(), a.epochs(r), b.epochs(r), sample=30, seed=2)
         assert (risk.rate, risk.low, risk.high, risk.n_epochs) == (alone.rate, alone.low, alone.high, r)
         assert np.array_equal(risk.per_user, alone.per_user)
+        assert risk.assumptions == alone.assumptions

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.engines import ThreadsEngine
-from reidrisk.errors import OptionError
-from reidrisk.search import Index, Weights, best, choose, lattice, reference, scan, sharded_best
+from reidrisk.errors import DataError, OptionError
+from reidrisk.search import Index, Weights, best, choose, gpu, lattice, reference, scan, sharded_best
 
 
 @st.composite
@@ -137,4 +137,45 @@ def test_a_device_that_does_not_exist_is_refused():
     index = Index(np.zeros((2, 1), dtype=np.int64), 2)
     with pytest.raises(OptionError, match="auto, cpu or cuda"):
         choose(index, 1, device="abacus")
-    assert choose(index, 1, device="cuda").device == "cuda"
+    if not gpu.available():
+        with pytest.raises(OptionError, match="there is no GPU here"):
+            choose(index, 1, device="cuda")
+
+
+@pytest.mark.parametrize("method", ["lattice", "scan"])
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([[300, 2]], "there is one outside"),
+        ([[65_537, 2]], "there is one outside"),
+        ([[1]], "2 epochs"),
+        ([[1, 2, 5]], "2 epochs"),
+        ([[1.0, 2.0]], "signed integers"),
+    ],
+)
+def test_queries_that_do_not_fit_are_refused_by_every_method(method, queries, message):
+    weights = Weights(np.ones((1, 9), dtype=np.int64), np.zeros((1, 9), dtype=np.int64))
+    with pytest.raises(DataError, match=message):
+        best(Index(np.array([[1, 2], [3, 4]]), 9), np.array(queries), weights, method)
+
+
+def test_weights_that_do_not_fit_are_refused():
+    index, queries = Index(np.array([[1, 2], [3, 4]]), 9), np.array([[1, 2]])
+    for shape in ((3, 9), (1, 8)):
+        with pytest.raises(DataError, match="weights are for"):
+            best(index, queries, Weights(np.ones(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)))
+    with pytest.raises(DataError, match="round them to whole numbers"):
+        Weights(np.full((1, 9), 0.5), np.zeros((1, 9)))
+
+
+def test_fortran_order_with_gaps_and_many_epochs():
+    rng = np.random.default_rng(0)
+    tokens = np.asfortranarray(np.where(rng.random((500, 10)) < 0.01, -1, rng.integers(0, 50, (500, 10))))
+    weights = Weights(np.ones((1, 50), dtype=np.int64), np.zeros((1, 50), dtype=np.int64))
+    for method in ("auto", "lattice", "scan"):
+        agree(best(Index(tokens, 50), tokens[:50], weights, method), reference.best(tokens, tokens[:50], weights))
+
+
+def test_too_little_memory_is_the_stated_reason():
+    index = Index(np.zeros((100_000, 4), dtype=np.int8), 9)
+    assert "MiB" in choose(index, 100_000, memory=1 << 20, device="cpu").reason

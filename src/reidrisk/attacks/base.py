@@ -14,7 +14,7 @@ from reidrisk import search
 from reidrisk.errors import DataError, OptionError
 from reidrisk.traces import Traces
 
-__all__ = ["Attack", "Links", "PositionalAttack"]
+__all__ = ["Attack", "Links", "PositionalAttack", "candidates_among"]
 
 Progress = Callable[[float], None]
 Records = TypeVar("Records")
@@ -72,8 +72,23 @@ class Attack(ABC, Generic[Records]):
         """Return the score of each query with the given target row."""
 
     @abstractmethod
-    def candidates(self, queries: Records, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the k best targets of each query and their scores, best first."""
+    def candidates(
+        self, queries: Records, k: int, among: npt.NDArray[np.int64] | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the k best targets of each query and their scores, best first.
+
+        Among equals the lower row comes first. With ``among`` (rows of targets) only these targets are looked at, and
+        among equals the one that stands first there comes first.
+        """
+
+    def _rows(self, target_index: npt.NDArray[np.int64], n_queries: int, n_targets: int) -> npt.NDArray[np.int64]:
+        """Check that there is one existing target row for each query."""
+        rows = np.asarray(target_index)
+        if rows.shape != (n_queries,) or rows.dtype.kind not in "iu":
+            raise OptionError(f"give one target row for each of the {n_queries} queries, not shape {rows.shape}")
+        if rows.size and (rows.min() < 0 or rows.max() >= n_targets):
+            raise OptionError(f"target rows lie in [0, {n_targets}); there is one outside")
+        return rows
 
 
 class PositionalAttack(Attack[Traces]):
@@ -109,17 +124,15 @@ class PositionalAttack(Attack[Traces]):
     def score(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the score of each query with the given target row."""
         self._check(queries)
-        rows = np.asarray(target_index)
-        if rows.shape != (len(queries),) or rows.dtype.kind not in "iu":
-            raise OptionError(f"give one target row for each of the {len(queries)} queries, not shape {rows.shape}")
-        if rows.size and (rows.min() < 0 or rows.max() >= len(self._targets)):
-            raise OptionError(f"target rows lie in [0, {len(self._targets)}); there is one outside")
+        rows = self._rows(target_index, len(queries), len(self._targets))
         return search.pair_scores(self._targets.tokens, queries.tokens, self.weights_, rows)
 
-    def candidates(self, queries: Traces, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the k best targets of each query and their scores, best first, lower row first among equals."""
+    def candidates(
+        self, queries: Traces, k: int, among: npt.NDArray[np.int64] | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the k best targets of each query and their scores, best first."""
         self._check(queries)
-        return search.candidates(self._index, queries.tokens, self.weights_, k)
+        return candidates_among(self._index, queries.tokens, self.weights_, k, among)
 
     def _check(self, queries: Traces) -> None:
         fitted: Any = getattr(self, "_targets", None)
@@ -135,3 +148,17 @@ class PositionalAttack(Attack[Traces]):
                 raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
         if fitted.vocabulary and queries.vocabulary and fitted.vocabulary != queries.vocabulary:
             raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
+
+
+def candidates_among(
+    index: search.Index,
+    queries: npt.NDArray[Any],
+    weights: search.Weights | search.PairWeights,
+    k: int,
+    among: npt.NDArray[np.int64] | None,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Find the k best of these target rows, equals in the order in which they are given."""
+    if among is None:
+        return search.candidates(index, queries, weights, k)
+    rows, scores = search.candidates(search.Index(index.tokens[among], index.n_tokens), queries, weights, k)
+    return among[rows], scores

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import search
-from reidrisk.attacks.base import Attack, Links, Progress
+from reidrisk.attacks.base import Attack, Links, Progress, candidates_among
 from reidrisk.errors import DataError, OptionError
 from reidrisk.topics import exposure
 from reidrisk.traces import TopSets, Traces
@@ -75,15 +75,20 @@ class FullInformation(Attack[Traces]):
 
     def score(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the score of each query with the given target row."""
-        return search.pair_scores(self._flat, self._repeated(queries), self.weights_, np.asarray(target_index))
+        tokens = self._repeated(queries)
+        return search.pair_scores(self._flat, tokens, self.weights_, self._rows(target_index, len(queries), self._n))
 
-    def candidates(self, queries: Traces, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def candidates(
+        self, queries: Traces, k: int, among: npt.NDArray[np.int64] | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best targets of each query and their scores, best first."""
-        return search.candidates(self._index, self._repeated(queries), self.weights_, k)
+        return candidates_among(self._index, self._repeated(queries), self.weights_, k, among)
 
     def _repeated(self, queries: Traces) -> npt.NDArray[np.signedinteger[npt.NBitBase]]:
         if not hasattr(self, "_index"):
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        if not isinstance(queries, Traces):
+            raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
         if (queries.n_epochs, queries.n_tokens) != self._shape:
             raise DataError(
                 f"targets have {self._shape[0]} epochs of {self._shape[1]} tokens, "
@@ -93,6 +98,8 @@ class FullInformation(Attack[Traces]):
 
     def _sets_of(self, targets: Traces) -> TopSets:
         sets = self.top_sets
+        if not isinstance(targets, Traces):
+            raise DataError(f"{self.name} compares traces, not {type(targets).__name__}")
         if not sets.is_padded:
             raise DataError("some top sets are not full; pad them once, for all observers: top_sets.padded(seed)")
         if sets.n_tokens != targets.n_tokens or sets.n_epochs < targets.n_epochs:
@@ -106,6 +113,8 @@ class FullInformation(Attack[Traces]):
             if (rows < 0).any():
                 raise DataError(f"{int((rows < 0).sum()):,} targets have no top sets; give the sets of every target")
             return sets if np.array_equal(rows, np.arange(len(sets))) else sets.take(rows)
+        if sets.users is not None or targets.users is not None:
+            raise DataError("only the top sets or only the targets name their users; name them in both or in neither")
         if len(sets) != len(targets):
             raise DataError(f"there are top sets of {len(sets):,} users for {len(targets):,} targets; name the users")
         return sets

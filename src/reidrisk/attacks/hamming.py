@@ -113,6 +113,8 @@ class WeightedHamming(PositionalAttack):
     def _weights(self, targets: Traces) -> Weights | PairWeights:
         if not 0.0 <= self.noise < 1.0:
             raise OptionError(f"noise must lie in [0, 1), not {self.noise}: at 1 a token tells nothing of its user")
+        if self.max_distance is not None and not self.max_distance >= 0.0:
+            raise OptionError(f"max_distance is a distance in nats of at least 0, not {self.max_distance}")
         p = popularity(targets, self.top_k, self.noise, self.per_epoch)
         q_in, q_out = exposure(targets.n_tokens, self.top_k, self.noise)
         self._log_seen = _log(q_out + (q_in - q_out) * p)
@@ -127,7 +129,10 @@ class WeightedHamming(PositionalAttack):
         links = super().link(queries, probability, progress)
         if self.max_distance is None:
             return links
-        target = np.where(self.distance(queries, links.target) <= self.max_distance, links.target, -1)
+        # Where nothing was seen by both, the distance is 0 and tells nothing: no answer.
+        together = ((queries.tokens >= 0) & (self._targets.tokens[links.target] >= 0)).any(axis=1)
+        near = together & (self.distance(queries, links.target) <= self.max_distance)
+        target = np.where(near, links.target, -1)
         return Links(target=target, score=links.score, n_ties=links.n_ties, probability=links.probability)
 
     def distance(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

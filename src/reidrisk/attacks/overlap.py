@@ -45,8 +45,8 @@ class Overlap(Attack[Bags]):
             raise DataError(f"{self.name} compares bags, not {type(targets).__name__}")
         self._n, self._n_tokens = len(targets), targets.n_tokens
         self._depth = int(targets.counts.data.max(initial=0))
-        self._rows = _repeated(targets, self._depth)
-        self._by_item = self._rows.T.tocsr()
+        self._items = _repeated(targets, self._depth)
+        self._by_item = self._items.T.tocsr()
         return self
 
     def link(self, queries: Bags, probability: bool = False) -> Links:
@@ -66,22 +66,26 @@ class Overlap(Attack[Bags]):
     def score(self, queries: Bags, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the number of items each query shares with the given target."""
         asked = self._asked(queries)
-        return np.asarray(asked.multiply(self._rows[np.asarray(target_index)]).sum(axis=1)).ravel().astype(np.int64)
+        rows = self._rows(target_index, len(queries), self._n)
+        return np.asarray(asked.multiply(self._items[rows]).sum(axis=1)).ravel().astype(np.int64)
 
-    def candidates(self, queries: Bags, k: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the k best targets of each query and their scores, best first, lower row first among equals."""
-        if not 1 <= k <= self._n:
-            raise OptionError(f"cannot give {k} candidates of {self._n} targets; choose from 1 to that number")
+    def candidates(
+        self, queries: Bags, k: int, among: npt.NDArray[np.int64] | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the k best targets of each query and their scores, best first."""
+        n = self._n if among is None else len(among)
+        if not 1 <= k <= n:
+            raise OptionError(f"cannot give {k} candidates of {n} targets; choose from 1 to that number")
         rows, scores = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
         for start, block in self._blocks(queries):
-            dense = block.toarray()
-            order = np.argsort(-dense, axis=1, kind="stable")[:, :k]
-            rows[start : start + len(order)] = order
-            scores[start : start + len(order)] = np.take_along_axis(dense, order, axis=1)
-        return rows, scores
+            dense = block.toarray() if among is None else block.toarray()[:, among]
+            best = np.argsort(-dense, axis=1, kind="stable")[:, :k]
+            rows[start : start + len(best)] = best
+            scores[start : start + len(best)] = np.take_along_axis(dense, best, axis=1)
+        return rows if among is None else among[rows], scores
 
     def _asked(self, queries: Bags) -> Any:
-        if not hasattr(self, "_rows"):
+        if not hasattr(self, "_items"):
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
         if not isinstance(queries, Bags):
             raise DataError(f"{self.name} compares bags, not {type(queries).__name__}")

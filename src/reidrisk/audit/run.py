@@ -184,8 +184,6 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
 
 def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Truth | None) -> measure.Truth | None:
     """Find the truth, or answer None where it is simply not known; contradictions are still refused."""
-    if isinstance(truth, measure.Truth):
-        return truth
     if truth is None:
         named = (targets.users is not None, queries.users is not None)
         if not any(named) and len(targets) != len(queries):
@@ -207,7 +205,8 @@ def _sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | Non
         return spec.sample
     index = search.Index(targets.tokens, targets.n_tokens)
     size = len(queries)
-    while size > 1_000 and search.choose(index, size).seconds > _SECONDS:
+    # On the processor and with all the memory it wants: the sample must not depend on the machine.
+    while size > 1_000 and search.choose(index, size, memory=1 << 60, device="cpu").seconds > _SECONDS:
         size //= 2
     return None if size == len(queries) else size
 

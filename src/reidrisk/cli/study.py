@@ -16,9 +16,15 @@ __all__ = ["study"]
 
 study = typer.Typer(
     help="Run published experiments again, beside the published numbers.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode="rich",
 )
+
+
+@study.callback()
+def _menu(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @study.command("list")

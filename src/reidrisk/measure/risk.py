@@ -24,7 +24,7 @@ def random_user(
     attack: Attack[Any],
     targets: Any,
     queries: Any,
-    truth: npt.ArrayLike | None = None,
+    truth: npt.ArrayLike | Truth | None = None,
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,
@@ -72,7 +72,7 @@ def curve(
     targets: Any,
     queries: Any,
     epochs: Sequence[int],
-    truth: npt.ArrayLike | None = None,
+    truth: npt.ArrayLike | Truth | None = None,
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,
@@ -95,9 +95,7 @@ def curve(
     """
     known = find_truth(targets, queries, truth)
     used = fresh_seed() if seed is None and sample is not None else seed
-    return tuple(
-        random_user(attack, targets.epochs(r), queries.epochs(r), known.target, sample, used, level) for r in epochs
-    )
+    return tuple(random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level) for r in epochs)
 
 
 def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.NDArray[np.int64] | None, int | None]:

@@ -25,7 +25,7 @@ class Truth:
     origin: str
 
 
-def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | None = None) -> Truth:
+def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None = None) -> Truth:
     """Say which target each query truly is.
 
     Given pairs win; then equal user ids; row numbers count as users only when both tables have the same
@@ -35,7 +35,7 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | None = None) -
     ----------
     targets, queries : Traces or Bags
         The two tables.
-    truth : (n_queries,) integers, optional
+    truth : (n_queries,) integers or Truth, optional
         Target row of each query, -1 = this user is not among the targets.
 
     Examples
@@ -46,6 +46,8 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | None = None) -
     >>> find_truth(a, b).target.tolist()
     [1, -1]
     """
+    if isinstance(truth, Truth):
+        return Truth(_checked_pairs(truth.target, len(targets), len(queries)), truth.origin)
     if truth is not None:
         return Truth(_checked_pairs(truth, len(targets), len(queries)), "The true pairs were given.")
     if targets.users is not None and queries.users is not None:

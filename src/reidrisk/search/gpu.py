@@ -17,12 +17,22 @@ import numpy.typing as npt
 
 from reidrisk.extras import require
 from reidrisk.search.answer import Best
+from reidrisk.search.index import Index
 from reidrisk.search.weights import PairWeights, Weights
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["GpuIndex", "available", "best", "gather_best", "lattice_best", "lattice_on_device", "on_device"]
+__all__ = [
+    "GpuIndex",
+    "available",
+    "best",
+    "gather_best",
+    "has_lattice",
+    "lattice_best",
+    "lattice_on_device",
+    "on_device",
+]
 
 Tokens = npt.NDArray[np.signedinteger[Any]]
 
@@ -42,6 +52,11 @@ def available() -> bool:
     except ModuleNotFoundError:
         return False
     return bool(torch.cuda.is_available())
+
+
+def has_lattice(index: Index) -> bool:
+    """Tell whether the lattice can be used here: few epochs and no missing target token."""
+    return index.n_epochs <= _LATTICE_EPOCHS and not index.has_gaps
 
 
 class GpuIndex:
@@ -66,7 +81,7 @@ class GpuIndex:
 
     def put(self, values: npt.NDArray[Any]) -> torch.Tensor:
         """Copy an array to the device."""
-        copied: torch.Tensor = self._torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
+        copied: torch.Tensor = self._torch.from_numpy(np.array(values, order="C")).to(self.device)
         return copied
 
 

@@ -49,7 +49,7 @@ class Index:
     """
 
     def __init__(self, tokens: Tokens, n_tokens: int) -> None:
-        self.tokens, self.n_tokens = tokens, n_tokens
+        self.tokens, self.n_tokens = tokens, int(n_tokens)
         self.n_users, self.n_epochs = tokens.shape
 
     @cached_property
@@ -77,7 +77,7 @@ class Index:
         """Targets grouped by the epochs they were observed in: (epochs, rows ascending)."""
         if not self.has_gaps:
             return [(np.arange(self.n_epochs), np.arange(self.n_users))]
-        packed = np.packbits(self.tokens >= 0, axis=1)
+        packed = np.ascontiguousarray(np.packbits(self.tokens >= 0, axis=1))
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         values, place = np.unique(keys, return_inverse=True)
         order = np.argsort(place, kind="stable")

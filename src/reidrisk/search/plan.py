@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from reidrisk.errors import OptionError
 from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, merged
 from reidrisk.search.index import Index, Tokens
-from reidrisk.search.weights import PairWeights, Weights
+from reidrisk.search.weights import PairWeights, Weights, check_fit
 
 __all__ = ["Plan", "best", "choose", "sharded_best"]
 
@@ -72,7 +72,11 @@ def choose(index: Index, n_queries: int, memory: int | None = None, device: Devi
     if device not in ("auto", "cpu", "cuda"):
         raise OptionError(f"device must be auto, cpu or cuda, not {device!r}")
     found = _on_cpu(index, n_queries, _free_memory() if memory is None else memory)
-    if device == "cuda" or (device == "auto" and found.seconds > _WORTH_A_GPU and gpu.available()):
+    if device == "cuda" and not gpu.available():
+        raise OptionError("there is no GPU here, or torch is not installed; use device='cpu' or 'auto'")
+    # A GPU that would have to compare every pair is no match for a lattice on the processor.
+    suits = found.method == "scan" or gpu.has_lattice(index)
+    if device == "cuda" or (device == "auto" and suits and found.seconds > _WORTH_A_GPU and gpu.available()):
         return replace(found, device="cuda", reason=f"on the GPU; {found.reason}")
     return found
 
@@ -88,7 +92,7 @@ def _on_cpu(index: Index, n_queries: int, memory: int) -> Plan:
     seconds = _LATTICE * rows + _SET * sets
     needed = width * r * (n + n_queries) + 72 * n + 48 * n_queries + (1 << 26)
     if needed > memory:
-        return by_scan
+        return replace(by_scan, reason=f"the lattice needs {needed >> 20:,} MiB, and {memory >> 20:,} are free")
     if seconds >= by_scan.seconds:
         return by_scan
     return Plan("lattice", f"{sets:,.0f} sets of epochs are fewer than {n:,} targets", seconds, needed)
@@ -102,6 +106,7 @@ def best(
     threads: int | None = None,
     progress: Progress | None = None,
     device: Device = "auto",
+    memory: int | None = None,
 ) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), exactly.
 
@@ -117,8 +122,10 @@ def best(
     """
     if method not in ("auto", "lattice", "scan"):
         raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
-    planned = choose(index, len(queries), device="cpu" if method != "auto" else device)
-    if planned.device == "cuda" or device == "cuda":
+    check_fit(index, queries, weights)
+    planned = choose(index, len(queries), memory, device if method == "auto" else "cpu")
+    ranked = isinstance(weights, PairWeights) or bool((weights.match >= weights.mismatch).all())
+    if planned.device == "cuda" and (ranked or device == "cuda"):
         return gpu.best(gpu.GpuIndex(index.tokens, index.n_tokens), queries, weights)
     chosen = planned.method if method == "auto" else method
     if chosen == "lattice" and index.n_epochs > _LATTICE_EPOCHS:
@@ -168,8 +175,9 @@ def _negative_gains(queries: Tokens, weights: Weights) -> np.ndarray[tuple[int],
 
 
 def _free_memory() -> int:
-    """Return the bytes of memory that are free, or a careful guess where the system does not say."""
+    """Return the bytes of memory that can be had, or a careful guess where the system does not say."""
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
         return 4 << 30

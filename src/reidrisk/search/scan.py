@@ -20,14 +20,14 @@ from reidrisk.engines.threads import n_threads
 from reidrisk.errors import OptionError
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens, unsigned
-from reidrisk.search.weights import PairWeights, Weights
+from reidrisk.search.weights import PairWeights, Weights, check_fit
 
 __all__ = ["best", "candidates", "posterior"]
 
 Progress = Callable[[float], None]
 
 _BLOCK = 4_096  # targets; their scores (16 KiB) and one column of tokens (8 KiB) fit the first-level cache
-_QUERIES = 64  # queries handed to a thread at a time
+_QUERIES = 64  # queries handed to a thread at a time, at least
 _UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 
 
@@ -49,15 +49,15 @@ def best(
     >>> found.score.tolist(), found.n_ties.tolist(), found.target.tolist()
     ([2, 1], [1, 2], [1, 1])
     """
-    tokens, gain, mismatch, pairs = _prepared(index, queries, weights)
-    q = len(tokens)
+    check_fit(index, queries, weights)
+    q, pairs = len(queries), _pair_table(index, weights)
     found = Best(np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64))
 
     def work(part: slice) -> None:
-        _best(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part], pairs,
+        _best(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
               found.score[part], found.n_ties[part], found.target[part], _BLOCK)  # fmt: skip
 
-    _over_queries(q, work, threads, progress)
+    _over_queries(index, q, work, threads, progress)
     return found
 
 
@@ -85,14 +85,15 @@ def posterior(
     """
     if not weights.per_nat:
         raise OptionError("these scores are counts, not likelihoods: they have no posterior")
-    tokens, gain, mismatch, pairs = _prepared(index, queries, weights)
-    total = np.empty(len(tokens), dtype=np.int64)
+    check_fit(index, queries, weights)
+    pairs = _pair_table(index, weights)
+    total = np.empty(len(queries), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _posterior(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part], pairs,
+        _posterior(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
                    best_score[part], 1.0 / weights.per_nat, total[part], _BLOCK)  # fmt: skip
 
-    _over_queries(len(tokens), work, threads, progress)
+    _over_queries(index, len(queries), work, threads, progress)
     return np.asarray(_UNIT / total)
 
 
@@ -112,38 +113,56 @@ def candidates(
     """
     if not 1 <= k <= index.n_users:
         raise OptionError(f"cannot give {k} candidates of {index.n_users} targets; choose from 1 to that number")
-    tokens, gain, mismatch, pairs = _prepared(index, queries, weights)
-    rows = np.empty((len(tokens), k), dtype=np.int64)
-    score = np.empty((len(tokens), k), dtype=np.int64)
+    check_fit(index, queries, weights)
+    pairs = _pair_table(index, weights)
+    rows = np.empty((len(queries), k), dtype=np.int64)
+    score = np.empty((len(queries), k), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _candidates(index.columns, index.missing, index.has_gaps, tokens[part], gain[part], mismatch[part], pairs,
+        _candidates(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
                     rows[part], score[part], _BLOCK)  # fmt: skip
 
-    _over_queries(len(tokens), work, threads, None)
+    _over_queries(index, len(queries), work, threads, None)
     return rows, score
 
 
-def _prepared(index: Index, queries: Tokens, weights: Weights | PairWeights) -> tuple[Any, Any, Any, Any]:
-    """Cast query tokens to the targets' type, and weights to the narrowest accumulator that cannot overflow."""
+def _prepared(index: Index, queries: Tokens, weights: Weights | PairWeights) -> tuple[Any, Any, Any]:
+    """Cast some queries' tokens to the targets' type, and look their weights up."""
     tokens = unsigned(queries, index.n_tokens)
+    dtype = _accumulator(index, weights)
     if isinstance(weights, PairWeights):
-        largest = int(np.abs(weights.table).max(initial=0)) * index.n_epochs
-        table = np.zeros((len(weights.table), index.n_tokens, index.n_tokens + 1), dtype=_narrowest(largest))
-        table[:, :, :-1] = weights.table  # the last column is what a missing target token looks up: nothing
-        none = np.zeros((len(tokens), 1), dtype=table.dtype)
-        return tokens, none, none, table
+        none = np.zeros((len(tokens), 1), dtype=dtype)
+        return tokens, none, none
     gain, mismatch = weights.of(queries)
-    dtype = _narrowest(int((np.abs(gain) + np.abs(mismatch)).sum(axis=1).max(initial=0)))
-    return tokens, gain.astype(dtype), mismatch.astype(dtype), np.zeros((0, 0, 0), dtype=dtype)
+    return tokens, gain.astype(dtype), mismatch.astype(dtype)
+
+
+def _pair_table(index: Index, weights: Weights | PairWeights) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return the weights of pairs with a last column for missing target tokens, which are worth nothing."""
+    dtype = _accumulator(index, weights)
+    if not isinstance(weights, PairWeights):
+        return np.zeros((0, 0, 0), dtype=dtype)
+    table = np.zeros((len(weights.table), index.n_tokens, index.n_tokens + 1), dtype=dtype)
+    table[:, :, :-1] = weights.table
+    return table
+
+
+def _accumulator(index: Index, weights: Weights | PairWeights) -> type[np.signedinteger[Any]]:
+    """Return the narrowest type in which no sum of these weights can overflow."""
+    parts = (weights.table,) if isinstance(weights, PairWeights) else (weights.match, weights.mismatch)
+    return _narrowest(2 * sum(int(np.abs(part).max(initial=0)) for part in parts) * index.n_epochs)
 
 
 def _narrowest(largest: int) -> type[np.signedinteger[Any]]:
     return np.int32 if largest < np.iinfo(np.int32).max else np.int64
 
 
-def _over_queries(q: int, work: Callable[[slice], None], threads: int | None, progress: Progress | None) -> None:
-    parts = [slice(start, min(start + _QUERIES, q)) for start in range(0, q, _QUERIES)]
+def _over_queries(
+    index: Index, q: int, work: Callable[[slice], None], threads: int | None, progress: Progress | None
+) -> None:
+    # Parts long enough that handing them out costs nothing, short enough that their weights take no memory.
+    size = max(_QUERIES, min(4_096, int(1e7 / max(index.n_users * index.n_epochs, 1))))
+    parts = [slice(start, min(start + size, q)) for start in range(0, q, size)]
     with ThreadPoolExecutor(n_threads(threads)) as pool:
         for done, _ in enumerate(pool.map(work, parts), start=1):
             if progress is not None:

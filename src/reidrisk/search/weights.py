@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
+from reidrisk.search.index import Index
 
-__all__ = ["GRID", "PairWeights", "Weights", "pair_scores", "to_grid"]
+__all__ = ["GRID", "PairWeights", "Weights", "check_fit", "pair_scores", "to_grid"]
 
 GRID = 1 << 16
 """Steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth."""
@@ -51,6 +52,8 @@ class Weights:
     per_nat: int = GRID
 
     def __post_init__(self) -> None:
+        for name in ("match", "mismatch"):
+            object.__setattr__(self, name, _whole(getattr(self, name), name))
         if self.match.shape != self.mismatch.shape or self.match.ndim != 2:
             raise DataError(f"match {self.match.shape} and mismatch {self.mismatch.shape} weights differ in shape")
 
@@ -79,6 +82,7 @@ class PairWeights:
     per_nat: int = GRID
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "table", _whole(self.table, "pair"))
         if self.table.ndim != 3 or self.table.shape[1] != self.table.shape[2]:
             raise DataError(f"pair weights must have shape (epochs or 1, tokens, tokens), not {self.table.shape}")
 
@@ -87,6 +91,31 @@ class PairWeights:
         epochs = np.arange(queries.shape[-1]) if len(self.table) > 1 else np.zeros(queries.shape[-1], dtype=np.int64)
         seen = (queries >= 0) & (targets >= 0)
         return np.where(seen, self.table[epochs, np.where(seen, queries, 0), np.where(seen, targets, 0)], 0)
+
+
+def check_fit(index: Index, queries: npt.NDArray[Any], weights: Weights | PairWeights) -> None:
+    """Refuse queries or weights that do not fit the targets: kernels look tokens up without asking."""
+    if queries.ndim != 2 or queries.dtype.kind != "i" or queries.shape[1] != index.n_epochs:
+        raise DataError(
+            f"queries must be signed integers of shape (queries, {index.n_epochs} epochs), not {queries.dtype} "
+            f"of shape {queries.shape}"
+        )
+    if not index.n_users:
+        raise DataError("there is no target to find")
+    if queries.size and (queries.min() < -1 or queries.max() >= index.n_tokens):
+        raise DataError(f"query tokens lie in [0, {index.n_tokens}), and -1 means missing; there is one outside")
+    rows, tokens = weights.table.shape[:2] if isinstance(weights, PairWeights) else weights.match.shape
+    if rows not in (1, index.n_epochs) or tokens != index.n_tokens:
+        raise DataError(
+            f"weights are for {rows} epochs of {tokens} tokens, the targets have {index.n_epochs} of {index.n_tokens}"
+        )
+
+
+def _whole(values: npt.NDArray[Any], name: str) -> npt.NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise DataError(f"{name} weights are {array.dtype}; round them to whole numbers once, with to_grid")
+    return array.astype(np.int64)
 
 
 def pair_scores(
