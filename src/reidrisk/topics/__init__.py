@@ -1,7 +1,9 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
 from reidrisk.topics.browser import Browser, BrowserEpoch
-from reidrisk.topics.classify import Classification, Coverage, HostClassifier
+from reidrisk.topics.classify import Classification, HostClassifier
+from reidrisk.topics.coverage import Coverage
+from reidrisk.topics.host_model import HostModel
 from reidrisk.topics.pairs import pairs_from_observers, pairs_from_sets
 from reidrisk.topics.popularity import exposure, popularity
 from reidrisk.topics.simulate import TopicsAPI
@@ -13,6 +15,7 @@ __all__ = [
     "Classification",
     "Coverage",
     "HostClassifier",
+    "HostModel",
     "Taxonomy",
     "TopicsAPI",
     "exposure",

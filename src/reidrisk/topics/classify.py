@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,51 +12,24 @@ import numpy.typing as npt
 from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.formats import existing_file
-from reidrisk.topics.hosts import distinct_values, plain_host
+from reidrisk.topics.coverage import Coverage
+from reidrisk.topics.host_model import HostModel
+from reidrisk.topics.hosts import distinct_values, plain_host, spaced
 from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["Classification", "Coverage", "HostClassifier"]
+__all__ = ["Classification", "HostClassifier"]
 
 TOPICS, NO_TOPIC, UNKNOWN, NOT_A_HOST = 0, 1, 2, 3
-_STATUS = ("topics", "no topic", "unknown", "not a host")
+LISTED, BY_ANCESTOR, BY_MODEL = 0, 1, 2
 _TESTING = "for testing only"
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """How many of the given hosts the list speaks of; the four counts add up to ``n``.
+class Found(NamedTuple):
+    """What is known of one host: the answer, whence it came, and its tokens."""
 
-    Examples
-    --------
-    >>> Coverage(n=4, topics=1, no_topic=1, unknown=2, not_a_host=0, by_ancestor=1).shares
-    {'topics': 0.25, 'no topic': 0.25, 'unknown': 0.5, 'not a host': 0.0}
-    """
-
-    n: int
-    topics: int
-    """Listed with at least one topic."""
-    no_topic: int
-    """Listed with an empty list: known to have no topic."""
-    unknown: int
-    """Not listed, nor any ancestor."""
-    not_a_host: int
-    """Counted only with ``invalid="count"``; refused otherwise."""
-    by_ancestor: int
-    """Of the listed: those found only by the name of an ancestor, as ``mail.a.com`` by ``a.com``."""
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """Share of each answer among the ``n``; all zero when nothing was given."""
-        counts = (self.topics, self.no_topic, self.unknown, self.not_a_host)
-        return {name: count / max(self.n, 1) for name, count in zip(_STATUS, counts, strict=True)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return counts and shares for JSON."""
-        return {**asdict(self), "shares": self.shares}
-
-    def __str__(self) -> str:
-        parts = [f"{share:.1%} {name}" for name, share in self.shares.items() if name != "not a host" or share]
-        return f"{self.n:,} hosts: {', '.join(parts)}"
+    status: int
+    source: int = LISTED
+    tokens: tuple[int, ...] = ()
 
 
 class Classification:
@@ -68,13 +40,11 @@ class Classification:
 
     __slots__ = ("_coverage", "_distinct", "_starts", "_status", "_taxonomy", "_tokens")
 
-    def __init__(
-        self, taxonomy: Taxonomy, codes: npt.NDArray[np.int64], found: Sequence[tuple[int, bool, tuple[int, ...]]]
-    ) -> None:
-        status = np.array([entry[0] for entry in found], dtype=np.uint8)
-        climbed = np.array([entry[1] for entry in found], dtype=bool)
-        sizes = np.array([len(entry[2]) for entry in found], dtype=np.int64)
-        flat = np.array([token for entry in found for token in entry[2]], dtype=np.int64)
+    def __init__(self, taxonomy: Taxonomy, codes: npt.NDArray[np.int64], found: Sequence[Found]) -> None:
+        status = np.array([entry.status for entry in found], dtype=np.uint8)
+        source = np.array([entry.source for entry in found], dtype=np.uint8)
+        sizes = np.array([len(entry.tokens) for entry in found], dtype=np.int64)
+        flat = np.array([token for entry in found for token in entry.tokens], dtype=np.int64)
         self._taxonomy = taxonomy
         self._status = status[codes]
         self._starts = np.concatenate([[0], np.cumsum(sizes[codes])])
@@ -83,8 +53,8 @@ class Classification:
         self._tokens: npt.NDArray[np.int64] = flat[np.repeat(first, sizes[codes]) + within]
         for array in (self._status, self._starts, self._tokens):
             array.flags.writeable = False
-        self._coverage = _coverage(self._status, climbed[codes])
-        self._distinct = _coverage(status, climbed)
+        self._coverage = _coverage(self._status, source[codes])
+        self._distinct = _coverage(status, source)
 
     @property
     def status(self) -> npt.NDArray[np.uint8]:
@@ -134,8 +104,8 @@ class HostClassifier:
     ``www.a.b.com``, ``a.b.com``, ``b.com``. The first name that is listed decides, even with an empty list. The
     names of a Chrome list have blanks for ``.``, ``-`` and ``_``, so ``a-b.com`` and ``a.b.com`` are one name to it.
 
-    Hosts that are not listed are **unknown**: Chrome would ask a model, which is not part of this class. Every
-    answer carries its :class:`Coverage`.
+    Hosts that are not listed go to a model, where one is given (:class:`HostModel`), and are **unknown** otherwise.
+    Every answer carries its :class:`Coverage`.
 
     Parameters
     ----------
@@ -145,6 +115,8 @@ class HostClassifier:
         Topic ids of each name; an empty sequence says that the name has no topic.
     ancestors : bool
         Without, only the host's own name counts, less a leading ``www.``.
+    model : HostModel, optional
+        Whom to ask about hosts that are not listed; of the same taxonomy.
 
     Examples
     --------
@@ -157,11 +129,21 @@ class HostClassifier:
     Classification(4 hosts: 50.0% topics, 25.0% no topic, 25.0% unknown)
     """
 
-    def __init__(self, taxonomy: Taxonomy, topics: Mapping[str, Sequence[int]], ancestors: bool = True) -> None:
-        self._build("", taxonomy, ancestors, [(f"the entry {name!r}", name, ids) for name, ids in topics.items()])
+    def __init__(
+        self,
+        taxonomy: Taxonomy,
+        topics: Mapping[str, Sequence[int]],
+        ancestors: bool = True,
+        model: HostModel | None = None,
+    ) -> None:
+        self._build(
+            "", taxonomy, ancestors, model, [(f"the entry {name!r}", name, ids) for name, ids in topics.items()]
+        )
 
     @classmethod
-    def from_override_list(cls, path: PathLike, taxonomy: Taxonomy, ancestors: bool = True) -> HostClassifier:
+    def from_override_list(
+        cls, path: PathLike, taxonomy: Taxonomy, ancestors: bool = True, model: HostModel | None = None
+    ) -> HostClassifier:
         r"""Read Chrome's ``override_list.tsv``: a header ``domain<TAB>topics``, then a name and its ids a line.
 
         Rows whose name begins with ``for testing only`` are dropped; they may use ids that the taxonomy lacks.
@@ -197,13 +179,20 @@ class HostClassifier:
                 )
             entries.append((f"line {number}", domain, [int(topic) for topic in given.split(",")] if given else []))
         made = cls.__new__(cls)
-        made._build(f"{name}: ", taxonomy, ancestors, entries)
+        made._build(f"{name}: ", taxonomy, ancestors, model, entries)
         return made
 
     def _build(
-        self, prefix: str, taxonomy: Taxonomy, ancestors: bool, entries: Iterable[tuple[str, str, Sequence[int]]]
+        self,
+        prefix: str,
+        taxonomy: Taxonomy,
+        ancestors: bool,
+        model: HostModel | None,
+        entries: Iterable[tuple[str, str, Sequence[int]]],
     ) -> None:
-        self.taxonomy, self.ancestors = taxonomy, bool(ancestors)
+        if model is not None and model.taxonomy != taxonomy:
+            raise OptionError("the model is of another taxonomy than the list; give both the same version")
+        self.taxonomy, self.ancestors, self.model = taxonomy, bool(ancestors), model
         self._listed: dict[str, tuple[int, ...]] = {}
         for where, name, ids in entries:
             self._add(f"{prefix}{where}", name, ids)
@@ -211,7 +200,7 @@ class HostClassifier:
             raise DataError(f"{prefix}there is no domain in the list; give at least one")
 
     def _add(self, where: str, name: str, ids: Sequence[int]) -> None:
-        key = _key(name)
+        key = spaced(name)
         if not re.fullmatch(r"[a-z0-9]+( +[a-z0-9]+)+", key):
             raise DataError(f"{where} has the domain {name[:60]!r}; give lower-case letters, digits and dots or blanks")
         if key in self._listed:
@@ -246,7 +235,7 @@ class HostClassifier:
         if invalid not in ("refuse", "count"):
             raise OptionError(f"invalid must be 'refuse' or 'count', not {invalid!r}")
         codes, values = distinct_values(hosts)
-        found: list[tuple[int, bool, tuple[int, ...]]] = []
+        found: list[Found] = []
         for code, value in enumerate(values):
             host, fault = plain_host(value)
             if fault and invalid == "refuse":
@@ -254,25 +243,26 @@ class HostClassifier:
                 raise DataError(
                     f"value {at} is {value!r}: {fault}; give hosts such as 'www.example.org', or count such values"
                 )
-            found.append((NOT_A_HOST, False, ()) if fault else self._look_up(host))
+            found.append(Found(NOT_A_HOST) if fault else self._look_up(host))
         return Classification(self.taxonomy, codes, found)
 
-    def _look_up(self, host: str) -> tuple[int, bool, tuple[int, ...]]:
-        name, climbed = host, False
+    def _look_up(self, host: str) -> Found:
+        name, source = host, LISTED
         while True:
-            tokens = self._listed.get(_key(name))
+            tokens = self._listed.get(spaced(name))
             if tokens is not None:
-                return (TOPICS if tokens else NO_TOPIC), climbed, tokens
+                return Found(TOPICS if tokens else NO_TOPIC, source, tokens)
             first, _, rest = name.partition(".")
-            if "." not in rest or not (self.ancestors or (first == "www" and not climbed)):
-                return UNKNOWN, False, ()
-            name, climbed = rest, True
+            if "." not in rest or not (self.ancestors or (first == "www" and source == LISTED)):
+                break
+            name, source = rest, BY_ANCESTOR
+        if self.model is None:
+            return Found(UNKNOWN)
+        guessed = tuple(self.taxonomy.to_tokens(list(self.model.topics(host))).tolist())
+        return Found(TOPICS if guessed else NO_TOPIC, BY_MODEL, guessed)
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[._-]", " ", name)
-
-
-def _coverage(status: npt.NDArray[np.uint8], climbed: npt.NDArray[np.bool_]) -> Coverage:
+def _coverage(status: npt.NDArray[np.uint8], source: npt.NDArray[np.uint8]) -> Coverage:
     topics, no_topic, unknown, not_a_host = np.bincount(status, minlength=4).tolist()
-    return Coverage(len(status), topics, no_topic, unknown, not_a_host, by_ancestor=int(climbed.sum()))
+    _, by_ancestor, by_model = np.bincount(source, minlength=3).tolist()
+    return Coverage(len(status), topics, no_topic, unknown, not_a_host, by_ancestor, by_model)

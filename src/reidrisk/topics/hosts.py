@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError
 
-__all__ = ["distinct_values", "plain_host"]
+__all__ = ["distinct_values", "plain_host", "spaced"]
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 
@@ -72,3 +72,14 @@ def plain_host(value: str | None) -> tuple[str, str]:
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         return "", "it is not a well-formed name"
     return host, ""
+
+
+def spaced(name: str) -> str:
+    """Return a name as the published lists and models write it.
+
+    Examples
+    --------
+    >>> spaced("rain-radar.example.com")
+    'rain radar example com'
+    """
+    return re.sub(r"[._-]", " ", name)

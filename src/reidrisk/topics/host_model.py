@@ -1,0 +1,168 @@
+"""Chrome's model of hosts: the topics it would guess for a host that no list names."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, FormatError
+from reidrisk.extras import require
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.formats import existing_file
+from reidrisk.topics.hosts import plain_host, spaced
+from reidrisk.topics.taxonomy import Taxonomy
+
+__all__ = ["HostModel"]
+
+_NONE = -2  # label of 'no topic' in the published models
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which of the model's weights become topics, as written in the ``config.json`` beside it."""
+
+    max_categories: int
+    min_none_weight: float
+    min_category_weight: float
+    min_normalized_weight_within_top_n: float
+
+
+class HostModel:
+    """The published ``model.tflite`` of a Chrome version; made by :meth:`read`, needs the extra ``topics``.
+
+    The name of the host, less a leading ``www.`` and with blanks for punctuation, is cut into word pieces, and a small
+    neural network gives every topic and 'none' a weight. The largest ``max_categories`` weights are kept. If the
+    share of 'none' among them exceeds a limit there is no topic; else topics remain that have enough weight, and a
+    large enough share of the weight of the topics kept (jha, Section 2, Step 1, by the published configuration).
+    """
+
+    def __init__(
+        self, interpreter: Any, labels: Sequence[int], pieces: Mapping[str, int], limits: Limits, taxonomy: Taxonomy
+    ) -> None:
+        for label in labels:
+            if label != _NONE:
+                taxonomy.checked(label)
+        self._interpreter, self._labels, self._pieces, self._limits = interpreter, tuple(labels), pieces, limits
+        self.taxonomy = taxonomy
+        interpreter.allocate_tensors()
+        inputs = {entry["name"]: entry for entry in interpreter.get_input_details()}
+        self._words = _named(inputs, "input_ids", "input_word_ids")
+        self._mask = _named(inputs, "input_mask")
+        self._types = _named(inputs, "type_ids")
+        self._output = interpreter.get_output_details()[0]
+        if self._output["shape"][-1] != len(labels):
+            raise FormatError(f"the model gives {self._output['shape'][-1]} weights, but has {len(labels)} labels")
+
+    @classmethod
+    def read(cls, folder: PathLike, taxonomy: Taxonomy) -> HostModel:
+        """Read ``model.tflite`` and ``config.json`` from a folder as Chrome keeps it."""
+        litert = require("ai_edge_litert.interpreter", "topics", "Chrome's model of hosts")
+        path = existing_file(Path(folder) / "model.tflite")
+        limits = _limits(existing_file(Path(folder) / "config.json"))
+        try:
+            with zipfile.ZipFile(path) as packed:
+                texts = {name: packed.read(name).decode() for name in packed.namelist()}
+            labels = [int(line) for name, text in texts.items() if "labelmap" in name for line in text.split()]
+            words = next(text for name, text in texts.items() if "vocab" in name).split("\n")
+            interpreter = litert.Interpreter(model_path=str(path), num_threads=1)
+        except (zipfile.BadZipFile, OSError, ValueError, StopIteration, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:120] or type(error).__name__
+            raise FormatError(f"{path}: is not a model of hosts, or is damaged ({reason})") from error
+        try:
+            return cls(interpreter, labels, {word: i for i, word in enumerate(words)}, limits, taxonomy)
+        except (DataError, FormatError) as error:
+            raise type(error)(f"{path}: {error}") from None
+
+    def topics(self, host: str) -> tuple[int, ...]:
+        """Return the topic ids of a host, the weightiest first; none if the model says so."""
+        name, fault = plain_host(host)
+        if fault:
+            raise DataError(f"{host!r} is not a host: {fault}")
+        return chosen(self.weights(spaced(name.removeprefix("www."))), self._labels, self._limits)
+
+    def weights(self, text: str) -> npt.NDArray[np.float32]:
+        """Return the weight of every label for a name with blanks."""
+        length = int(self._words["shape"][-1])
+        pieces = word_pieces(text, self._pieces)[: length - 2]
+        ids = [self._pieces["[CLS]"], *pieces, self._pieces["[SEP]"]]
+        words, mask = np.zeros((1, length), dtype=np.int32), np.zeros((1, length), dtype=np.int32)
+        words[0, : len(ids)], mask[0, : len(ids)] = ids, 1
+        self._interpreter.set_tensor(self._words["index"], words)
+        self._interpreter.set_tensor(self._mask["index"], mask)
+        self._interpreter.set_tensor(self._types["index"], np.zeros_like(words))
+        self._interpreter.invoke()
+        return np.asarray(self._interpreter.get_tensor(self._output["index"])[0], dtype=np.float32)
+
+
+def word_pieces(text: str, pieces: Mapping[str, int]) -> list[int]:
+    """Cut each word greedily into the longest pieces known; ``##`` marks a piece that goes on.
+
+    Examples
+    --------
+    >>> known = {"[UNK]": 0, "rain": 1, "##y": 2, "com": 3}
+    >>> word_pieces("rainy com dry", known)
+    [1, 2, 3, 0]
+    """
+    found: list[int] = []
+    for word in text.split():
+        start, cut = 0, []
+        while start < len(word):
+            ends = range(len(word), start, -1)
+            hit = next((e for e in ends if ("##" if start else "") + word[start:e] in pieces), None)
+            if hit is None:
+                cut = [pieces["[UNK]"]]
+                break
+            cut.append(pieces[("##" if start else "") + word[start:hit]])
+            start = hit
+        found += cut
+    return found
+
+
+def chosen(weights: npt.NDArray[Any], labels: Sequence[int], limits: Limits) -> tuple[int, ...]:
+    """Return the labels whose weights pass the limits, the weightiest first.
+
+    Examples
+    --------
+    >>> limits = Limits(3, min_none_weight=0.8, min_category_weight=0.01, min_normalized_weight_within_top_n=0.25)
+    >>> chosen(np.array([0.1, 0.6, 0.3, 0.05]), [-2, 10, 20, 30], limits)
+    (10, 20)
+    >>> chosen(np.array([0.9, 0.05, 0.02, 0.01]), [-2, 10, 20, 30], limits)
+    ()
+    """
+    kept = np.argsort(-weights, kind="stable")[: limits.max_categories]
+    pairs = [(labels[i], float(weights[i])) for i in kept.tolist()]
+    total = sum(weight for _, weight in pairs)
+    real = [(label, weight) for label, weight in pairs if label != _NONE]
+    none = total - sum(weight for _, weight in real)
+    if total == 0.0 or none / total > limits.min_none_weight:
+        return ()
+    least = limits.min_normalized_weight_within_top_n * sum(weight for _, weight in real)
+    return tuple(label for label, weight in real if weight >= max(least, limits.min_category_weight))
+
+
+def _named(inputs: Mapping[str, Any], *names: str) -> Any:
+    for full, entry in inputs.items():
+        if any(name in full for name in names):
+            return entry
+    raise FormatError(f"the model has no input {names[0]!r}; it is not a model of hosts")
+
+
+def _limits(path: Path) -> Limits:
+    """Read the limits; fractions are written as the four bytes of a float, in hexadecimal."""
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        floats = {
+            name: float(struct.unpack(">f", bytes.fromhex(config[name]))[0])
+            for name in ("min_none_weight", "min_category_weight", "min_normalized_weight_within_top_n")
+        }
+        return Limits(max_categories=int(config["max_categories"]), **floats)
+    except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+        raise FormatError(f"{path}: is not the configuration of a model of hosts ({error!r})") from error
