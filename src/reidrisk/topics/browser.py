@@ -69,7 +69,7 @@ class Browser:
     top_k, noise
         As for :class:`TopicsAPI`. Noise is rounded to a millionth.
     noise_rule : {"observed", "original"}
-        A random topic is told only where the real one would have been (the specification since 2023), or to
+        A random topic is told only where the real one would have been (the current specification), or to
         every caller, whatever it observed (the original rule).
     high_utility : collection of int
         Root topics whose trees rank before all others, whatever their visits; empty ranks by visits alone. The

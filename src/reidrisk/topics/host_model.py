@@ -141,7 +141,7 @@ def chosen(weights: npt.NDArray[Any], labels: Sequence[int], limits: Limits) -> 
     pairs = [(labels[i], float(weights[i])) for i in kept.tolist()]
     total = sum(weight for _, weight in pairs)
     real = [(label, weight) for label, weight in pairs if label != _NONE]
-    none = total - sum(weight for _, weight in real)
+    none = sum(weight for label, weight in pairs if label == _NONE)
     if total == 0.0 or none / total > limits.min_none_weight:
         return ()
     least = limits.min_normalized_weight_within_top_n * sum(weight for _, weight in real)
