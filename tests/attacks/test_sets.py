@@ -126,7 +126,7 @@ def test_loose_answers_of_four_users_by_hand():
     rows, scores = attack.candidates(QUERIES, 2)
     assert rows.tolist() == [[0, 1], [1, 0], [2, 0], [0, 1]]
     assert scores.tolist() == [[3, 0], [2, 0], [2, 0], [0, 0]]
-    assert attack.candidates(QUERIES, 2, order=np.array([3, 2, 1, 0]))[0].tolist() == [[0, 3], [1, 3], [2, 3], [3, 2]]
+    assert attack.candidates(QUERIES, 2, among=np.array([3, 2, 1, 0]))[0].tolist() == [[0, 3], [1, 3], [2, 3], [3, 2]]
 
 
 def test_twins_on_either_side_are_not_linked_strictly():

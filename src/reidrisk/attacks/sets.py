@@ -52,21 +52,17 @@ class SetAttack(Attack[Traces]):
     def score(self, queries: Traces, target_index: Ints) -> Ints:
         """Return 0 where query and target do not fit; uniqueness among the queries is that of the last ``link``."""
         self._check(queries)
-        rows = np.asarray(target_index)
-        if rows.shape != (len(queries),) or rows.dtype.kind not in "iu":
-            raise OptionError(f"give one target row for each of the {len(queries)} queries, not shape {rows.shape}")
-        if rows.size and (rows.min() < 0 or rows.max() >= self._n):
-            raise OptionError(f"target rows lie in [0, {self._n}); there is one outside")
+        rows = self._rows(target_index, len(queries), self._n)
         return self._scores(queries, rows.astype(np.int64)[:, None])[:, 0]
 
-    def candidates(self, queries: Traces, k: int, order: Ints | None = None) -> tuple[Ints, Ints]:
-        """Return the k best targets of each query and their scores, best first, equals by row or as in ``order``."""
+    def candidates(self, queries: Traces, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
+        """Return the k best targets of each query and their scores, best first, equals by row or as in ``among``."""
         self._check(queries)
-        if not 1 <= k <= self._n:
-            raise OptionError(f"cannot give {k} candidates of {self._n} targets; choose from 1 to that number")
+        rows = np.arange(self._n) if among is None else np.asarray(among, dtype=np.int64)
+        if not 1 <= k <= len(rows):
+            raise OptionError(f"cannot give {k} candidates of {len(rows)} targets; choose from 1 to that number")
         found, scores = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
-        rows = np.arange(self._n) if order is None else np.asarray(order, dtype=np.int64)
-        size = max(1, _ENTRIES // self._n)
+        size = max(1, _ENTRIES // len(rows))
         for start in range(0, len(queries), size):
             part = queries.take(slice(start, start + size))
             every = self._scores(part, np.tile(rows, (len(part), 1)))
