@@ -141,6 +141,7 @@ def main() -> None:
     compare("short traces", *two_sites(chosen.users, 4), few=200, with_lattice=True)
     compare("long traces", *long_traces(chosen.users, 30), few=200, with_lattice=False)
     growth([500_000, 1_000_000, 2_000_000], [4])
+    growth([200_000], [1, 2, 4, 6, 8])
     if chosen.large:
         growth([2_500_000, 5_000_000, 10_000_000], [4])
         growth([10_000_000], [8])

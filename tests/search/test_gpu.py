@@ -32,9 +32,9 @@ def agree(ours, theirs):
 
 @pytest.mark.parametrize("device", DEVICES)
 @settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_the_lattice_agrees(device, seed):
-    targets, queries, weights, n_tokens = problem(seed, missing=False)
+@given(seed=st.integers(0, 2**32 - 1), missing=st.booleans())
+def test_the_lattice_agrees(device, seed, missing):
+    targets, queries, weights, n_tokens = problem(seed, missing)
     index = gpu.GpuIndex(targets, n_tokens, device)
     agree(gpu.lattice_best(index, queries, weights), reference.best(targets, queries, weights))
 
@@ -47,6 +47,8 @@ def test_the_gather_agrees(device, seed, missing, pairwise):
     index = gpu.GpuIndex(targets, n_tokens, device)
     agree(gpu.gather_best(index, queries, weights), reference.best(targets, queries, weights))
     agree(gpu.best(index, queries, weights), reference.best(targets, queries, weights))
+    k = 1 + seed % len(targets)
+    agree(gpu.candidates(index, queries, weights, k), reference.candidates(targets, queries, weights, k))
 
 
 @pytest.mark.parametrize("device", DEVICES)

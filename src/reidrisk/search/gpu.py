@@ -9,6 +9,7 @@ This module needs torch and NumPy alone, so it also runs where nothing else is i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "GpuIndex",
     "available",
     "best",
+    "candidates",
     "gather_best",
     "has_lattice",
     "lattice_best",
@@ -37,6 +39,7 @@ __all__ = [
 Tokens = npt.NDArray[np.signedinteger[Any]]
 
 _LATTICE_EPOCHS = 12  # 4,096 sets of epochs; beyond, comparing every pair is cheaper
+_PATTERNS = 64  # patterns of missing tokens, each with a lattice of its own
 _DIRECT = 16  # possible values for a target up to which groups are counted in an array instead of sorted
 _MARKS = 26  # bits of a hashed key: a map of 64 MiB, near what a GPU's cache holds
 _SPREAD = -7046029254386353131  # 2^64 / golden ratio, as a signed number: multiplying by it spreads keys
@@ -55,8 +58,8 @@ def available() -> bool:
 
 
 def has_lattice(index: Index) -> bool:
-    """Tell whether the lattice can be used here: few epochs and no missing target token."""
-    return index.n_epochs <= _LATTICE_EPOCHS and not index.has_gaps
+    """Tell whether the lattice can be used here: few epochs, and few patterns of missing target tokens."""
+    return index.n_epochs <= _LATTICE_EPOCHS and len(index.patterns) <= _PATTERNS
 
 
 class GpuIndex:
@@ -77,7 +80,16 @@ class GpuIndex:
         self.n_tokens, self.device = n_tokens, device
         self.n_users, self.n_epochs = tokens.shape
         self.columns = self.put(np.ascontiguousarray(tokens.T, dtype=np.int32))
-        self.has_gaps = bool((self.columns < 0).any())
+        gaps = bool((self.columns < 0).any())
+        self.patterns = Index(tokens, n_tokens).patterns if gaps else [(np.arange(self.n_epochs), None)]
+
+    def part(self, rows: npt.NDArray[np.int64]) -> GpuIndex:
+        """Return the chosen targets alone."""
+        part = object.__new__(GpuIndex)
+        part._torch, part.n_tokens, part.device = self._torch, self.n_tokens, self.device
+        part.n_users, part.n_epochs = len(rows), self.n_epochs
+        part.columns = self.columns[:, self.put(rows)]
+        return part
 
     def put(self, values: npt.NDArray[Any]) -> torch.Tensor:
         """Copy an array to the device."""
@@ -87,14 +99,18 @@ class GpuIndex:
 
 def best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), choosing the cheaper way."""
-    short = index.n_epochs <= _LATTICE_EPOCHS and not isinstance(weights, PairWeights)
-    if short and not index.has_gaps and isinstance(weights, Weights) and (weights.match >= weights.mismatch).all():
+    if (
+        isinstance(weights, Weights)
+        and index.n_epochs <= _LATTICE_EPOCHS
+        and len(index.patterns) <= _PATTERNS
+        and (weights.match >= weights.mismatch).all()
+    ):
         return lattice_best(index, queries, weights)
     return gather_best(index, queries, weights)
 
 
 def lattice_best(index: GpuIndex, queries: Tokens, weights: Weights) -> Best:
-    """Search by sets of epochs, see :mod:`reidrisk.search.lattice`; targets without gaps, gains not negative."""
+    """Search by sets of epochs, see :mod:`reidrisk.search.lattice`; no gain may be negative."""
     return _home(*lattice_on_device(index, on_device(index, queries), weights))
 
 
@@ -106,11 +122,13 @@ def on_device(index: GpuIndex, queries: Tokens) -> torch.Tensor:
 def lattice_on_device(index: GpuIndex, columns: Any, weights: Weights) -> tuple[Any, Any, Any]:
     """Do what :func:`lattice_best` does with columns that are on the device, and leave the answers there."""
     torch = index._torch
-    gain, base = _gains(index, columns, weights)
-    score = torch.full_like(base, _WORST)
-    ties, first = torch.zeros_like(base), torch.full_like(base, -1)
-    for size in range(index.n_epochs, 0, -1):
-        for subset in combinations(range(index.n_epochs), size):
+    gain, mismatch = _gains(index, columns, weights)
+    score = torch.full((columns.shape[1],), _WORST, dtype=torch.int64, device=index.device)
+    ties, first = torch.zeros_like(score), torch.full_like(score, -1)
+    for epochs, members in index.patterns:
+        part, rows_of = (index, None) if members is None else (index.part(members), index.put(members))
+        base = sum((mismatch[s] for s in epochs), torch.zeros_like(score))
+        for subset in (s for size in range(len(epochs), 0, -1) for s in combinations(epochs.tolist(), size)):
             total = base.clone()
             active = torch.ones_like(base, dtype=torch.bool)
             for s in subset:
@@ -118,17 +136,48 @@ def lattice_on_device(index: GpuIndex, columns: Any, weights: Weights) -> tuple[
                 active &= gain[s] > 0  # a missing token has no gain either
             rows = torch.nonzero(active & (total >= score)).squeeze(1)
             if rows.numel():
-                count, lowest = _groups(index, columns[:, rows], subset)
+                count, lowest = _groups(part, columns[:, rows], subset)
+                lowest = lowest if rows_of is None else rows_of[lowest.clamp(max=part.n_users - 1)]
                 _offer(torch, rows, total[rows], count, lowest, score, ties, first)
-    everyone = torch.nonzero(base >= score).squeeze(1)  # the empty set of epochs: all targets agree on it
-    if everyone.numel():
-        count = torch.full_like(everyone, index.n_users)
-        _offer(torch, everyone, base[everyone], count, torch.zeros_like(everyone), score, ties, first)
+        everyone = torch.nonzero(base >= score).squeeze(1)  # the empty set of epochs: all targets agree on it
+        if everyone.numel():
+            count = torch.full_like(everyone, part.n_users)
+            lowest = torch.full_like(everyone, 0 if members is None else int(members[0]))
+            _offer(torch, everyone, base[everyone], count, lowest, score, ties, first)
     return score, ties, first
 
 
 def gather_best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
-    """Compare every pair: for one query after the other, look up the worth of every target's tokens and add up.
+    """Compare every pair: for one query after the other, look up the worth of every target's tokens and add up."""
+    torch = index._torch
+    numbers = torch.arange(index.n_users, dtype=torch.int32, device=index.device)
+    found = [torch.empty(len(queries), dtype=torch.int64, device=index.device) for _ in range(3)]
+    for i, total in enumerate(_totals(index, queries, weights)):
+        score = total.amax()
+        equal = total == score
+        found[0][i], found[1][i] = score, equal.sum()
+        # Not argmax: torch does not promise which of equal maxima it returns.
+        found[2][i] = torch.where(equal, numbers, index.n_users).amin()
+    return _home(*found)
+
+
+def candidates(
+    index: GpuIndex, queries: Tokens, weights: Weights | PairWeights, k: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return (q, k) best targets and their scores: best first, lower row first among equals."""
+    torch = index._torch
+    n = index.n_users
+    numbers = torch.arange(n, dtype=torch.int64, device=index.device)
+    rows, scores = (torch.empty((len(queries), k), dtype=torch.int64, device=index.device) for _ in range(2))
+    for i, total in enumerate(_totals(index, queries, weights)):
+        # One number that orders by score, then by lower row: no two are equal, so topk has no choice.
+        places = torch.topk(total.to(torch.int64) * n + (n - 1 - numbers), k).indices
+        rows[i], scores[i] = places, total[places]
+    return rows.to("cpu").numpy(), scores.to("cpu").numpy()
+
+
+def _totals(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Iterator[Any]:
+    """Yield the scores of all targets, query by query.
 
     Epochs are taken two at a time where the table of both fits the cache: half the look-ups.
     """
@@ -136,27 +185,16 @@ def gather_best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights
     width = index.n_tokens + 1  # one more than the tokens: what a missing one looks up is worth nothing
     step = 2 if width**2 <= _FUSED else 1
     columns = torch.where(index.columns < 0, index.n_tokens, index.columns).to(torch.int64)
-    places = [
-        columns[s] * width + columns[s + 1] if s + step <= index.n_epochs and step == 2 else columns[s]
-        for s in range(0, index.n_epochs, step)
-    ]
-    numbers = torch.arange(index.n_users, dtype=torch.int32, device=index.device)
+    pairs = [(s, s + 1 if step == 2 and s + 1 < index.n_epochs else None) for s in range(0, index.n_epochs, step)]
+    places = [columns[s] if t is None else columns[s] * width + columns[t] for s, t in pairs]
     asked = on_device(index, queries)
-    found = [torch.empty(len(queries), dtype=torch.int64, device=index.device) for _ in range(3)]
     for start in range(0, len(queries), _AT_ONCE):
-        tables = _tables(index, asked[:, start : start + _AT_ONCE], weights)
-        for i, worth in enumerate(tables, start=start):
+        for worth in _tables(index, asked[:, start : start + _AT_ONCE], weights):
             total: Any = None
-            for place, s in zip(places, range(0, index.n_epochs, step), strict=True):
-                both = s + step <= index.n_epochs and step == 2
-                table = (worth[s][:, None] + worth[s + 1][None, :]).reshape(-1) if both else worth[s]
+            for place, (s, t) in zip(places, pairs, strict=True):
+                table = worth[s] if t is None else (worth[s][:, None] + worth[t][None, :]).reshape(-1)
                 total = table[place] if total is None else total.add_(table[place])
-            score = total.amax()
-            equal = total == score
-            found[0][i], found[1][i] = score, equal.sum()
-            # Not argmax: torch does not promise which of equal maxima it returns.
-            found[2][i] = torch.where(equal, numbers, index.n_users).amin()
-    return _home(*found)
+            yield total
 
 
 def _tables(index: GpuIndex, asked: Any, weights: Weights | PairWeights) -> Any:
@@ -178,18 +216,18 @@ def _tables(index: GpuIndex, asked: Any, weights: Weights | PairWeights) -> Any:
     return worth.to(torch.int32) if largest < np.iinfo(np.int32).max else worth
 
 
-def _gains(index: GpuIndex, columns: Any, weights: Weights) -> tuple[list[Any], Any]:
-    """Return the gain of each query in each epoch, and its score with a target that agrees nowhere."""
+def _gains(index: GpuIndex, columns: Any, weights: Weights) -> tuple[list[Any], list[Any]]:
+    """Return the gain and the mismatch of each query in each epoch; 0 and 0 where its token is missing."""
     torch = index._torch
     tables = index.put(weights.match - weights.mismatch), index.put(weights.mismatch)
-    gains, base = [], torch.zeros(columns.shape[1], dtype=torch.int64, device=index.device)
+    gains, mismatches = [], []
     for s in range(index.n_epochs):
         row = s % len(weights.match)
         token = columns[s].clamp(min=0).to(torch.int64)
         seen = columns[s] >= 0
         gains.append(torch.where(seen, tables[0][row][token], 0))
-        base += torch.where(seen, tables[1][row][token], 0)
-    return gains, base
+        mismatches.append(torch.where(seen, tables[1][row][token], 0))
+    return gains, mismatches
 
 
 def _groups(index: GpuIndex, queries: Any, subset: tuple[int, ...]) -> tuple[Any, Any]:
