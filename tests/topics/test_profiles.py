@@ -4,12 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse, stats
 
 from reidrisk import populations
 from reidrisk.errors import DataError, OptionError
 from reidrisk.populations.rates import BLOCK
 from reidrisk.topics import TopicsAPI
+from reidrisk.topics.visits import reference, top_sets, visit_blocks
 
 N = 40_000
 
@@ -124,3 +127,59 @@ def test_bad_input_is_one_clear_line():
     for epochs in (0, 1.5, True):
         with pytest.raises(OptionError, match="epochs must be a whole number"):
             TopicsAPI(5).profiles(populations.real(np.ones((2, 5))), epochs=epochs)
+
+
+ROWS = [[0.3, 0, 2.0, 5.0, 0.9], [0.05, 0.1, 0, 0, 0.2], [40, 29, 35, 31, 33], [0, 0, 0, 0, 0], [2, 2, 2, 2, 2]]
+
+
+def ordered(tokens, n_topics):
+    """Number of times each ordered set occurs."""
+    codes = tokens @ n_topics ** np.arange(tokens.shape[1])
+    return np.bincount(codes, minlength=n_topics ** tokens.shape[1])
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_kernel_draws_ordered_sets_with_the_distribution_of_its_twin(row):
+    """Chi-square over all ordered sets of three, and a control: another rate, or one place less, is noticed."""
+
+    def differs(other):
+        both = np.stack([ordered(fast, 5), ordered(other, 5)])
+        both = both[:, both.sum(axis=0) > 0]
+        rare = both.sum(axis=0) < 20
+        both = np.column_stack([both[:, ~rare], both[:, rare].sum(axis=1)])
+        both = both[:, both.sum(axis=0) > 0]
+        return stats.chi2_contingency(both).pvalue
+
+    rates = np.tile(np.asarray(row, dtype=float), (N, 1))
+    fast = profiles(row, 3)[:, 0].astype(np.int64)
+    rng = np.random.default_rng(7)
+    assert differs(reference(rng, rates, 3)) > 1e-4
+    changed = rates.copy()
+    changed[:, 0] = 1.3 * changed[:, 0] + 0.1
+    assert differs(reference(rng, changed, 3)) < 1e-4
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 0.01, 0.4, 2.0, 29.9, 30.0, 55.0]), min_size=6, max_size=6), min_size=1,
+             max_size=5),
+    st.integers(1, 6), st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_the_compiled_kernel_is_its_source_run_by_python(rows, k, seed):
+    rates = sparse.csr_array(np.array(rows))
+    out = np.empty((len(rows), 2, k), dtype=np.int16)
+    visit_blocks(rates, [np.random.default_rng([seed, e]) for e in range(2)], out)
+    slow = np.empty_like(out)
+    for user, row in enumerate(rows):
+        visited = np.flatnonzero(row)
+        order = visited[np.argsort(-np.array(row)[visited], kind="stable")]
+        rows[user] = [(int(t), row[t]) for t in order]
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    topics = np.array([t for row in rows for t, _ in row], dtype=np.int64)
+    lambdas = np.array([rate for row in rows for _, rate in row])
+    never = np.exp(-lambdas)
+    few = never * (1.0 + lambdas + lambdas**2 / 2)
+    for epoch in range(2):
+        rng = np.random.default_rng([seed, epoch])
+        top_sets.py_func(rng, starts, topics, lambdas, never, few, 6, slow[:, epoch])
+    assert np.array_equal(out, slow)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
@@ -30,7 +31,7 @@ class TopicsAPI:
     noise : float
         Probability p that a uniformly random topic of the taxonomy is shown instead of one of the top set.
     window : int
-        Epochs that a first visit shows at once.
+        Epochs that a first visit shows at once, E; see :meth:`observe`.
 
     Examples
     --------
@@ -153,3 +154,62 @@ class TopicsAPI:
             shown[start:stop] = np.where(rng.random(size) < self.noise, random, real)
         shown.flags.writeable = False
         return Traces(shown, self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
+
+    def observe(
+        self, top_sets: TopSets, seed: int, site: str = "a", visits: npt.ArrayLike = 1.0, shown: int | None = None
+    ) -> Traces:
+        r"""Draw what one observer sees of people who do not come every week (jha, Section 2, Step 4).
+
+        A visit while epoch e is the latest shows the topics of e - E + 1, ..., e; tokens that no visit showed are
+        missing. So a first visit shows E tokens, every later week adds one, and N epochs of visits give N + E - 1
+        tokens (jha, footnote 10). A token that is shown is that of :meth:`expose`, whenever it is asked for.
+
+        Parameters
+        ----------
+        top_sets, seed, site
+            As for :meth:`expose`.
+        visits : (n, r) array of bool, or float
+            Whether each user visits the site while each epoch is the latest; or the probability of it, with which
+            every user and epoch draws by itself, from a stream keyed by (seed, site).
+        shown : int, optional
+            E for this site; the ``window`` of the API when missing.
+
+        Examples
+        --------
+        >>> sets = TopSets(np.tile([0, 1], (3, 5, 1)), n_tokens=9)
+        >>> api = TopicsAPI(n_topics=9, top_k=2, noise=0.0, window=3)
+        >>> once = np.zeros((3, 5), dtype=bool)
+        >>> once[0, 4] = once[1, 0] = True
+        >>> api.observe(sets, seed=1, visits=once).observed.astype(int).tolist()
+        [[0, 0, 1, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
+        """
+        n, r = len(top_sets), top_sets.n_epochs
+        window = self.window if shown is None else shown
+        if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 1:
+            raise OptionError(f"shown must be a whole number of epochs from 1 on, not {window!r}")
+        came = _visits(visits, n, r, seed, site)
+        full = self.expose(top_sets, seed, site)
+        seen = came.copy()
+        for back in range(1, min(int(window), r)):
+            seen[:, :-back] |= came[:, back:]
+        tokens = np.where(seen, full.tokens, full.tokens.dtype.type(-1))
+        tokens.flags.writeable = False
+        return Traces(tokens, self.n_topics, users=top_sets.users, vocabulary=top_sets.vocabulary)
+
+
+def _visits(visits: npt.ArrayLike, n: int, r: int, seed: int, site: str) -> npt.NDArray[np.bool_]:
+    """Return the (n, r) matrix of visits: as given, or drawn with the given probability."""
+    given = np.asarray(visits)
+    if given.ndim == 0 and given.dtype.kind in "iuf":
+        chance = float(given)
+        if not 0.0 <= chance <= 1.0:
+            raise OptionError(f"visits is the probability {chance}; give one from 0 to 1, or a matrix of bool")
+        drawn = np.empty((n, r), dtype=np.bool_)
+        for block, start, stop in blocks(n):
+            drawn[start:stop] = stream(seed, f"visits to {site}", block).random((stop - start, r)) < chance
+        return drawn
+    if given.dtype.kind != "b" or given.shape != (n, r):
+        raise DataError(
+            f"visits has shape {given.shape} and type {given.dtype}; give one bool a user and epoch, {(n, r)}"
+        )
+    return given
