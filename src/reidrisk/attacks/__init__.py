@@ -3,8 +3,10 @@
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.combined import Both, Either
 from reidrisk.attacks.full_information import FullInformation
+from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.overlap import Overlap
+from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.sets import LooseSets, StrictSets
 
 __all__ = [
@@ -12,10 +14,13 @@ __all__ = [
     "Both",
     "Either",
     "FullInformation",
+    "Groups",
     "Hamming",
     "Links",
     "LooseSets",
     "Overlap",
+    "Pooled",
     "StrictSets",
     "WeightedHamming",
+    "pool",
 ]

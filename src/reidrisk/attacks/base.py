@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import search
+from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
 from reidrisk.errors import DataError, OptionError
 from reidrisk.traces import Traces
 
-__all__ = ["Attack", "Links", "PositionalAttack", "candidates_among"]
+__all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among"]
+
+_SCORES = 2_000_000  # scores held at once where every target of a group is weighed
 
 Progress = Callable[[float], None]
 Records = TypeVar("Records")
@@ -63,6 +67,17 @@ class Attack(ABC, Generic[Records]):
     def fit(self, targets: Records) -> Self:
         """Learn from the targets: all that this attacker sees before the queries come."""
 
+    def look_around(self, queries: Records) -> Self:
+        """See everybody the second observer saw, before some of them are linked.
+
+        It matters to attacks that ask who is unique there. With no record at all, each query stands alone.
+        """
+        return self
+
+    def narrowed(self, rows: npt.NDArray[np.int64]) -> Attack[Records]:
+        """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
+        return Narrowed(self, rows)
+
     @abstractmethod
     def link(self, queries: Records, probability: bool = False) -> Links:
         """Link every query to a target; ``probability=True`` also asks the attack how sure it is."""
@@ -91,10 +106,63 @@ class Attack(ABC, Generic[Records]):
         return rows
 
 
-class PositionalAttack(Attack[Traces]):
+class Narrowed(Attack[Records]):
+    """A fitted attack that looks at some of its targets; ``narrowed`` of any attack that knows no quicker way.
+
+    It links to the best of them by score, as the attack's ``candidates`` give it, and always answers.
+    """
+
+    def __init__(self, attack: Attack[Records], rows: npt.NDArray[np.int64]) -> None:
+        self.attack, self.rows = attack, np.asarray(rows, dtype=np.int64)
+
+    @property
+    def name(self) -> str:
+        """Name of the attack."""
+        return self.attack.name
+
+    @property
+    def description(self) -> str:
+        """What the attacker does and assumes."""
+        return self.attack.description
+
+    def fit(self, targets: Records) -> Self:
+        """Refuse: it was fitted before it was narrowed."""
+        raise OptionError(f"{self.name} was narrowed after it was fitted; fit the attack and narrow it again")
+
+    def link(self, queries: Records, probability: bool = False) -> Links:
+        """Link every query to the best of the rows, ties counted among them."""
+        asked: Any = queries
+        target, score, n_ties = (np.zeros(len(asked), dtype=np.int64) for _ in range(3))
+        size = max(1, _SCORES // len(self.rows))
+        for start in range(0, len(asked), size):
+            part = slice(start, start + size)
+            found, scores = self.candidates(asked.take(part), len(self.rows))
+            target[part], score[part] = found[:, 0], scores[:, 0]
+            n_ties[part] = (scores == scores[:, :1]).sum(axis=1)
+        return Links(target=target, score=score, n_ties=n_ties)
+
+    def score(self, queries: Records, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the score of each query with the given one of the rows."""
+        asked: Any = queries
+        return self.attack.score(queries, self.rows[self._rows(target_index, len(asked), len(self.rows))])
+
+    def candidates(
+        self, queries: Records, k: int, among: npt.NDArray[np.int64] | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the k best of the rows for each query and their scores, best first."""
+        rows = self.rows if among is None else self.rows[among]
+        found, scores = self.attack.candidates(queries, k, rows)
+        order = np.argsort(self.rows, kind="stable")
+        return order[np.searchsorted(self.rows, found, sorter=order)], scores
+
+
+class PositionalAttack(Attack[Observed]):
     """An attack whose score is a sum over epochs of a weight that depends on the two tokens there.
 
-    A subclass says what the weights are; a missing token on either side adds nothing.
+    A subclass says what the weights are; a missing token on either side adds nothing. Where several observers are
+    pooled, the tokens of every observer of the targets are compared with those of every observer of the queries, and
+    the scores add up: score = sum over both observers and epochs. Several looks at one top set are not independent,
+    so this sum is no likelihood, and a pooled attack gives no probability.
     """
 
     weights_: search.Weights | search.PairWeights
@@ -103,51 +171,92 @@ class PositionalAttack(Attack[Traces]):
     def _weights(self, targets: Traces) -> search.Weights | search.PairWeights:
         """Return the weights this attacker uses after having seen the targets."""
 
-    def fit(self, targets: Traces) -> Self:
-        """Learn the weights and lay the targets out for the search."""
-        if not isinstance(targets, Traces):
-            raise DataError(f"{self.name} compares traces, not {type(targets).__name__}")
-        self.weights_ = self._weights(targets)
-        self._targets = targets
-        self._index = search.Index(targets.tokens, targets.n_tokens)
+    def fit(self, targets: Observed) -> Self:
+        """Learn the weights and lay the targets out for the search; a list of observers is pooled."""
+        records = gathered(targets)
+        self._targets = as_traces(records, self.name)
+        self._observers = len(records.observers) if isinstance(records, Pooled) else 1
+        self.weights_ = self._weights(self._targets)
+        self._indices: dict[int, search.Index] = {}
         return self
 
-    def link(self, queries: Traces, probability: bool = False, progress: Progress | None = None) -> Links:
+    def narrowed(self, rows: npt.NDArray[np.int64]) -> Attack[Observed]:
+        """Return this attacker with the weights it has learnt, looking at these target rows only."""
+        new = copy.copy(self)
+        new._targets, new._indices = self._targets.take(rows), {}
+        return new
+
+    def link(self, queries: Observed, probability: bool = False, progress: Progress | None = None) -> Links:
         """Link every query to its best target; with ``probability``, say how sure the model is."""
-        self._check(queries)
-        found = search.best(self._index, queries.tokens, self.weights_, progress=progress)
+        index, tokens, weights = self._aligned(queries)
+        found = search.best(index, tokens, weights, progress=progress)
         sure = None
-        if probability and self.weights_.per_nat:
-            sure = search.posterior(self._index, queries.tokens, self.weights_, found.score, progress=progress)
+        if probability and weights.per_nat and index.n_epochs == self._n_epochs:
+            sure = search.posterior(index, tokens, weights, found.score, progress=progress)
         return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
 
-    def score(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def score(self, queries: Observed, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the score of each query with the given target row."""
-        self._check(queries)
-        rows = self._rows(target_index, len(queries), len(self._targets))
-        return search.pair_scores(self._targets.tokens, queries.tokens, self.weights_, rows)
+        index, tokens, weights = self._aligned(queries)
+        rows = self._rows(target_index, len(tokens), index.n_users)
+        return search.pair_scores(index.tokens, tokens, weights, rows)
 
     def candidates(
-        self, queries: Traces, k: int, among: npt.NDArray[np.int64] | None = None
+        self, queries: Observed, k: int, among: npt.NDArray[np.int64] | None = None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best targets of each query and their scores, best first."""
-        self._check(queries)
-        return candidates_among(self._index, queries.tokens, self.weights_, k, among)
+        index, tokens, weights = self._aligned(queries)
+        return candidates_among(index, tokens, weights, k, among)
 
-    def _check(self, queries: Traces) -> None:
+    @property
+    def _n_epochs(self) -> int:
+        return self._targets.n_epochs // self._observers
+
+    def _columns(self, asking: int) -> npt.NDArray[np.int64]:
+        """Return the column of the targets in each column of the comparison with so many observers of the queries."""
+        by_observer = np.arange(self._targets.n_epochs).reshape(self._observers, 1, self._n_epochs)
+        return np.repeat(by_observer, asking, axis=1).ravel()
+
+    def _aligned(self, queries: Observed) -> tuple[search.Index, npt.NDArray[Any], search.Weights | search.PairWeights]:
+        """Return targets, queries and weights with a column for each pair of observers and epoch."""
+        records = gathered(queries)
+        self._check(records)
+        asking = len(records.observers) if isinstance(records, Pooled) else 1
+        flat = as_traces(records, self.name)
+        if asking not in self._indices:
+            tokens = self._targets.tokens
+            tokens = tokens if asking == 1 else tokens[:, self._columns(asking)]
+            self._indices[asking] = search.Index(tokens, self._targets.n_tokens)
+        asked = flat.tokens if self._observers == 1 else np.tile(flat.tokens, (1, self._observers))
+        return self._indices[asking], asked, _weights_of(self.weights_, self._columns(asking), asking)
+
+    def _check(self, queries: Any) -> None:
         fitted: Any = getattr(self, "_targets", None)
         if fitted is None:
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
-        if not isinstance(queries, Traces):
+        if not isinstance(queries, Traces | Pooled):
             raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
         for what, a, b in (
-            ("epochs", fitted.n_epochs, queries.n_epochs),
+            ("epochs", self._n_epochs, queries.n_epochs),
             ("tokens in the vocabulary", fitted.n_tokens, queries.n_tokens),
         ):
             if a != b:
                 raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
         if fitted.vocabulary and queries.vocabulary and fitted.vocabulary != queries.vocabulary:
             raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
+
+
+def _weights_of(
+    weights: search.Weights | search.PairWeights, columns: npt.NDArray[np.int64], asking: int
+) -> search.Weights | search.PairWeights:
+    """Return the weights of each column of a comparison, where they differ from epoch to epoch."""
+    if asking == 1:
+        return weights
+    if isinstance(weights, search.PairWeights):
+        return weights if len(weights.table) == 1 else search.PairWeights(weights.table[columns], weights.per_nat)
+    if len(weights.match) == 1:
+        return weights
+    return search.Weights(weights.match[columns], weights.mismatch[columns], weights.per_nat)
 
 
 def candidates_among(

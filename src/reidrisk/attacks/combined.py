@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import copy
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class _Pair(SetAttack):
-    """Two set attacks, each of which answers for itself."""
+    """Two set attacks, each of which answers for itself; either may be such a pair again."""
 
     def __init__(self, a: SetAttack, b: SetAttack) -> None:
         for attack in (a, b):
@@ -34,26 +35,22 @@ class _Pair(SetAttack):
         self.a._look_around(queries)
         self.b._look_around(queries)
 
+    def __copy__(self) -> Self:
+        # A copy may be fitted without touching the original, so it has attackers of its own.
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new.a, new.b = copy.copy(self.a), copy.copy(self.b)
+        return new
+
     def _scores(self, queries: Traces, rows: Ints) -> Ints:
-        a, b = self._named(queries)
-        return np.asarray((rows == a[:, None]) | (rows == b[:, None]), dtype=np.int64)
+        named = self._named(queries)
+        return np.asarray((rows[:, :, None] == named[:, None, :]).any(axis=2), dtype=np.int64)
 
     def _answers(self, queries: Traces) -> Links:
-        a, b = self._named(queries)
-        target = np.where((a >= 0) & (b >= 0), np.minimum(a, b), np.maximum(a, b))
-        ties = (a >= 0).astype(np.int64) + ((b >= 0) & (b != a))
-        return Links(target=target, score=(target >= 0).astype(np.int64), n_ties=ties)
-
-    @abstractmethod
-    def _named(self, queries: Traces) -> tuple[Ints, Ints]:
-        """Return the two targets named for each query, -1 = none."""
-
-    def _each(self, queries: Traces) -> tuple[Ints, Ints]:
-        links = self.a._answers(queries), self.b._answers(queries)
-        for one in links:
-            if (one.n_ties[one.target >= 0] != 1).any():
-                raise OptionError(f"{self.name} combines attacks that name one target each; nest Either outermost")
-        return links[0].target, links[1].target
+        named = self._named(queries)
+        ties = (named >= 0).sum(axis=1)
+        target = np.where(ties > 0, np.where(named >= 0, named, self._n).min(axis=1), -1)
+        return Links(target=target, score=(ties > 0).astype(np.int64), n_ties=ties)
 
 
 class Both(_Pair):
@@ -78,10 +75,9 @@ class Both(_Pair):
         """What the attacker does and assumes."""
         return f"Links a record only where two attackers agree. One: {self.a.description} Two: {self.b.description}"
 
-    def _named(self, queries: Traces) -> tuple[Ints, Ints]:
-        a, b = self._each(queries)
-        agreed = np.where(a == b, a, -1)
-        return agreed, agreed
+    def _named(self, queries: Traces) -> Ints:
+        a, b = self.a._named(queries), self.b._named(queries)
+        return np.where((a[:, :, None] == b[:, None, :]).any(axis=2), a, -1)
 
 
 class Either(_Pair):
@@ -108,5 +104,7 @@ class Either(_Pair):
         """What the attacker does and assumes."""
         return f"Links a record where either of two attackers does. One: {self.a.description} Two: {self.b.description}"
 
-    def _named(self, queries: Traces) -> tuple[Ints, Ints]:
-        return self._each(queries)
+    def _named(self, queries: Traces) -> Ints:
+        named = np.sort(np.concatenate([self.a._named(queries), self.b._named(queries)], axis=1), axis=1)
+        named[:, 1:][named[:, 1:] == named[:, :-1]] = -1
+        return named

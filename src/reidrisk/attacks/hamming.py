@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Links, PositionalAttack, Progress
+from reidrisk.attacks.pooled import Observed
 from reidrisk.errors import OptionError
 from reidrisk.search import GRID, PairWeights, Weights, to_grid
 from reidrisk.topics import exposure, pairs_from_observers, pairs_from_sets, popularity
@@ -124,24 +125,30 @@ class WeightedHamming(PositionalAttack):
         together = _together(self.pairs, targets.n_tokens, self.top_k, self.noise)
         return PairWeights(np.stack([to_grid(pair_weights(row, together, q_in, q_out)) for row in p]))
 
-    def link(self, queries: Traces, probability: bool = False, progress: Progress | None = None) -> Links:
+    def link(self, queries: Observed, probability: bool = False, progress: Progress | None = None) -> Links:
         """Link every query to its best target, or to none where even that one is farther than ``max_distance``."""
         links = super().link(queries, probability, progress)
         if self.max_distance is None:
             return links
         # Where nothing was seen by both, the distance is 0 and tells nothing: no answer.
-        together = ((queries.tokens >= 0) & (self._targets.tokens[links.target] >= 0)).any(axis=1)
-        near = together & (self.distance(queries, links.target) <= self.max_distance)
-        target = np.where(near, links.target, -1)
+        distance, together = self._apart(queries, links.target)
+        target = np.where(together & (distance <= self.max_distance), links.target, -1)
         return Links(target=target, score=links.score, n_ties=links.n_ties, probability=links.probability)
 
-    def distance(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def distance(self, queries: Observed, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return Theorem 1's distance of each query to the given target, in nats, over the epochs seen by both."""
-        score = self.score(queries, target_index)
-        seen = (queries.tokens >= 0) & (self._targets.tokens[target_index] >= 0)
-        epochs = np.arange(queries.n_epochs) % len(self._log_seen)
-        alone = np.where(seen, self._log_seen[epochs, np.where(seen, queries.tokens, 0)], 0.0)
-        return np.asarray(-(score / GRID + alone.sum(axis=1)))
+        return self._apart(queries, target_index)[0]
+
+    def _apart(
+        self, queries: Observed, target_index: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        """Return the distances, and whether there is any epoch seen by both."""
+        index, tokens, _ = self._aligned(queries)
+        seen = (tokens >= 0) & (index.tokens[target_index] >= 0)
+        epochs = self._columns(tokens.shape[1] // self._targets.n_epochs) % len(self._log_seen)
+        alone = np.where(seen, self._log_seen[epochs, np.where(seen, tokens, 0)], 0.0)
+        distance = -(self.score(queries, target_index) / GRID + alone.sum(axis=1))
+        return np.asarray(distance), np.asarray(seen.any(axis=1))
 
 
 def match_weights(

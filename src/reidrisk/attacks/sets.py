@@ -6,6 +6,7 @@ searched are the targets; the conditions are symmetric, so with the two tables s
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from typing import Self
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.profiles import Profiles, build_profiles, loose_matches, pair_scores, sizes
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
@@ -28,59 +30,74 @@ _ENTRIES = 2_000_000  # scores held at once for candidates
 _QUERIES = 512  # queries handed to a thread at a time
 
 
-class SetAttack(Attack[Traces]):
+class SetAttack(Attack[Observed]):
     """What the set attacks share: they answer only when exactly one target fits, and are right or wrong as a whole.
 
     A link is *correct* if it is the query's own user, *incorrect* if it is another one; with no or several fitting
-    targets there is no answer. Records may miss tokens and differ in their number of epochs.
+    targets there is no answer. Records may miss tokens and differ in their number of epochs. Of pooled observers the
+    profiles are those of all their tokens: a token is kept if it was seen at least f times, at whichever of them.
     """
 
-    def fit(self, targets: Traces) -> Self:
-        """Reconstruct the profiles of the targets."""
-        if not isinstance(targets, Traces):
-            raise DataError(f"{self.name} compares traces, not {type(targets).__name__}")
-        self._n, self._n_tokens = len(targets), targets.n_tokens
-        self._learn(targets)
+    def fit(self, targets: Observed) -> Self:
+        """Reconstruct the profiles of the targets; of a list of observers, from all they saw together."""
+        records = as_traces(targets, self.name)
+        self._n, self._n_tokens = len(records), records.n_tokens
+        self._records, self._looked = records, False
+        self._learn(records)
         return self
 
-    def link(self, queries: Traces, probability: bool = False) -> Links:
+    def look_around(self, queries: Observed) -> Self:
+        """See everybody the second observer saw: who is unique is judged there until the next ``fit``.
+
+        Without it, the queries of a ``link`` are taken to be everybody. With no record at all, each stands alone.
+        """
+        self._look_around(self._checked(queries))
+        self._looked = True
+        return self
+
+    def narrowed(self, rows: Ints) -> Attack[Observed]:
+        """Return this attacker, looking at these target rows only: it learns nothing but each target's profile."""
+        return copy.copy(self).fit(self._records.take(rows))
+
+    def link(self, queries: Observed, probability: bool = False) -> Links:
         """Link every query to the only target that fits, or to none; ``n_ties`` counts those that fit."""
-        self._check(queries)
-        self._look_around(queries)
-        return self._answers(queries)
+        asked = self._checked(queries)
+        if not self._looked:
+            self._look_around(asked)
+        return self._answers(asked)
 
-    def score(self, queries: Traces, target_index: Ints) -> Ints:
+    def score(self, queries: Observed, target_index: Ints) -> Ints:
         """Return 0 where query and target do not fit; uniqueness among the queries is that of the last ``link``."""
-        self._check(queries)
-        rows = self._rows(target_index, len(queries), self._n)
-        return self._scores(queries, rows.astype(np.int64)[:, None])[:, 0]
+        asked = self._checked(queries)
+        rows = self._rows(target_index, len(asked), self._n)
+        return self._scores(asked, rows.astype(np.int64)[:, None])[:, 0]
 
-    def candidates(self, queries: Traces, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
+    def candidates(self, queries: Observed, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
         """Return the k best targets of each query and their scores, best first, equals by row or as in ``among``."""
-        self._check(queries)
+        asked = self._checked(queries)
         rows = np.arange(self._n) if among is None else np.asarray(among, dtype=np.int64)
         if not 1 <= k <= len(rows):
             raise OptionError(f"cannot give {k} candidates of {len(rows)} targets; choose from 1 to that number")
-        found, scores = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
+        found, scores = (np.zeros((len(asked), k), dtype=np.int64) for _ in range(2))
         size = max(1, _ENTRIES // len(rows))
-        for start in range(0, len(queries), size):
-            part = queries.take(slice(start, start + size))
+        for start in range(0, len(asked), size):
+            part = asked.take(slice(start, start + size))
             every = self._scores(part, np.tile(rows, (len(part), 1)))
             best = np.argsort(-every, axis=1, kind="stable")[:, :k]
             found[start : start + size] = rows[best]
             scores[start : start + size] = np.take_along_axis(every, best, axis=1)
         return found, scores
 
-    def _check(self, queries: Traces) -> None:
+    def _checked(self, queries: Observed) -> Traces:
         if not hasattr(self, "_n"):
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
-        if not isinstance(queries, Traces):
-            raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
-        if queries.n_tokens != self._n_tokens:
+        asked = as_traces(queries, self.name)
+        if asked.n_tokens != self._n_tokens:
             raise DataError(
-                f"targets have {self._n_tokens} tokens in the vocabulary, queries have {queries.n_tokens}; "
+                f"targets have {self._n_tokens} tokens in the vocabulary, queries have {asked.n_tokens}; "
                 "both must be the same"
             )
+        return asked
 
     @abstractmethod
     def _learn(self, targets: Traces) -> None:
@@ -94,6 +111,10 @@ class SetAttack(Attack[Traces]):
     def _answers(self, queries: Traces) -> Links:
         """Link the queries, which may be part of those looked at."""
 
+    def _named(self, queries: Traces) -> Ints:
+        """Return the (q, m) targets named for each query, different ones, ascending; -1 fills up."""
+        return self._answers(queries).target[:, None]
+
     @abstractmethod
     def _scores(self, queries: Traces, rows: Ints) -> Ints:
         """Return the (q, j) scores of each query with its target rows (q, j)."""
@@ -104,19 +125,15 @@ class _OneThreshold(SetAttack):
 
     _strict: bool
 
-    def __init__(self, threshold: int, audience: Traces | None) -> None:
+    def __init__(self, threshold: int = 2) -> None:
         self.threshold = threshold
-        self.audience = audience
 
     def _learn(self, targets: Traces) -> None:
         self._targets = build_profiles(targets, self.threshold)
         self._around: Words | None = None
 
     def _look_around(self, queries: Traces) -> None:
-        whole = queries if self.audience is None else self.audience
-        if whole.n_tokens != self._n_tokens:
-            raise DataError(f"the audience has {whole.n_tokens} tokens in the vocabulary, not {self._n_tokens}")
-        self._around = build_profiles(whole.epochs(min(queries.n_epochs, whole.n_epochs)), self.threshold).kept
+        self._around = build_profiles(queries, self.threshold).kept
 
     def _equals(self, asked: Profiles) -> tuple[Ints, Ints, Ints]:
         """Count the targets and the queries around that have the same R; find the lowest such target."""
@@ -153,8 +170,6 @@ class StrictSets(_OneThreshold):
     ----------
     threshold : int
         f: a token is kept if it was seen in at least so many epochs.
-    audience : Traces, optional
-        Everybody the second observer saw, when the queries are only some of them: who is unique is judged there.
 
     Examples
     --------
@@ -166,9 +181,6 @@ class StrictSets(_OneThreshold):
     """
 
     _strict = True
-
-    def __init__(self, threshold: int = 2, audience: Traces | None = None) -> None:
-        super().__init__(threshold, audience)
 
     @property
     def description(self) -> str:
@@ -200,8 +212,6 @@ class LooseSets(_OneThreshold):
     require_unique : bool
         Answer only if also R^f_v is unique among the queries and R^f_v' among the targets. The text does not ask for
         it; the code released with the paper does.
-    audience : Traces, optional
-        As for :class:`StrictSets`; matters with ``require_unique`` alone.
 
     Examples
     --------
@@ -214,8 +224,8 @@ class LooseSets(_OneThreshold):
 
     _strict = False
 
-    def __init__(self, threshold: int = 2, require_unique: bool = False, audience: Traces | None = None) -> None:
-        super().__init__(threshold, audience)
+    def __init__(self, threshold: int = 2, require_unique: bool = False) -> None:
+        super().__init__(threshold)
         self.require_unique = require_unique
 
     @property
@@ -245,8 +255,11 @@ class LooseSets(_OneThreshold):
             loose_matches(asked.kept[part], asked.seen[part], known.kept, known.seen, self._usable, self._starts,
                           self._members, count[part], target[part])  # fmt: skip
 
-        with ThreadPoolExecutor(n_threads()) as pool:
-            list(pool.map(work, range(0, len(queries), _QUERIES)))
+        if len(queries) <= _QUERIES:
+            work(0)  # starting threads would take longer, which many small groups would feel
+        else:
+            with ThreadPoolExecutor(n_threads()) as pool:
+                list(pool.map(work, range(0, len(queries), _QUERIES)))
         answered = count == 1
         if self.require_unique:
             twins = np.unique(known.kept, axis=0, return_inverse=True, return_counts=True)

@@ -1,0 +1,90 @@
+"""An audience partitioned by a fingerprint: only targets of the query's group are candidates (jha, Section 6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError
+
+__all__ = ["Groups"]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which targets and which queries share a fingerprint, as numbers.
+
+    Attributes
+    ----------
+    target, query : (n,) and (q,) int64
+        Number of the group of each record; -1 where it is not known.
+
+    Examples
+    --------
+    >>> groups = Groups.of(["x", "y", "x"], ["y", "z", ""])
+    >>> groups.query.tolist(), groups.sizes.tolist()
+    ([1, 2, -1], [2, 1, 0])
+    >>> [(targets.tolist(), queries.tolist()) for targets, queries in groups.parts()]
+    [([1], [0])]
+    """
+
+    target: Ints
+    query: Ints
+
+    @classmethod
+    def of(cls, targets: npt.ArrayLike, queries: npt.ArrayLike) -> Groups:
+        """Give each group of two columns of labels a number.
+
+        Parameters
+        ----------
+        targets, queries : (n,) and (q,) arrays
+            A fingerprint for each record, such as browser and language, or an address prefix: whole numbers
+            (negative = not known) or text (empty = not known).
+        """
+        labels = [_labels(column, what) for column, what in ((targets, "targets"), (queries, "queries"))]
+        kinds = [label.dtype.kind for label in labels]
+        if kinds[0] != kinds[1]:
+            raise DataError("groups of targets and of queries must both be whole numbers or both be text")
+        unknown = [label < 0 if kinds[0] == "i" else label == "" for label in labels]
+        numbers = np.unique(np.concatenate(labels), return_inverse=True)[1].reshape(-1).astype(np.int64)
+        numbers[np.concatenate(unknown)] = -1
+        used = np.unique(numbers[numbers >= 0])
+        if used.size:  # the label that stands for 'not known' takes no number
+            numbers = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
+        return cls(numbers[: len(labels[0])], numbers[len(labels[0]) :])
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of targets in each group."""
+        n = 1 + max(int(self.target.max(initial=-1)), int(self.query.max(initial=-1)))
+        return np.bincount(self.target[self.target >= 0], minlength=n).astype(np.int64)
+
+    def parts(self) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the target rows and the query rows, ascending, of every group that has both."""
+        n = len(self.sizes)
+        members = []
+        for numbers in (self.target, self.query):
+            order = np.argsort(numbers, kind="stable")
+            members.append((order, np.searchsorted(numbers[order], np.arange(n + 1))))
+        (targets, t), (queries, q) = members
+        for group in np.flatnonzero((np.diff(t) > 0) & (np.diff(q) > 0)):
+            yield targets[t[group] : t[group + 1]], queries[q[group] : q[group + 1]]
+
+
+def _labels(column: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
+    labels = np.asarray(column)
+    if labels.ndim == 1 and labels.dtype.kind in "iu":
+        return labels.astype(np.int64)
+    if labels.ndim == 1 and labels.dtype.kind in "UTO":
+        values = labels.tolist()
+        if all(isinstance(value, str) for value in values):
+            return np.array(values, dtype=np.str_)
+    raise DataError(
+        f"groups of the {what} are {labels.dtype} of shape {labels.shape}; give one whole number or text a record"
+    )
