@@ -19,7 +19,7 @@ def pair(draw):
     n_tokens = draw(st.sampled_from([2, 4, 6, 70, 130]))
     values = st.integers(-1, min(n_tokens, 5) - 1).map(lambda o: o if o < 1 else o + n_tokens - min(n_tokens, 5))
     r = draw(st.integers(1, 6))
-    tables = [draw(st.lists(st.lists(values, min_size=r, max_size=r), min_size=1, max_size=7)) for _ in range(2)]
+    tables = [draw(st.lists(st.lists(values, min_size=r, max_size=r), min_size=2, max_size=7)) for _ in range(2)]
     return Traces(tables[0], n_tokens), Traces(tables[1], n_tokens), draw(st.integers(1, 3))
 
 
@@ -137,10 +137,44 @@ def test_twins_on_either_side_are_not_linked_strictly():
     assert LooseSets(require_unique=True).fit(one).link(two).target.tolist() == [-1, -1]
 
 
-def test_an_audience_keeps_a_sample_honest():
+def test_who_was_seen_around_keeps_a_part_honest():
     one, two = Traces([[1, 1]], 9), Traces([[1, 1], [1, 1]], 9)
     assert StrictSets().fit(one).link(two.take(slice(0, 1))).target.tolist() == [0]
-    assert StrictSets(audience=two).fit(one).link(two.take(slice(0, 1))).target.tolist() == [-1]
+    for attack in (StrictSets(), Both(StrictSets(), LooseSets()), Either(StrictSets(), StrictSets(1))):
+        looked = attack.fit(one).look_around(two)
+        assert looked.link(two.take(slice(0, 1))).target.tolist() == [-1]
+        assert looked.look_around(two.take(slice(0, 0))).link(two).target.tolist() == [0, 0]
+        assert attack.fit(one).link(two.take(slice(0, 1))).target.tolist() == [0]
+
+
+@given(pair(), st.integers(1, 7), st.integers(0, 99))
+@settings(deadline=None, max_examples=40)
+def test_a_sample_scores_what_the_whole_would(case, sample, seed):
+    targets, queries, f = case
+    truth = np.arange(len(queries)) % len(targets)
+    for attack in (
+        StrictSets(f),
+        LooseSets(f, require_unique=True),
+        Either(StrictSets(f), Both(LooseSets(f), StrictSets(f + 1))),
+    ):
+        whole = measure.random_user(attack, targets, queries, truth)
+        part = measure.random_user(attack, targets, queries, truth, sample=sample, seed=seed)
+        rows, _ = measure.risk.chosen_queries(len(queries), sample, seed)
+        assert np.array_equal(part.per_user, whole.per_user if rows is None else whole.per_user[rows])
+
+
+@given(pair())
+@settings(deadline=None)
+def test_pairs_of_attacks_nest(case):
+    targets, queries, f = case
+    parts = [LooseSets(f), LooseSets(f + 1), StrictSets(f)]
+    named = [attack.fit(targets).link(queries).target.tolist() for attack in parts]
+    any_of = Either(Either(LooseSets(f), LooseSets(f + 1)), StrictSets(f)).fit(targets).link(queries)
+    agreed = Both(Either(LooseSets(f), LooseSets(f + 1)), StrictSets(f)).fit(targets).link(queries)
+    for i, (a, b, c) in enumerate(zip(*named, strict=True)):
+        names = {a, b, c} - {-1}
+        assert (any_of.n_ties[i], any_of.target[i]) == (len(names), min(names, default=-1))
+        assert agreed.target[i] == (c if c in (a, b) else -1)
 
 
 def test_two_answers_that_differ_tie():
@@ -172,8 +206,8 @@ def test_bad_input_is_one_clear_line():
             LooseSets(threshold).fit(TARGETS)
     with pytest.raises(DataError, match="targets have 9 tokens in the vocabulary, queries have 8"):
         LooseSets().fit(TARGETS).link(Traces([[1]], 8))
-    with pytest.raises(DataError, match="compares traces, not list"):
-        LooseSets().fit([[1, 2]])
+    with pytest.raises(DataError, match="compares traces, not ndarray"):
+        LooseSets().fit(np.array([[1, 2]]))
     with pytest.raises(OptionError, match="Both combines set attacks, not Hamming"):
         Both(LooseSets(), attacks.Hamming())
     with pytest.raises(OptionError, match=r"target rows lie in \[0, 4\)"):

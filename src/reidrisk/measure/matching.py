@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from reidrisk import bounds
 from reidrisk.attacks.base import Attack
+from reidrisk.attacks.pooled import gathered
 from reidrisk.errors import OptionError
 from reidrisk.measure.risk import risk_of
 from reidrisk.measure.truth import Truth, find_truth
@@ -71,9 +72,10 @@ def matching(
     """
     if orders < 1 or candidates < 1:
         raise OptionError(f"orders and candidates must be at least 1, not {orders} and {candidates}")
+    targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
     used = fresh_seed() if seed is None else seed
-    attack.fit(targets)
+    attack.fit(targets).look_around(queries)
     optimal = max(len(targets), len(queries)) <= DENSE_LIMIT
     matrix = _scores(attack, queries, len(targets)) if optimal else None
     right, answered = (np.zeros(len(queries), dtype=np.int64) for _ in range(2))

@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
-from reidrisk.errors import OptionError
-from reidrisk.intervals import difference_interval, mean_interval
+from reidrisk.attacks.grouped import Groups
+from reidrisk.attacks.pooled import gathered
+from reidrisk.errors import DataError, OptionError
+from reidrisk.intervals import mean_interval
 from reidrisk.measure.truth import Truth, find_truth
-from reidrisk.results import Difference, Risk
+from reidrisk.results import Risk
 from reidrisk.streams import fresh_seed, stream
 from reidrisk.wording import in_words, range_in_words
 
-__all__ = ["chosen_queries", "credits", "curve", "difference", "random_user", "risk_of", "summarise"]
+__all__ = ["checked_groups", "chosen_queries", "credits", "curve", "random_user", "risk_of", "summarise"]
 
 
 def random_user(
@@ -28,6 +30,7 @@ def random_user(
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,
+    groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> Risk:
     """Measure the random-user setting: for one record at a time, which of the targets it is.
 
@@ -38,9 +41,9 @@ def random_user(
     ----------
     attack : Attack
         Is fitted on the targets here.
-    targets, queries : Traces
-        What the two observers saw. A target without query is a distractor; a query whose user is not among the
-        targets can only be linked wrongly.
+    targets, queries : Traces, or lists of them
+        What the two observers saw; a list is pooled, see :func:`reidrisk.attacks.pool`. A target without query is a
+        distractor; a query whose user is not among the targets can only be linked wrongly.
     truth : (n_queries,) integers, optional
         Target row of each query; without it, equal user ids are the truth (see :func:`find_truth`).
     sample : int, optional
@@ -49,6 +52,9 @@ def random_user(
         Seed of that draw; drawn and recorded when missing.
     level : float
         Level of the interval.
+    groups : (target groups, query groups), optional
+        A fingerprint of each record, see :class:`reidrisk.attacks.Groups`: only targets of the query's group are
+        candidates, ties and who is unique are counted there, and a query of a group without target has no answer.
 
     Examples
     --------
@@ -57,12 +63,25 @@ def random_user(
     >>> risk = random_user(attacks.Hamming(), a, a)
     >>> risk.rate, round(risk.baseline, 2), risk.n_queries
     (1.0, 0.33, 3)
+
+    Two users look the same, but their browsers differ.
+
+    >>> b = Traces([[1, 2], [1, 2], [5, 6]], n_tokens=9)
+    >>> browsers = ["x", "y", "x"]
+    >>> [round(random_user(attacks.Hamming(), b, b, groups=g).rate, 2) for g in (None, (browsers, browsers))]
+    [0.67, 1.0]
     """
+    targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
+    if len(targets) < 2:
+        raise DataError("there is only 1 target, so every query is linked to it; give at least 2 users to choose from")
     rows, used = chosen_queries(len(queries), sample, seed)
+    if groups is not None:
+        parts = checked_groups(groups, len(targets), len(queries))
+        return _within(attack, targets, queries, known, rows, used, level, parts)
     asked = queries if rows is None else queries.take(rows)
     target = known.target if rows is None else known.target[rows]
-    attack.fit(targets)
+    attack.fit(targets).look_around(queries)
     links = attack.link(asked)
     return summarise(attack, targets, asked, links, Truth(target, known.origin), rows is None, used, level)
 
@@ -76,15 +95,16 @@ def curve(
     sample: int | None = None,
     seed: int | None = None,
     level: float = 0.95,
+    groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> tuple[Risk, ...]:
     """Measure the random-user setting at several numbers of epochs, on the same queries.
 
     Parameters
     ----------
-    attack, targets, queries, truth, sample, seed, level
+    attack, targets, queries, truth, sample, seed, level, groups
         As for :func:`random_user`.
     epochs : sequence of int
-        Numbers of epochs; the first so many are looked at each time.
+        Numbers of epochs; the first so many are looked at each time, and nothing is learnt from later ones.
 
     Examples
     --------
@@ -93,9 +113,12 @@ def curve(
     >>> [round(risk.rate, 2) for risk in curve(attacks.Hamming(), a, a, epochs=(1, 2))]
     [0.67, 1.0]
     """
+    targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
     used = fresh_seed() if seed is None and sample is not None else seed
-    return tuple(random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level) for r in epochs)
+    return tuple(
+        random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level, groups) for r in epochs
+    )
 
 
 def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.NDArray[np.int64] | None, int | None]:
@@ -118,6 +141,68 @@ def credits(attack: Attack[Any], queries: Any, links: Links, truth: npt.NDArray[
         among = attack.score(asked, truth[known]) == links.score[known]
         credit[known[among]] = 1.0 / links.n_ties[known[among]]
     return credit
+
+
+def _within(
+    attack: Attack[Any],
+    targets: Any,
+    queries: Any,
+    known: Truth,
+    rows: npt.NDArray[np.int64] | None,
+    seed: int | None,
+    level: float,
+    groups: Groups,
+) -> Risk:
+    """Measure with candidates of the query's own group alone; the attack learns from all targets."""
+    scored = np.ones(len(queries), dtype=np.bool_)
+    if rows is not None:
+        scored[:] = False
+        scored[rows] = True
+    place = np.zeros(len(targets), dtype=np.int64)  # of a target within its group
+    same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
+    credit = np.zeros(len(queries))
+    answered, ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(2))
+    attack.fit(targets)
+    for target_rows, query_rows in groups.parts():
+        asked = query_rows[scored[query_rows]]
+        if not asked.size:
+            continue
+        place[target_rows] = np.arange(len(target_rows))
+        view = attack.narrowed(target_rows).look_around(queries.take(query_rows))
+        part = queries.take(asked)
+        links = view.link(part)
+        credit[asked] = credits(view, part, links, np.where(same[asked], place[known.target[asked]], -1))
+        answered[asked], ties[asked] = links.target >= 0, links.n_ties
+    chosen = np.flatnonzero(scored)
+    truth = Truth(known.target[chosen], known.origin)
+    asked_of = queries if rows is None else queries.take(rows)
+    risk = risk_of(credit[chosen], 1.0 - float(answered[chosen].mean()), attack, targets, asked_of, truth, level)
+    sizes = groups.sizes[groups.query]
+    baseline = float(np.where(same, 1.0 / np.maximum(sizes, 1), 0.0)[chosen].mean())
+    note = (
+        f"Only targets of the record's own group were candidates: {int((groups.sizes > 0).sum()):,} groups, "
+        f"{float(np.where(groups.query >= 0, sizes, 0)[chosen].mean()):,.1f} targets in a record's group on average."
+    )
+    return replace(
+        risk,
+        baseline=baseline,
+        mean_ties=float(ties[chosen].mean()),
+        everyone=rows is None,
+        seed=seed,
+        assumptions=(*_assumptions(truth, len(chosen), rows is None, level), note),
+        reading=_reading(risk.rate, risk.low, risk.high, baseline),
+    )
+
+
+def checked_groups(groups: tuple[npt.ArrayLike, npt.ArrayLike], n_targets: int, n_queries: int) -> Groups:
+    """Return numbered groups with a label for each record, or say which table has too few or too many."""
+    if not isinstance(groups, tuple | list) or len(groups) != 2:
+        raise OptionError("groups must be a pair: the groups of the targets and those of the queries")
+    found = Groups.of(*groups)
+    for what, labels, n in (("targets", found.target, n_targets), ("queries", found.query, n_queries)):
+        if len(labels) != n:
+            raise DataError(f"there are {len(labels):,} groups for {n:,} {what}; give one for each")
+    return found
 
 
 def summarise(
@@ -176,38 +261,6 @@ def risk_of(
         n_epochs=getattr(queries, "n_epochs", 0),
         level=level,
         per_user=credit,
-    )
-
-
-def difference(one: Risk, other: Risk) -> Difference:
-    """Return the paired difference of two attacks measured on the same queries: rate of one - rate of other.
-
-    Examples
-    --------
-    >>> from reidrisk import Traces, attacks
-    >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)
-    >>> gap = difference(random_user(attacks.Hamming(), a, a), random_user(attacks.Hamming(), a, a))
-    >>> gap.difference, gap.reading
-    (0.0, 'Hamming and Hamming cannot be told apart on these 3 queries.')
-    """
-    if one.per_user is None or other.per_user is None or len(one.per_user) != len(other.per_user):
-        raise OptionError("a paired difference needs two risks measured on the same queries, with per_user kept")
-    low, high = difference_interval(one.per_user, other.per_user, one.level)
-    if low > 0.0 or high < 0.0:
-        better, worse = (one, other) if low > 0.0 else (other, one)
-        reading = f"{better.attack} links more people than {worse.attack}, beyond chance."
-    else:
-        reading = f"{one.attack} and {other.attack} cannot be told apart on these {one.n_queries:,} queries."
-    return Difference(
-        attack=one.attack,
-        other=other.attack,
-        n_epochs=one.n_epochs,
-        difference=one.rate - other.rate,
-        low=low,
-        high=high,
-        level=one.level,
-        n_queries=one.n_queries,
-        reading=reading,
     )
 
 
