@@ -1,0 +1,321 @@
+"""ProfileBayes: two records are of one user if one set of interests explains both better than two sets would.
+
+The papers' attacks either ignore when a token was seen (jha) or ignore everything but the same epoch (carey). Interests
+persist, and in one epoch both observers draw from one top set: both are evidence, and here they are weighed together.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks import bayes_calibration as calibration
+from reidrisk.attacks import bayes_kernel as kernel
+from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.bayes_counts import CAP, Counts, count, ladder_of
+from reidrisk.attacks.bayes_prior import general_grid, learn, topics_grid
+from reidrisk.attacks.bayes_tables import Tables, build_tables, n_cells
+from reidrisk.engines.threads import n_threads
+from reidrisk.errors import DataError, OptionError
+from reidrisk.search.weights import GRID
+from reidrisk.streams import checked_seed, stream
+from reidrisk.topics.popularity import exposure
+from reidrisk.traces import Bags, Traces
+
+__all__ = ["ProfileBayes"]
+
+Ints = npt.NDArray[np.int64]
+Records = Traces | Bags
+
+_LEARN_FROM = 50_000  # targets from which the prior is learnt, at most
+_TABLE = 60_000_000  # entries of the table of evidence, at most: 240 MB
+_SCORES = 4_000_000  # scores held at once for candidates
+_QUERIES = 64  # queries handed to a thread at a time
+
+
+class ProfileBayes(Attack[Records]):
+    r"""Link to the target with the highest Bayes factor: P(both records | one user) / P(both records | two users).
+
+    A user has, for each token v, a rate theta_v: the probability that an observer sees v in an epoch. Rates are unknown and
+    have a prior F_v, learnt from the targets alone. For a pair with c and d sights of v, m of them in the same epoch,
+
+        score = log sum_z w_z prod_v E[p11^m p10^(c-m) p01^(d-m) p00^(r-c-d+m)]  -  log P(query)  -  log P(target),
+
+    where E averages over F_v of the kind of user z, w_z is how common the kind is, and p11, … are the probabilities
+    that both observers, one of them or neither see v in an epoch (see :mod:`reidrisk.attacks.bayes_tables`). Where a system
+    shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch tells more than
+    seeing it in two. The posterior over targets is the link's probability, softened by a temperature learnt on
+    simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation.
+    The problem is that of jha, Section 3; the attack is ours.
+
+    Parameters
+    ----------
+    top_k : int, optional
+        Size of the top sets from which the system draws; without it nothing is made of the same epoch, and the
+        attack needs no model of the system. Bags always do without.
+    noise : float
+        Probability that the system shows a uniformly random token instead; used with ``top_k`` only.
+    kinds : int
+        Kinds of users that the prior tells apart, at most.
+    absent : float
+        Prior probability that a query's user is not among the targets; it lowers the probabilities.
+    min_probability : float
+        Below it there is no answer.
+    calibrate : bool
+        Whether to learn the temperature (only done when a probability is asked for); otherwise it is 1.
+    seed : int
+        Seed of the simulated users, and of the choice of targets to learn from when there are more than 50,000.
+    threads : int, optional
+        Threads to use, one for each core when missing; the answer does not depend on it.
+
+    Attributes
+    ----------
+    prior_ : Prior
+        What was learnt of the rates.
+    temperature_ : float
+        Set by the first ``link`` that needs a probability.
+
+    Examples
+    --------
+    The first query has the first target's tokens in another order.
+
+    >>> targets = Traces([[1, 2, 1, 2, 1], [3, 4, 3, 3, 4], [5, 6, 5, 6, 6]], n_tokens=9)
+    >>> attack = ProfileBayes(top_k=2, noise=0.05).fit(targets)
+    >>> attack.link(Traces([[2, 1, 2, 1, 1], [4, 4, 3, 0, 3]], n_tokens=9)).target.tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        top_k: int | None = None,
+        noise: float = 0.05,
+        kinds: int = 3,
+        absent: float = 0.0,
+        min_probability: float = 0.0,
+        calibrate: bool = True,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        self.top_k = top_k
+        self.noise = noise
+        self.kinds = kinds
+        self.absent = absent
+        self.min_probability = min_probability
+        self.calibrate = calibrate
+        self.seed = seed
+        self.threads = threads
+
+    @property
+    def description(self) -> str:
+        """What the attacker does and assumes."""
+        system = (
+            "It knows nothing of the system"
+            if self.top_k is None
+            else f"It knows that the system shows one of {self.top_k} tokens held for a user, and a random one with "
+            f"probability {self.noise:g}"
+        )
+        return (
+            "Weighs how much better one set of lasting interests explains two records than two sets would, whenever "
+            f"the tokens were seen. {system}; how interests are spread it learns from the targets alone (our own)."
+        )
+
+    def fit(self, targets: Records) -> Self:
+        """Learn how rates are spread, and lay the targets out by token."""
+        self._check_options()
+        if not isinstance(targets, Traces | Bags):
+            raise DataError(f"{self.name} compares traces or bags, not {type(targets).__name__}")
+        self._targets, self._ladder = targets, ladder_of(targets)
+        self._counts = count(targets, self._ladder)
+        if not len(self._counts.token):
+            raise DataError("no target holds a single token; there is nothing to learn from")
+        if self.top_k is None or isinstance(targets, Bags):
+            grid = general_grid(targets.n_tokens, self._ladder.trials)
+        else:
+            grid = topics_grid(*exposure(targets.n_tokens, self.top_k, self.noise))
+        learnt = self._counts
+        if len(targets) > _LEARN_FROM:
+            rows = stream(self.seed, "profile bayes targets").choice(len(targets), _LEARN_FROM, replace=False)
+            learnt = self._counts.take(np.sort(rows))
+        self.prior_ = learn(learnt, self._ladder, grid, self.kinds)
+        self._depth = self._deepest()
+        self._tables = build_tables(self.prior_, self._ladder, self._depth, bool(self._counts.rung.any()))
+        self._alone = self._evidence(self._counts)
+        self._layout = kernel.lay_out(self._counts)
+        self._asked: tuple[Records, Counts, Ints] | None = None
+        self.temperature_: float | None = None
+        return self
+
+    def link(self, queries: Records, probability: bool = False) -> Links:
+        """Link every query to its best target, or to none where that is less than ``min_probability`` sure."""
+        asked, alone = self._prepare(queries)
+        wanted = probability or self.min_probability > 0.0
+        temperature = self._temperature() if wanted else math.inf
+        nats = 1.0 / (GRID * temperature)
+        best, ties, first, total = (np.zeros(len(queries), dtype=np.int64) for _ in range(4))
+        for rung, rows in _by_rung(asked):
+            fixed = self._fixed(self._counts, self._layout, self._alone, rung)
+
+            def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
+                kernel.link_rows(*fixed, *_arrays(asked), alone, *self._evidence_tables(), part, nats,
+                                 best, ties, first, total)  # fmt: skip
+
+            self._parallel(work, rows)
+        if not wanted:
+            return Links(target=first, score=best, n_ties=ties)
+        odds = self.absent / (1.0 - self.absent) * len(self._targets)
+        others = odds * np.exp(-np.minimum(np.maximum(best * nats, -700.0), 700.0)) if odds else 0.0
+        sure = 1.0 / (total / kernel.UNIT + others)
+        target = np.where(sure >= self.min_probability, first, -1)
+        return Links(target=target, score=best, n_ties=ties, probability=sure)
+
+    def score(self, queries: Records, target_index: Ints) -> Ints:
+        """Return the log Bayes factor of each query with the given target row, in steps of the grid."""
+        asked, alone = self._prepare(queries)
+        rows = self._rows(target_index, len(queries), len(self._targets)).astype(np.int64)
+        out = np.empty(len(queries), dtype=np.int64)
+        kernel.pair_scores(*_arrays(self._counts), self._alone, *_arrays(asked), alone,
+                           *self._evidence_tables(), rows, out)  # fmt: skip
+        return out
+
+    def candidates(self, queries: Records, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
+        """Return the k best targets of each query and their scores, best first."""
+        asked, alone = self._prepare(queries)
+        counts, layout, own = self._counts, self._layout, self._alone
+        if among is not None:
+            among = self._rows(among, len(among), len(self._targets)).astype(np.int64)
+            counts, own = counts.take(among), own[among]
+            layout = kernel.lay_out(counts)
+        if not 1 <= k <= len(counts):
+            raise OptionError(f"cannot give {k} candidates of {len(counts)} targets; choose from 1 to that number")
+        found, scores = (np.empty((len(queries), k), dtype=np.int64) for _ in range(2))
+        size = max(1, min(_QUERIES, _SCORES // len(counts)))
+        for rung, rows in _by_rung(asked):
+            fixed = self._fixed(counts, layout, own, rung)
+
+            def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
+                every = np.empty((len(part), len(counts)), dtype=np.int64)
+                kernel.all_rows(*fixed, *_arrays(asked), alone, *self._evidence_tables(), part, every)
+                for row, values in zip(part, every, strict=True):
+                    best = _k_best(values, k)
+                    found[row], scores[row] = best, values[best]
+
+            self._parallel(work, rows, size)
+        return found if among is None else among[found], scores
+
+    def _check_options(self) -> None:
+        if isinstance(self.kinds, bool) or not isinstance(self.kinds, int | np.integer) or not 1 <= self.kinds <= 64:
+            raise OptionError(f"kinds must be a whole number from 1 to 64, not {self.kinds!r}")
+        if not 0.0 <= self.absent < 1.0:
+            raise OptionError(f"absent must lie in [0, 1), not {self.absent}: at 1 nobody is there to be found")
+        if not 0.0 <= self.min_probability <= 1.0:
+            raise OptionError(f"min_probability must lie in [0, 1], not {self.min_probability}")
+        if self.top_k is not None and not 0.0 <= self.noise < 1.0:
+            raise OptionError(f"noise must lie in [0, 1), not {self.noise}: at 1 a token tells nothing of its user")
+        checked_seed(self.seed)
+        n_threads(self.threads)
+
+    def _deepest(self) -> int:
+        """Return the largest count that is told apart: what targets show, and a quarter more, while tables fit."""
+        depth = min(CAP, max(4, math.ceil(1.25 * int(self._counts.count.max()))))
+        groups, _, _ = self.prior_.weight.shape[1], None, None
+        width = groups * (2 * self._ladder.n_rungs - 1) * len(self.prior_.share)
+        while depth > 4 and width * n_cells(2 * depth) > _TABLE:
+            depth -= 1
+        return depth
+
+    def _prepare(self, queries: Records) -> tuple[Counts, Ints]:
+        """Count the queries; the last ones are kept, since matching asks for the same again and again."""
+        fitted: Any = getattr(self, "_targets", None)
+        if fitted is None:
+            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        if self._asked is not None and self._asked[0] is queries:
+            return self._asked[1], self._asked[2]
+        if type(queries) is not type(fitted):
+            raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(queries).__name__}; give alike")
+        for what in ("n_epochs", "n_tokens"):
+            a, b = getattr(fitted, what, None), getattr(queries, what, None)
+            if a != b:
+                thing = "epochs" if what == "n_epochs" else "tokens in the vocabulary"
+                raise DataError(f"targets have {a} {thing}, queries have {b}; both must be the same")
+        if fitted.vocabulary and queries.vocabulary and fitted.vocabulary != queries.vocabulary:
+            raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
+        asked = count(queries, self._ladder)
+        if asked.rung.any() and self._tables.none.shape[0] == 1:
+            self._tables = build_tables(self.prior_, self._ladder, self._depth, gaps=True)
+        self._asked = (queries, asked, self._evidence(asked))
+        return asked, self._asked[2]
+
+    def _evidence(self, counts: Counts) -> Ints:
+        """Return the log-probability of each record alone."""
+        t, out = self._tables, np.empty(len(counts), dtype=np.int64)
+        kernel.log_evidence(counts.start, counts.token, counts.count, counts.rung, t.group, t.alone, t.none, out)
+        return out
+
+    def _evidence_tables(self) -> tuple[Any, ...]:
+        t: Tables = self._tables
+        return t.group, t.joint, t.nothing, t.depth, t.same_epoch
+
+    def _fixed(self, counts: Counts, layout: kernel.Layout, alone: Ints, rung: int) -> tuple[Any, ...]:
+        """Return what is the same for every query on this rung."""
+        t = self._tables
+        holds = np.empty((len(counts), t.nothing.shape[1]), dtype=np.int64)
+        kernel.holdings(counts.start, counts.token, counts.count, counts.rung, rung, t.group, t.joint, t.depth, holds)
+        empty = counts.start[1:] == counts.start[:-1]
+        return layout.start, layout.member, layout.times, layout.columns, layout.block, counts.rung, alone, holds, empty
+
+    def _parallel(self, work: Any, rows: Ints, size: int = _QUERIES) -> None:
+        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+        with ThreadPoolExecutor(n_threads(self.threads)) as pool:
+            list(pool.map(work, parts))
+
+    def _temperature(self) -> float:
+        """Return the temperature, learnt once after each fit."""
+        if self.temperature_ is None:
+            n = calibration.n_simulated(len(self._targets), self._targets.n_tokens) if self.calibrate else 0
+            self.temperature_ = self._learnt_temperature(n) if n > 1 else 1.0
+        return self.temperature_
+
+    def _learnt_temperature(self, n: int) -> float:
+        rng = stream(self.seed, "profile bayes calibration")
+        rows = np.sort(rng.choice(len(self._targets), n, replace=False))
+        drawn = calibration.draw_rates(self.prior_, self._counts.take(rows), self._ladder, rng)
+        rates = self.prior_.grid.rate[drawn]
+        pair: tuple[Any, Any]
+        if isinstance(self._targets, Bags):
+            pair = calibration.simulate_bags(rates, rng)
+        else:
+            epochs, width = self._targets.n_epochs, self._targets.n_tokens
+            if self.top_k is None:
+                seen = calibration.simulate_tokens(rates, epochs, rng)
+            else:
+                q_in, q_out = exposure(width, self.top_k, self.noise)
+                seen = calibration.simulate_sets((rates - q_out) / (q_in - q_out), self.top_k, self.noise, epochs, rng)
+            pattern = self._targets.observed[rows]
+            pair = (calibration.with_gaps(seen[0], pattern, width, rng), calibration.with_gaps(seen[1], pattern, width, rng))
+        fresh = ProfileBayes(self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads)
+        order, scores = fresh.fit(pair[0]).candidates(pair[1], n)
+        matrix = np.empty_like(scores)
+        np.put_along_axis(matrix, order, scores, axis=1)
+        return calibration.best_temperature(matrix)
+
+
+def _arrays(counts: Counts) -> tuple[Any, ...]:
+    return counts.start, counts.token, counts.count, counts.rung, counts.epochs
+
+
+def _by_rung(asked: Counts) -> list[tuple[int, Ints]]:
+    """Return the rungs on which queries stand, and their rows."""
+    return [(int(rung), np.flatnonzero(asked.rung == rung)) for rung in np.unique(asked.rung)]
+
+
+def _k_best(values: Ints, k: int) -> Ints:
+    """Return the places of the k highest values, highest first, the first among equals first."""
+    if k < len(values) // 4:
+        limit = np.partition(values, len(values) - k)[len(values) - k]
+        near = np.flatnonzero(values >= limit)
+        return near[np.argsort(-values[near], kind="stable")[:k]]
+    return np.argsort(-values, kind="stable")[:k]

@@ -1,0 +1,126 @@
+"""How far the model's posterior can be trusted: measured on simulated users, never on the truth.
+
+Tokens of a user depend on each other in more ways than the model knows, so its posterior is too sure. People are
+simulated from the targets themselves: each has the rates that one target may well have, given all of its counts, so that
+what goes together in a target goes together in its copy. Two observers look at the copies, a fresh attack learns from
+the one and links the other, and the temperature T is chosen for which exp(score / T), made to add up to 1 over the
+targets, gives the true links the highest likelihood.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.bayes_counts import BAG_TRIALS, Counts, Ladder
+from reidrisk.attacks.bayes_prior import Prior, log_alone
+from reidrisk.search.weights import GRID
+from reidrisk.traces import Bags, Traces
+
+__all__ = ["best_temperature", "draw_rates", "n_simulated", "simulate_bags", "simulate_sets", "simulate_tokens"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
+_LARGEST = 100_000  # tokens beyond which drawing every rate takes too long
+TEMPERATURES = np.geomspace(0.5, 8.0, 97)
+
+
+def n_simulated(n_targets: int, n_tokens: int) -> int:
+    """Return how many users to simulate: as many as there are targets, up to 1,000, fewer in a large vocabulary.
+
+    Examples
+    --------
+    >>> n_simulated(268, 349), n_simulated(1_000_000, 349), n_simulated(5_000, 20_000), n_simulated(10, 10**6)
+    (268, 1000, 300, 0)
+    """
+    if n_tokens > _LARGEST:
+        return 0
+    return min(n_targets, _USERS, max(_FEWEST, _ENTRIES // n_tokens))
+
+
+def draw_rates(prior: Prior, counts: Counts, ladder: Ladder, rng: np.random.Generator) -> Ints:
+    """Draw each user's kind and then a point of the grid for each token, given the user's counts: (n, n_tokens)."""
+    n, width, kinds = len(counts), counts.n_tokens, len(prior.share)
+    drawn = np.empty((n, width), dtype=np.int64)
+    kind_sums = np.empty(kinds)
+    for i in range(n):
+        times = np.zeros(width, dtype=np.int64)
+        part = slice(counts.start[i], counts.start[i + 1])
+        times[counts.token[part]] = counts.count[part]
+        kept, place = np.unique(times, return_inverse=True)
+        logs = log_alone(prior.grid, kept, ladder.epochs(counts.rung[i : i + 1]))
+        likelihood = np.exp(logs - logs.max(axis=0))  # (G, different counts)
+        posterior = [prior.weight[z][prior.group] * likelihood.T[place] for z in range(kinds)]
+        for z in range(kinds):
+            kind_sums[z] = np.log(posterior[z].sum(axis=1)).sum() + np.log(prior.share[z])
+        chance = np.exp(kind_sums - kind_sums.max())
+        z = int(rng.choice(kinds, p=chance / chance.sum()))
+        cumulative = np.cumsum(posterior[z], axis=1)
+        drawn[i] = (cumulative < rng.random((width, 1)) * cumulative[:, -1:]).sum(axis=1)
+    return np.minimum(drawn, len(prior.grid.rate) - 1)
+
+
+def simulate_sets(
+    rates: Floats, top_k: int, noise: float, epochs: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Let two observers see users whose top sets hold each token about as often as ``rates`` (n, N) says.
+
+    Rates are scaled until they add up to k. Each set is a systematic sample: tokens lie one after the other in an order
+    of the user's own, as long as their rates, and k marks one apart fall on k different ones.
+    """
+    n, width = rates.shape
+    held = rates.copy()
+    for _ in range(50):
+        free = held < 1.0
+        scale = (top_k - (~free).sum(axis=1)) / np.maximum((held * free).sum(axis=1), 1e-12)
+        held = np.where(free, np.minimum(held * scale[:, None], 1.0), 1.0)
+    order = np.argsort(rng.random((n, width)), axis=1)
+    ends = np.cumsum(np.take_along_axis(held, order, axis=1), axis=1)
+    ends *= top_k / ends[:, -1:]
+    seen = [np.empty((n, epochs), dtype=np.int64) for _ in range(2)]
+    for epoch in range(epochs):
+        marks = rng.random((n, 1)) + np.arange(top_k)
+        sets = np.stack([np.searchsorted(ends[i], marks[i], side="right") for i in range(n)])
+        sets = np.take_along_axis(order, np.minimum(sets, width - 1), axis=1)
+        for tokens in seen:
+            shown = sets[np.arange(n), rng.integers(top_k, size=n)]
+            tokens[:, epoch] = np.where(rng.random(n) < noise, rng.integers(width, size=n), shown)
+    return seen[0], seen[1]
+
+
+def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Let two observers see one token an epoch each, in proportion to the rates."""
+    ends = np.cumsum(rates, axis=1)
+    ends /= ends[:, -1:]
+    seen = [np.stack([np.searchsorted(row, rng.random(epochs), side="right") for row in ends]) for _ in range(2)]
+    return np.minimum(seen[0], rates.shape[1] - 1), np.minimum(seen[1], rates.shape[1] - 1)
+
+
+def simulate_bags(rates: Floats, rng: np.random.Generator) -> tuple[Bags, Bags]:
+    """Draw two bags of each user."""
+    return Bags(rng.binomial(BAG_TRIALS, rates)), Bags(rng.binomial(BAG_TRIALS, rates))
+
+
+def with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng: np.random.Generator) -> Traces:
+    """Leave out tokens as in a random row of ``pattern`` (observed or not) each."""
+    rows = rng.integers(len(pattern), size=len(tokens))
+    return Traces(np.where(pattern[rows], tokens, -1), n_tokens)
+
+
+def best_temperature(scores: Ints) -> float:
+    """Return the temperature of the highest likelihood; query i of (n, n) scores belongs to target i.
+
+    Examples
+    --------
+    >>> sure = GRID * (20 * np.eye(40, dtype=np.int64))
+    >>> wrong = np.roll(sure, 1, axis=1)
+    >>> best_temperature(sure) < best_temperature(np.where(np.arange(40)[:, None] < 10, wrong, sure))
+    True
+    """
+    nats = scores / GRID
+    below = nats - nats.max(axis=1, keepdims=True)
+    own = np.diagonal(below)
+    likelihood = [np.mean(own / t - np.log(np.exp(below / t).sum(axis=1))) for t in TEMPERATURES]
+    return float(TEMPERATURES[int(np.argmax(likelihood))])

@@ -1,0 +1,353 @@
+"""Scores of ProfileBayes for many pairs: targets laid out by token, in blocks that stay in the cache.
+
+For each kind of user the score is a sum over tokens. Most tokens are in neither record, so it is built as
+
+    nothing + what the target holds + what the query holds + what changes for tokens that both hold,
+
+where only the last is done pair by pair. All sums are sums of integers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.bayes_counts import Counts
+from reidrisk.attacks.bayes_tables import Tables, cell
+from reidrisk.search.weights import GRID
+
+__all__ = [
+    "LOWEST",
+    "UNIT",
+    "Layout",
+    "all_rows",
+    "holdings",
+    "lay_out",
+    "link_rows",
+    "log_evidence",
+    "pair_scores",
+    "pair_scores_numpy",
+]
+
+Ints = npt.NDArray[np.int64]
+
+BLOCK = 4_096  # targets whose sums are built together: some 100 KiB for three kinds
+UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
+FAR = 26.0  # exp(-26) is less than one step of the fixed point
+_STARTS = 50_000_000  # entries of the table of starts, at most
+
+LOWEST = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Targets by block and token: ``member[start[b, o]:start[b, o + 1]]`` are the places in block b of those with o."""
+
+    start: Ints
+    member: npt.NDArray[np.int32]
+    times: npt.NDArray[np.uint8]
+    columns: npt.NDArray[Any]
+    block: int
+
+
+def lay_out(targets: Counts) -> Layout:
+    """Lay the targets out by token."""
+    n, width = len(targets), targets.n_tokens
+    block = max(BLOCK, -(-n // max(_STARTS // (width + 1), 1)))
+    start = np.zeros((-(-n // block), width + 1), dtype=np.int64)
+    member = np.empty(len(targets.token), dtype=np.int32)
+    times = np.empty(len(targets.token), dtype=np.uint8)
+    _lay_out(targets.start, targets.token, targets.count, block, start, member, times)
+    return Layout(start, member, times, np.ascontiguousarray(targets.epochs.T), block)
+
+
+@numba.njit(nogil=True, cache=True)
+def _lay_out(
+    row: Any, token: Any, count: Any, block: Any, start: Any, member: Any, times: Any
+) -> None:  # pragma: no cover - compiled
+    n = len(row) - 1
+    for b in range(len(start)):
+        first, last = b * block, min((b + 1) * block, n)
+        at = start[b]
+        at[0] = row[first]
+        for place in range(row[first], row[last]):
+            at[token[place] + 1] += 1
+        for o in range(1, len(at)):
+            at[o] += at[o - 1]
+        free = at[:-1].copy()
+        for i in range(first, last):
+            for place in range(row[i], row[i + 1]):
+                where = free[token[place]]
+                free[token[place]] += 1
+                member[where] = i - first
+                times[where] = count[place]
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _place(sights: Any, pairs: Any) -> Any:  # pragma: no cover - compiled
+    return (sights + 1) * (sights + 1) // 4 + pairs
+
+
+@numba.njit(nogil=True, cache=True)
+def combined(sums: Any) -> Any:  # pragma: no cover - compiled
+    """Return the logarithm of the sum over kinds, on the grid."""
+    top = sums[0]
+    for z in range(1, len(sums)):
+        top = max(top, sums[z])
+    if len(sums) == 1:
+        return top
+    total = 0.0
+    for z in range(len(sums)):
+        total += math.exp((sums[z] - top) / GRID)
+    return top + np.int64(np.rint(math.log(total) * GRID))
+
+
+@numba.njit(nogil=True, cache=True)
+def log_evidence(
+    start: Any, token: Any, count: Any, rung: Any, group: Any, alone: Any, none: Any, out: Any
+) -> None:  # pragma: no cover - compiled
+    """Fill ``out`` with the log-probability of each record alone."""
+    sums = np.empty(none.shape[1], dtype=np.int64)
+    depth = alone.shape[2] - 1
+    for i in range(len(rung)):
+        sums[:] = none[rung[i]]
+        for place in range(start[i], start[i + 1]):
+            at = alone[group[token[place]], rung[i]]
+            for z in range(len(sums)):
+                sums[z] += np.int64(at[min(count[place], depth), z]) - at[0, z]
+        out[i] = combined(sums)
+
+
+@numba.njit(nogil=True, cache=True)
+def holdings(
+    start: Any, token: Any, count: Any, rung: Any, other: Any, group: Any, joint: Any, depth: Any, out: Any
+) -> None:  # pragma: no cover - compiled
+    """Fill ``out`` (n, K): what each record's tokens change beside a record on rung ``other`` without any token."""
+    for i in range(len(rung)):
+        out[i, :] = 0
+        for place in range(start[i], start[i + 1]):
+            at = joint[group[token[place]], rung[i] + other]
+            where = _place(min(count[place], depth), 0)
+            for z in range(out.shape[1]):
+                out[i, z] += np.int64(at[where, z]) - at[0, z]
+
+
+@numba.njit(nogil=True, cache=True)
+def _coincidences(a: Any, b: Any, token: Any) -> Any:  # pragma: no cover - compiled
+    found = 0
+    for s in range(len(a)):
+        found += a[s] == token and b[s] == token
+    return found
+
+
+@numba.njit(nogil=True, cache=True)
+def pair_scores(
+    t_start: Any, t_token: Any, t_count: Any, t_rung: Any, t_epochs: Any, t_alone: Any,
+    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, out: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill ``out`` with the score of each query and the target row given for it."""
+    sums = np.empty(nothing.shape[1], dtype=np.int64)
+    for i in range(len(rows)):
+        t = rows[i]
+        a, a_end, b, b_end = t_start[t], t_start[t + 1], q_start[i], q_start[i + 1]
+        if a == a_end or b == b_end:
+            out[i] = 0
+            continue
+        rung = t_rung[t] + q_rung[i]
+        sums[:] = nothing[rung]
+        while a < a_end or b < b_end:
+            sights, pairs, token = 0, 0, np.int64(0)
+            left = a < a_end and (b == b_end or t_token[a] <= q_token[b])
+            right = b < b_end and (a == a_end or q_token[b] <= t_token[a])
+            if left:
+                token, sights = t_token[a], min(t_count[a], depth)
+                a += 1
+            if right:
+                token, sights = q_token[b], sights + min(q_count[b], depth)
+                b += 1
+            if left and right and same_epoch:
+                pairs = min(_coincidences(t_epochs[t], q_epochs[i], token), depth)
+            at = joint[group[token], rung]
+            where = _place(sights, pairs)
+            for z in range(len(sums)):
+                sums[z] += np.int64(at[where, z]) - at[0, z]
+        out[i] = combined(sums) - t_alone[t] - q_alone[i]
+
+
+@numba.njit(nogil=True, cache=True)
+def score_rows(
+    start: Any, member: Any, times: Any, columns: Any, block: Any, t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, reach: Any, out: Any,
+) -> Any:  # fmt: skip  # pragma: no cover - compiled
+    """Fill ``out`` (n,) with the scores of one query and every target; return the best.
+
+    Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); with a negative reach none are.
+    """
+    n, kinds = len(t_rung), nothing.shape[1]
+    rungs = joint.shape[1] - q_rung
+    if len(q_token) == 0:
+        out[:] = 0
+        return np.int64(0)
+    base = np.zeros((rungs, kinds), dtype=np.int64)
+    for level in range(rungs):
+        base[level] = nothing[level + q_rung]
+        for j in range(len(q_token)):
+            at = joint[group[q_token[j]], level + q_rung]
+            for z in range(kinds):
+                base[level, z] += np.int64(at[_place(min(q_count[j], depth), 0), z]) - at[0, z]
+    epochs = np.empty(len(q_epochs), dtype=np.int64)
+    slack = np.int64(math.log(kinds) * GRID) + 2
+    sums = np.empty((block, kinds), dtype=np.int64)
+    # What a token that both hold is worth beyond what each holds: by rung, count of the target, coincidences, kind.
+    most = 0
+    for j in range(len(q_token)):
+        most = max(most, min(q_count[j], depth))
+    both = np.zeros((len(q_token), rungs, depth + 1, most + 1 if same_epoch else 1, kinds), dtype=np.int64)
+    for j in range(len(q_token)):
+        d = min(q_count[j], depth)
+        for level in range(rungs):
+            at = joint[group[q_token[j]], level + q_rung]
+            for c in range(1, depth + 1):
+                for m in range(min(c, d) + 1 if same_epoch else 1):
+                    for z in range(kinds):
+                        both[j, level, c, m, z] = (
+                            np.int64(at[_place(c + d, m), z]) - at[_place(c, 0), z] - at[_place(d, 0), z] + at[0, z]
+                        )
+    best = np.int64(LOWEST)
+    for b in range(len(start)):
+        first, last = b * block, min((b + 1) * block, n)
+        for i in range(last - first):
+            for z in range(kinds):
+                sums[i, z] = base[t_rung[first + i], z] + t_holds[first + i, z]
+        for j in range(len(q_token)):
+            token, d = q_token[j], min(q_count[j], depth)
+            seen = 0
+            if same_epoch:
+                for s in range(len(q_epochs)):
+                    if q_epochs[s] == token:
+                        epochs[seen] = s
+                        seen += 1
+            for place in range(start[b, token], start[b, token + 1]):
+                i = member[place]
+                pairs = 0
+                for e in range(seen):
+                    pairs += columns[epochs[e], first + i] == token
+                worth = both[j, t_rung[first + i], min(times[place], depth), min(pairs, d)]
+                for z in range(kinds):
+                    sums[i, z] += worth[z]
+        for i in range(last - first):
+            t = first + i
+            away = t_alone[t] + q_alone
+            highest = sums[i, 0]
+            for z in range(1, kinds):
+                highest = max(highest, sums[i, z])
+            if t_empty[t]:
+                value = np.int64(0)
+            elif reach >= 0 and best > LOWEST and highest + slack - away < best - reach:
+                out[t] = LOWEST
+                continue
+            else:
+                value = combined(sums[i]) - away
+            out[t] = value
+            best = max(best, value)
+    return best
+
+
+@numba.njit(nogil=True, cache=True)
+def scan_rows(scores: Any, best: Any, nats: Any) -> Any:  # pragma: no cover - compiled
+    """Return (ties, first tied target, sum over targets of exp((score - best) * nats) in fixed point)."""
+    ties, first, total = np.int64(0), np.int64(-1), np.int64(0)
+    for t in range(len(scores)):
+        if scores[t] == LOWEST:
+            continue
+        if scores[t] == best:
+            ties += 1
+            if first < 0:
+                first = np.int64(t)
+        if nats > 0.0:
+            below = (best - scores[t]) * nats
+            if below < FAR:
+                total += np.int64(math.exp(-below) * UNIT + 0.5)
+    return ties, first, total
+
+
+@numba.njit(nogil=True, cache=True)
+def link_rows(
+    start: Any, member: Any, times: Any, columns: Any, block: Any, t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, nats: Any,
+    best: Any, ties: Any, first: Any, total: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Find the best target of each of these query rows, its ties and, with ``nats`` above 0, the posterior's sum."""
+    scores = np.empty(len(t_rung), dtype=np.int64)
+    reach = np.int64(FAR / nats) if nats > 0.0 else np.int64(0)
+    for i in rows:
+        part = slice(q_start[i], q_start[i + 1])
+        best[i] = score_rows(
+            start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
+            q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
+            group, joint, nothing, depth, same_epoch, reach, scores,
+        )  # fmt: skip
+        ties[i], first[i], total[i] = scan_rows(scores, best[i], nats)
+
+
+@numba.njit(nogil=True, cache=True)
+def all_rows(
+    start: Any, member: Any, times: Any, columns: Any, block: Any, t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, out: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target."""
+    for j in range(len(rows)):
+        i = rows[j]
+        part = slice(q_start[i], q_start[i + 1])
+        score_rows(
+            start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
+            q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
+            group, joint, nothing, depth, same_epoch, np.int64(-1), out[j],
+        )  # fmt: skip
+
+
+def pair_scores_numpy(targets: Counts, queries: Counts, tables: Tables) -> Ints:
+    """Return all (q, n) scores the slow and obvious way: a sum over every token of the vocabulary, kind by kind."""
+    width, kinds = targets.n_tokens, tables.nothing.shape[1]
+    dense = []
+    for records in (targets, queries):
+        matrix = np.zeros((len(records), width), dtype=np.int64)
+        rows = np.repeat(np.arange(len(records)), np.diff(records.start))
+        matrix[rows, records.token] = np.minimum(records.count, tables.depth)
+        dense.append(matrix)
+    share = tables.nothing - np.tensordot(np.bincount(tables.group), tables.joint[:, :, 0].astype(np.int64), 1)
+    every = np.arange(width)
+
+    def alone(records: Counts, matrix: Ints) -> Ints:
+        sums = tables.alone[tables.group[every], records.rung[:, None], matrix].astype(np.int64).sum(axis=1) + share[0]
+        return _summed(sums)
+
+    out = np.zeros((len(queries), len(targets)), dtype=np.int64)
+    by_target, by_query = alone(targets, dense[0]), alone(queries, dense[1])
+    for i in range(len(queries)):
+        pairs = np.zeros((len(targets), width), dtype=np.int64)
+        if tables.same_epoch:
+            same = (targets.epochs == queries.epochs[i]) & (queries.epochs[i] >= 0)
+            rows, at = np.nonzero(same)
+            np.add.at(pairs, (rows, queries.epochs[i][at]), 1)
+        where = cell(dense[0] + dense[1][i], np.minimum(pairs, np.minimum(dense[0], dense[1][i])))
+        rungs = (targets.rung + queries.rung[i])[:, None]
+        sums = tables.joint[tables.group[every], rungs, where].astype(np.int64).sum(axis=1) + share[0]
+        seen = dense[0].any(axis=1) & dense[1][i].any()
+        out[i] = np.where(seen, _summed(sums.reshape(-1, kinds)) - by_target - by_query[i], 0)
+    return out
+
+
+def _summed(sums: Ints) -> Ints:
+    top = sums.max(axis=1)
+    total = np.exp((sums - top[:, None]) / GRID).sum(axis=1)
+    return np.asarray(top + np.rint(np.log(total) * GRID).astype(np.int64))

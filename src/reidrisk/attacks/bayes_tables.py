@@ -1,0 +1,122 @@
+"""The evidence of one token, in whole steps of the score grid, for every pair of counts that can occur.
+
+Over one epoch two observers of a user of rate theta see a token both, one of them, or neither, with probabilities
+
+    p11 = both(theta),    p10 = p01 = theta - p11,    p00 = 1 - 2 theta + p11.
+
+With S sights in all, m of them pairs in the same epoch, and both observers there in all of n epochs, the likelihood is
+p11^m p10^(S - 2m) p00^(n - S + m): it depends on S and m alone, averaged over the prior. With gaps, N epochs observed
+in all stand for (N / 2)^2 / r epochs observed by both, as if gaps fell independently; the other epochs, and their share of the sights,
+are those of one observer alone. Without gaps this is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.bayes_counts import Ladder
+from reidrisk.attacks.bayes_prior import Grid, Prior, log, log_alone
+from reidrisk.search.weights import to_grid
+
+__all__ = ["Tables", "build_tables", "cell", "log_joint", "n_cells"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def cell(sights: Ints | int, pairs: Ints | int) -> Ints:
+    """Return the place of (S, m), m <= S / 2, in a table without holes.
+
+    Examples
+    --------
+    >>> [int(cell(s, m)) for s in range(5) for m in range(s // 2 + 1)]
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    s = np.asarray(sights, dtype=np.int64)
+    return np.asarray((s + 1) ** 2 // 4 + pairs)
+
+
+def n_cells(most: int) -> int:
+    """Return the number of cells up to S = ``most``."""
+    return int(cell(most + 1, 0))
+
+
+def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: int) -> Floats:
+    """Return (G, …) log-likelihoods of S sights, m of them in the same epoch, in N epochs observed in all."""
+    shape = (-1, *(1,) * np.ndim(sights))
+    theta, both = grid.rate.reshape(shape), grid.both.reshape(shape)
+    if not grid.same_epoch:
+        return log_alone(grid, sights, epochs)
+    together = epochs**2 / (4.0 * trials)
+    # Of the sights, so many fall where both observe; those seen in the same epoch certainly do.
+    shared = np.clip(sights * epochs / (2.0 * trials), 2.0 * pairs, sights)
+    alone = sights - shared
+    terms = (
+        (pairs, both),
+        (shared - 2 * pairs, theta - both),
+        (np.maximum(together - shared + pairs, 0.0), 1.0 - 2.0 * theta + both),
+        (alone, theta),
+        (np.maximum(epochs - 2.0 * together - alone, 0.0), 1.0 - theta),
+    )
+    return np.asarray(sum(np.where(times > 0, times * log(chance), 0.0) for times, chance in terms))
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Log-likelihoods on the score grid.
+
+    Attributes
+    ----------
+    joint : (groups, rungs of pairs, cells, K) int32
+        Of both records together; the rung of a pair is the sum of its two rungs.
+    nothing : (rungs of pairs, K) int64
+        The same of a pair that holds no token at all, and the share of the kind.
+    alone : (groups, rungs, depth + 1, K) int32
+        Of one record alone.
+    none : (rungs, K) int64
+        The same of a record without any token, and the share of the kind.
+    depth : int
+        Counts beyond it are taken for it.
+    group : (n_tokens,) int64
+    """
+
+    joint: npt.NDArray[np.int32]
+    nothing: Ints
+    alone: npt.NDArray[np.int32]
+    none: Ints
+    depth: int
+    group: Ints
+    same_epoch: bool
+
+
+def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables:
+    """Average the likelihoods over the prior, and round them once.
+
+    Parameters
+    ----------
+    gaps : bool
+        Whether records may stand below the highest rung; without gaps there is one rung.
+    """
+    rungs = np.arange(ladder.n_rungs if gaps else 1)
+    of_pairs = np.arange(2 * len(rungs) - 1)
+    sights = np.repeat(np.arange(2 * depth + 1), np.arange(2 * depth + 1) // 2 + 1)
+    pairs = np.arange(len(sights)) - cell(sights, 0)
+    together = 2.0 * ladder.trials - ladder.step * of_pairs
+    joint = [_averaged(prior, log_joint(prior.grid, sights, pairs, np.maximum(n, 0.0), ladder.trials)) for n in together]
+    times = np.arange(depth + 1)
+    alone = [_averaged(prior, log_alone(prior.grid, times, n)) for n in ladder.epochs(rungs)]
+    size = np.bincount(prior.group)
+    share = to_grid(np.log(prior.share))
+    joined, single = (np.ascontiguousarray(np.stack(parts, axis=1)) for parts in (joint, alone))
+    nothing, none = (np.tensordot(size, part[:, :, 0].astype(np.int64), 1) + share for part in (joined, single))
+    return Tables(joined, nothing, single, none, depth, prior.group, prior.grid.same_epoch)
+
+
+def _averaged(prior: Prior, logs: Floats) -> npt.NDArray[np.int32]:
+    """Return (groups, cells, K) logarithms of the likelihood averaged over the prior, on the grid."""
+    highest = logs.max(axis=0)
+    averaged = np.log(prior.weight @ np.exp(logs - highest)) + highest
+    return to_grid(np.moveaxis(averaged, 0, -1)).astype(np.int32)
