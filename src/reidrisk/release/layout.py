@@ -1,0 +1,242 @@
+"""Statistics in files: the published JSON layout, and a folder of it with the privacy statement."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import FormatError, OptionError
+from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.release.counts import Counts
+from reidrisk.release.statement import PUBLISHED, PrivacyStatement
+from reidrisk.release.statistics import Statistics
+from reidrisk.vocabulary import Vocabulary
+
+__all__ = ["read_published", "read_statistics", "write_statistics"]
+
+Floats = npt.NDArray[np.float64]
+
+WITHIN = ("topic_1", "topic_2")
+ACROSS = ("week_1_topic", "week_2_topic")
+
+
+def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int] | None = None) -> None:
+    """Write a folder: ``q_within.json``, ``q_across.json``, ``taxonomy.json``, ``statement.json``, ``counts.npz``.
+
+    The first three are laid out as the published ones (a list of records; every unordered pair once); ``counts.npz``
+    holds the noisy counts, where there are any. The statement is written last: a folder without one is not read.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Exact statistics are refused: they are private.
+    folder : str or path
+        Made if it is not there.
+    ids : sequence of int, optional
+        Number of each token in the files; 0, 1, … unless told.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[0, 1], [0, 2]]] * 50_000, n_tokens=3)
+    >>> folder = tempfile.mkdtemp()
+    >>> write_statistics(release.statistics(sets, epsilon=1.0, delta=1e-6), folder)
+    >>> read_statistics(folder)
+    Statistics(3 tokens, sets of 2, epsilon 1, delta 1e-06)
+    """
+    if statistics.statement is None:
+        raise OptionError("exact statistics are private and are not written; release.statistics adds the noise")
+    folder, n = Path(folder), statistics.n_tokens
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = list(range(n)) if ids is None else [int(number) for number in ids]
+    if len(numbers) != n or len(set(numbers)) != n:
+        raise OptionError(f"ids must be {n} different numbers, one a token, not {len(numbers)}")
+    labels = _labels(statistics)
+    (folder / "statement.json").unlink(missing_ok=True)
+    first, second = np.triu_indices(n, 1)
+    _write_json(
+        folder / "q_within.json", _records(WITHIN, first, second, statistics.within[first, second], numbers, labels)
+    )
+    first, second = (index.ravel() for index in np.indices((n, n)))
+    _write_json(folder / "q_across.json", _records(ACROSS, first, second, statistics.across.ravel(), numbers, labels))
+    taxonomy = [{"topic_id": i, "topic_label": label} for i, label in zip(numbers, labels, strict=True)]
+    _write_json(folder / "taxonomy.json", taxonomy)
+    counts = statistics.counts
+    if counts is not None:
+        with write_atomically(folder / "counts.npz") as temporary, open(temporary, "wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **dict(counts.tables))
+    document = {
+        "k": statistics.k,
+        "n_tokens": n,
+        "n_epochs": None if counts is None else counts.n_epochs,
+        "estimated_users": None if math.isnan(statistics.n_users) else statistics.n_users,
+        "labelled": statistics.vocabulary is not None,
+        "privacy": statistics.statement.to_dict(),
+    }
+    _write_json(folder / "statement.json", document)
+
+
+def read_statistics(folder: PathLike) -> Statistics:
+    """Read what :func:`write_statistics` wrote; a folder without a privacy statement is refused."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise FormatError(f"{folder}: there is no such folder; give the one that the statistics were written to")
+    file = folder / "statement.json"
+    if not file.is_file():
+        raise FormatError(
+            f"{folder}: there is no statement.json, so nothing says what protects these statistics; measure them "
+            "again, or read files published elsewhere with read_published"
+        )
+    document = _read_json(file)
+    if not isinstance(document, dict) or not isinstance(document.get("k"), int):
+        raise FormatError(f"{file}: it is no statement of released statistics; write the folder again")
+    statement = PrivacyStatement.from_document(str(file), document.get("privacy"))
+    users = document.get("estimated_users")
+    found = read_published(
+        folder / "q_within.json", folder / "q_across.json", folder / "taxonomy.json", document["k"], statement
+    )
+    counts = None
+    if (folder / "counts.npz").is_file() and isinstance(document.get("n_epochs"), int):
+        counts = Counts(_tables(folder / "counts.npz"), document["k"], found.n_tokens, document["n_epochs"])
+    vocabulary = found.vocabulary if document.get("labelled") else None
+    n_users = math.nan if users is None else float(users)
+    return Statistics(found.single, found.within, found.across, found.k, statement, vocabulary, n_users, counts)
+
+
+def read_published(
+    within: PathLike,
+    across: PathLike,
+    taxonomy: PathLike | None = None,
+    k: int = 5,
+    statement: PrivacyStatement = PUBLISHED,
+) -> Statistics:
+    """Read statistics in the published layout.
+
+    Records of ``q_within.json`` have ``topic_1_id``, ``topic_2_id`` and ``frequency``, those of ``q_across.json``
+    ``week_1_topic_id``, ``week_2_topic_id`` and ``frequency``; labels may stand beside the ids. A pair within a week
+    may come in either order, or in both with the same frequency; a pair that is missing has the frequency 0.
+
+    Parameters
+    ----------
+    within, across : str or path
+        The two files.
+    taxonomy : str or path, optional
+        Records of ``topic_id`` and ``topic_label``, in token order; without it the ids in the files, ascending.
+    k : int
+        Size of a set.
+    statement : PrivacyStatement
+        What its authors state; that of the published release unless told.
+    """
+    pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)
+    ids, labels = _taxonomy(taxonomy, [pairs, steps])
+    place = {number: token for token, number in enumerate(ids)}
+    q_within, q_across = _table(Path(within), pairs, place, True), _table(Path(across), steps, place, False)
+    single = q_within.sum(axis=1) / (k - 1) if k > 1 else (q_across.sum(axis=0) + q_across.sum(axis=1)) / 2.0
+    return Statistics(single, q_within, q_across, k, statement, Vocabulary(labels))
+
+
+def _labels(statistics: Statistics) -> list[str]:
+    if statistics.vocabulary is None:
+        return [str(token) for token in range(statistics.n_tokens)]
+    return list(statistics.vocabulary.labels)
+
+
+def _records(
+    names: tuple[str, str], first: Any, second: Any, values: Floats, ids: list[int], labels: list[str]
+) -> list[dict[str, Any]]:
+    one, two = names
+    return [
+        {
+            f"{one}_id": ids[a],
+            f"{one}_label": labels[a],
+            f"{two}_id": ids[b],
+            f"{two}_label": labels[b],
+            "frequency": value,
+        }
+        for a, b, value in zip(first.tolist(), second.tolist(), values.tolist(), strict=True)
+    ]
+
+
+Records = list[tuple[int, int, float]]
+
+
+def _read_records(path: Path, names: tuple[str, str]) -> Records:
+    one, two = (f"{name}_id" for name in names)
+    document = _read_json(path)
+    if not isinstance(document, list):
+        raise FormatError(f"{path}: it is no list of records; write it with orient='records'")
+    found = []
+    for row, record in enumerate(document):
+        try:
+            value = float(record["frequency"])
+            found.append((int(record[one]), int(record[two]), value))
+        except (TypeError, KeyError, ValueError) as error:
+            raise FormatError(f"{path}: record {row} has no {one}, {two} and frequency, all numbers") from error
+        if not math.isfinite(value):
+            raise FormatError(f"{path}: record {row} has the frequency {value}, which is no number")
+    return found
+
+
+def _taxonomy(path: PathLike | None, tables: list[Records]) -> tuple[list[int], list[str]]:
+    if path is None:
+        ids = sorted({number for records in tables for a, b, _ in records for number in (a, b)})
+        return ids, [str(number) for number in ids]
+    try:
+        entries = [(int(entry["topic_id"]), str(entry["topic_label"])) for entry in _read_json(Path(path))]
+    except (TypeError, KeyError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{path}: it is no list of records with topic_id and topic_label") from error
+    ids = [number for number, _ in entries]
+    if len(set(ids)) != len(ids):
+        raise FormatError(f"{path}: a topic_id stands there twice; every token has its own")
+    return ids, [label for _, label in entries]
+
+
+def _table(path: Path, records: Records, place: dict[int, int], symmetric: bool) -> Floats:
+    table = np.full((len(place), len(place)), np.nan)
+    for row, (a, b, value) in enumerate(records):
+        if a not in place or b not in place:
+            raise FormatError(
+                f"{path}: record {row} has id {a if a not in place else b}, which the taxonomy does not list"
+            )
+        one, two = place[a], place[b]
+        if symmetric and one == two:
+            raise FormatError(f"{path}: record {row} pairs id {a} with itself; a set holds a token once")
+        known = table[one, two]
+        if not math.isnan(known) and (not symmetric or known != value):
+            raise FormatError(f"{path}: record {row} gives the pair {a}, {b} again; every pair has one frequency")
+        table[one, two] = value
+        if symmetric:
+            # Either order names the same pair: taking only one of them loses frequencies without a word.
+            table[two, one] = value
+    return np.asarray(np.nan_to_num(table, nan=0.0))
+
+
+def _tables(path: Path) -> dict[str, npt.NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, KeyError) as error:
+        raise FormatError(f"{path}: the noisy counts cannot be read ({error}); write the folder again") from error
+
+
+def _write_json(path: Path, document: object) -> None:
+    with write_atomically(path) as temporary:
+        temporary.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise FormatError(f"{path}: it is not JSON ({error})") from error
