@@ -1,7 +1,22 @@
 """Who people are: the populations that everything else is tried on."""
 
+from reidrisk.populations.audiences import audiences, seen, visits
+from reidrisk.populations.drift import drifting
 from reidrisk.populations.published import published
 from reidrisk.populations.rate_tables import read_rates
 from reidrisk.populations.rates import Rates, crossover, distinct, identical, iid, real
 
-__all__ = ["Rates", "crossover", "distinct", "identical", "iid", "published", "read_rates", "real"]
+__all__ = [
+    "Rates",
+    "audiences",
+    "crossover",
+    "distinct",
+    "drifting",
+    "identical",
+    "iid",
+    "published",
+    "read_rates",
+    "real",
+    "seen",
+    "visits",
+]

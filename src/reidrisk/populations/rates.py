@@ -72,6 +72,10 @@ class Rates:
         for index, start, stop in blocks(self.n_users, BLOCK):
             yield start, stop, self.block(index)
 
+    def stretches(self, index: int, epochs: int) -> Iterator[tuple[int, int, Any]]:
+        """Yield (first epoch, last + 1, rates) of a block over time: one stretch, where rates are constant."""
+        yield 0, epochs, self.block(index)
+
     def toarray(self) -> Floats:
         """Return all rates as one dense array; for small populations."""
         return np.concatenate([part.toarray() for _, _, part in self.blocks()])

@@ -106,7 +106,8 @@ class TopicsAPI:
         def fill(part: tuple[int, int, int]) -> None:
             block, start, stop = part
             rngs = [stream(seed, f"topics profiles epoch {epoch}", block) for epoch in range(epochs)]
-            visit_blocks(rates.block(block), rngs, sets[start:stop])
+            for first, last, of_block in rates.stretches(block, epochs):
+                visit_blocks(of_block, rngs[first:last], sets[start:stop, first:last])
 
         with ThreadPoolExecutor(n_threads(threads)) as pool:
             list(pool.map(fill, blocks(len(rates), BLOCK)))
