@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from reidrisk import __version__
-from reidrisk.cli import audit, bounds, convert, demo, study
+from reidrisk.cli import audit, bounds, convert, demo, simulate, study
 
 __all__ = ["app"]
 
@@ -25,6 +25,7 @@ app.command("audit", rich_help_panel=_AUDIT)(audit.audit)
 app.command("gate", rich_help_panel=_AUDIT)(audit.gate)
 app.command("bounds", rich_help_panel=_THEORY)(bounds.bounds)
 app.command("convert", rich_help_panel=_DATA)(convert.convert)
+app.add_typer(simulate.simulate, name="simulate", rich_help_panel=_DATA)
 app.add_typer(study.study, name="study", rich_help_panel=_PAPERS)
 
 

@@ -3,23 +3,35 @@
 from reidrisk.topics.browser import Browser, BrowserEpoch
 from reidrisk.topics.classify import Classification, HostClassifier
 from reidrisk.topics.coverage import Coverage
+from reidrisk.topics.epochs import Epochs
+from reidrisk.topics.histories import Histories, histories_from_frame, read_histories
 from reidrisk.topics.host_model import HostModel
 from reidrisk.topics.pairs import pairs_from_observers, pairs_from_sets
 from reidrisk.topics.popularity import exposure, popularity
+from reidrisk.topics.replay import Replay, replay
 from reidrisk.topics.simulate import TopicsAPI
 from reidrisk.topics.taxonomy import Taxonomy
+from reidrisk.topics.utility import UtilityBuckets, read_utility_buckets
 
 __all__ = [
     "Browser",
     "BrowserEpoch",
     "Classification",
     "Coverage",
+    "Epochs",
+    "Histories",
     "HostClassifier",
     "HostModel",
+    "Replay",
     "Taxonomy",
     "TopicsAPI",
+    "UtilityBuckets",
     "exposure",
+    "histories_from_frame",
     "pairs_from_observers",
     "pairs_from_sets",
     "popularity",
+    "read_histories",
+    "read_utility_buckets",
+    "replay",
 ]

@@ -1,0 +1,180 @@
+"""`reidrisk simulate`: what observers would have seen of the people in your own data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from reidrisk.cli import output
+from reidrisk.cli.audit import Json, Seed
+from reidrisk.errors import OptionError
+
+__all__ = ["simulate"]
+
+_SUMMARY = "simulation.json"
+_ALWAYS = "Every observer meets every user in every epoch."
+_VISITS = (
+    "An observer meets a user only on a visit to its site in the history, and then learns the topics of the latest "
+    "epochs that had ended; all others are missing."
+)
+
+simulate = typer.Typer(
+    help="Simulate what observers would have seen of the people in your own data.",
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+)
+
+
+@simulate.callback()
+def _menu(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@simulate.command("topics")
+def topics(
+    histories: Annotated[Path, typer.Option(help="Visits: a table with the columns user, timestamp, host.")],
+    override_list: Annotated[Path, typer.Option(help="Chrome's list of hosts and their topics (TSV).")],
+    taxonomy: Annotated[Path, typer.Option(help="The taxonomy of that list: Markdown table or JSON.")],
+    observers: Annotated[list[str], typer.Option(help="Sites that observe: registrable domains, one or more.")],
+    out: Annotated[Path, typer.Option(help="Folder for one Parquet file an observer, and simulation.json.")],
+    others: Annotated[list[str] | None, typer.Argument(metavar="[OBSERVER]...", help="Further observers.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Folder of Chrome's model, for hosts that are not listed.")] = None,
+    utility_buckets: Annotated[Path | None, typer.Option(help="Root topics that rank first (Markdown or TSV).")] = None,
+    user_column: Annotated[str, typer.Option(help="Column that names the user.")] = "user",
+    timestamp_column: Annotated[str, typer.Option(help="Column that holds the time.")] = "timestamp",
+    host_column: Annotated[str, typer.Option(help="Column that holds the host.")] = "host",
+    epoch_days: Annotated[float, typer.Option(help="Length of an epoch.")] = 7.0,
+    step_days: Annotated[float | None, typer.Option(help="Days from one epoch to the next; its length.")] = None,
+    start: Annotated[
+        str | None, typer.Option(help="When the first epoch begins; midnight before the first visit.")
+    ] = None,
+    every_epoch: Annotated[
+        bool, typer.Option("--every-epoch", help="Keep only users with a visit in every epoch.")
+    ] = False,
+    top_k: Annotated[int, typer.Option(help="Topics a browser holds for an epoch.")] = 5,
+    noise: Annotated[float, typer.Option(help="Probability that a random topic is shown instead.")] = 0.05,
+    presence: Annotated[
+        str, typer.Option(help="When an observer meets a user: 'always', or on 'visits' to its site.")
+    ] = "always",
+    window: Annotated[int, typer.Option(help="Epochs that one visit shows, with --presence visits.")] = 3,
+    now: Annotated[str | None, typer.Option(help="Refuse visits after this time; the clock when missing.")] = None,
+    sort: Annotated[bool, typer.Option("--sort", help="Put visits in order instead of refusing disorder.")] = False,
+    invalid_hosts: Annotated[str, typer.Option(help="'refuse' what is not a host, or 'count' it.")] = "refuse",
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Turn browsing histories into what observers would see through the Topics API, ready for an audit."""
+    from reidrisk import io
+    from reidrisk import topics as api
+    from reidrisk.streams import checked_seed, fresh_seed
+    from reidrisk.topics.sites import checked_observers
+
+    if presence not in ("always", "visits"):
+        raise OptionError(f"--presence must be 'always' or 'visits', not {presence!r}")
+    if invalid_hosts not in ("refuse", "count"):
+        raise OptionError(f"--invalid-hosts must be 'refuse' or 'count', not {invalid_hosts!r}")
+    seed = fresh_seed() if seed is None else checked_seed(seed)
+    sites = checked_observers([*observers, *(others or [])])
+    tree = api.Taxonomy.read(taxonomy)
+    settings = api.TopicsAPI(len(tree), top_k=top_k, noise=noise, window=window)
+    files = [out / f"{site}.parquet" for site in sites]
+    _check_folder(out, [*files, out / _SUMMARY], inputs=(histories, override_list, taxonomy, utility_buckets))
+    with output.progress_bar() as progress:
+        say = progress or (lambda stage, share: None)
+        say("reading the lists", 0.0)
+        high = () if utility_buckets is None else api.read_utility_buckets(utility_buckets, tree).high
+        guess = None if model is None else api.HostModel.read(model, tree)
+        classifier = api.HostClassifier.from_override_list(override_list, tree, model=guess)
+        say("reading the histories", 0.1)
+        visits = api.read_histories(
+            histories,
+            user_column,
+            timestamp_column,
+            host_column,
+            now,
+            sort,
+            "count" if invalid_hosts == "count" else "refuse",
+        )
+        say("replaying them", 0.4)
+        found = api.replay(visits, classifier, top_k, epoch_days, step_days, start, seed, every_epoch, high)
+        say("writing what is seen", 0.9)
+        came = found.visits_to(sites) if presence == "visits" else [1.0] * len(sites)
+        missing: dict[str, float] = {}
+        out.mkdir(parents=True, exist_ok=True)
+        for site, file, here in zip(sites, files, came, strict=True):
+            seen = settings.observe(found.top_sets, seed, site, here)
+            missing[site] = float((~seen.observed).mean())
+            io.write_traces(seen, file)
+    summary = found.to_dict()
+    summary["assumptions"].append(_ALWAYS if presence == "always" else _VISITS)
+    document: dict[str, Any] = {
+        "parameters": {
+            "histories": str(histories),
+            "override_list": str(override_list),
+            "taxonomy": str(taxonomy),
+            "model": None if model is None else str(model),
+            "utility_buckets": None if utility_buckets is None else str(utility_buckets),
+            "n_topics": len(tree),
+            "top_k": top_k,
+            "noise": noise,
+            "presence": presence,
+            "window": window if presence == "visits" else None,
+            "invalid_hosts": invalid_hosts,
+            "sort": sort,
+        },
+        "seed": seed,
+        "observers": [
+            {"site": site, "file": str(file), "missing_share": missing[site]}
+            for site, file in zip(sites, files, strict=True)
+        ],
+        **summary,
+    }
+    with io.write_atomically(out / _SUMMARY) as temporary:
+        temporary.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    if as_json:
+        output.print_json(document)
+    else:
+        _print(document)
+
+
+def _check_folder(folder: Path, files: list[Path], inputs: tuple[Path | None, ...]) -> None:
+    """Refuse, before the long job, outputs that cannot be written or that are inputs."""
+    if folder.is_dir():
+        output.check_writable(*files, inputs=inputs)
+    elif folder.exists():
+        raise OptionError(f"cannot write into {folder}: it is a file; give a folder")
+
+
+def _print(document: dict[str, Any]) -> None:
+    screen = output.console()
+    screen.print(f"\n{document['reading']}\n", highlight=False)
+    table = Table("coverage", "topics", "no topic", "unknown", "not a host", "of")
+    for what in ("visits", "hosts"):
+        of = document["coverage"][what]
+        table.add_row(what, *(f"{share:.1%}" for share in of["shares"].values()), f"{of['n']:,}")
+    screen.print(table)
+    seen = Table("observer", "file", "missing")
+    for observer in document["observers"]:
+        seen.add_row(observer["site"], observer["file"], f"{observer['missing_share']:.1%}")
+    screen.print(seen)
+    epochs = document["epochs"]
+    screen.print(
+        f"{epochs['n']} epochs of {epochs['days']:g} days, one every {epochs['step_days']:g}, "
+        f"from {epochs['first_starts']} to {epochs['last_ends']}; "
+        f"{document['n_visits_outside']:,} visits in none of them.",
+        highlight=False,
+    )
+    screen.print("\nAssumed:")
+    for assumption in document["assumptions"]:
+        screen.print(f"- {assumption}", highlight=False)
+    screen.print(f"Seed {document['seed']}.")
+    files = [observer["file"] for observer in document["observers"]]
+    if len(files) > 1:
+        settings = document["parameters"]
+        command = f"reidrisk audit {files[0]} {files[1]} --system topics --top-k {settings['top_k']}"
+        print(f"\nNow try:\n\n  {command} --noise {settings['noise']}")
