@@ -5,10 +5,13 @@ from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
 from reidrisk.measure.information import EpochInformation, epoch_information
 from reidrisk.measure.matching import matching
+from reidrisk.measure.profiles import Anonymity, p_above, profile_anonymity
 from reidrisk.measure.risk import credits, curve, random_user
 from reidrisk.measure.truth import Truth, find_truth
+from reidrisk.measure.victim import known_interests, known_victim
 
 __all__ = [
+    "Anonymity",
     "Choosiness",
     "EpochInformation",
     "Exposure",
@@ -21,6 +24,10 @@ __all__ = [
     "epoch_information",
     "exposure",
     "find_truth",
+    "known_interests",
+    "known_victim",
     "matching",
+    "p_above",
+    "profile_anonymity",
     "random_user",
 ]

@@ -1,0 +1,116 @@
+"""The known victim: one profile that the attacker already has, against the audience of a site (jha, Section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.base import Attack
+from reidrisk.attacks.pooled import gathered
+from reidrisk.errors import DataError, OptionError
+from reidrisk.measure.risk import chosen_queries, summarise
+from reidrisk.measure.truth import Truth, find_truth
+from reidrisk.results import Risk
+from reidrisk.traces import Traces
+from reidrisk.wording import in_words, range_in_words
+
+__all__ = ["known_interests", "known_victim"]
+
+
+def known_victim(
+    attack: Attack[Any],
+    audience: Any,
+    victims: Any,
+    truth: npt.ArrayLike | Truth | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
+    level: float = 0.95,
+) -> Risk:
+    """Measure how often somebody whose profile the attacker knows is found in the audience of a site.
+
+    The attacker holds one record, the victim's, and searches the audience for it: 'the possibility to link a
+    reconstructed user profile from an audience to a known individual' (jha, Section 3.1). Nobody else is around the
+    victim, so an attack that asks who is unique (:class:`reidrisk.attacks.StrictSets`) asks it of the audience alone.
+    Every victim is measured by itself; the rate is the mean.
+
+    Parameters
+    ----------
+    attack : Attack
+        Is fitted on the audience here.
+    audience : Traces, or a list of them
+        What the site saw: the targets.
+    victims : Traces, or a list of them
+        What is known of each victim: a trace of another site or, with :func:`known_interests`, the interests.
+    truth, sample, seed, level
+        As for :func:`reidrisk.measure.random_user`.
+
+    Examples
+    --------
+    Two people expose the same; next to each other neither is unique, alone each is found.
+
+    >>> from reidrisk import attacks
+    >>> audience = Traces([[1, 1], [2, 2]], n_tokens=9)
+    >>> twins = Traces([[1, 1], [1, 1]], n_tokens=9)
+    >>> known_victim(attacks.StrictSets(), audience, twins, truth=[0, 0]).rate
+    1.0
+    """
+    audience, victims = gathered(audience), gathered(victims)
+    known = find_truth(audience, victims, truth)
+    if len(audience) < 2:
+        raise DataError("the audience is only 1 user, so every victim is linked to it; give at least 2 to choose from")
+    rows, used = chosen_queries(len(victims), sample, seed)
+    asked = victims if rows is None else victims.take(rows)
+    target = known.target if rows is None else known.target[rows]
+    attack.fit(audience).look_around(victims.take(slice(0, 0)))
+    risk = summarise(
+        attack, audience, asked, attack.link(asked), Truth(target, known.origin), rows is None, used, level
+    )
+    about = range_in_words(risk.rate, risk.low, risk.high)
+    return replace(
+        risk,
+        setting="known victim",
+        assumptions=(*risk.assumptions, "Each victim's record is known by itself and compared with the audience."),
+        reading=(
+            f"Of people whose profile is known, {in_words(risk.rate)} are found in this audience ({about}) and "
+            f"{in_words(risk.incorrect)} are taken for somebody else; guessing would find {in_words(risk.baseline)}."
+        ),
+    )
+
+
+def known_interests(interests: Sequence[Iterable[int]], n_tokens: int, times: int = 10, users: Any = None) -> Traces:
+    """Write interests that are known, without any observation, as records that attacks on sets can search for.
+
+    Every token appears ``times`` times, so that with any threshold f up to it G = R^f = the interests.
+
+    Parameters
+    ----------
+    interests : sequence of n collections of tokens
+        What is known of each person; nobody is known by nothing.
+    n_tokens : int
+        Size of the vocabulary.
+    times : int
+        How often each token is written: at least the threshold of the attack, which keeps nothing otherwise.
+    users : (n,) integers or strings, optional
+        Who they are.
+
+    Examples
+    --------
+    >>> known_interests([{3, 5}, {4}], n_tokens=9, times=2).tokens.tolist()
+    [[3, 5, 3, 5], [4, -1, 4, -1]]
+    """
+    if isinstance(times, bool) or not isinstance(times, int | np.integer) or times < 1:
+        raise OptionError(f"times must be a whole number of at least 1, not {times!r}")
+    sets = [sorted(set(one)) for one in interests]
+    for row, one in enumerate(sets):
+        if not one:
+            raise DataError(f"nothing is known of person {row}; give at least one token")
+        if one[0] < 0:
+            raise DataError(f"person {row} has the token {one[0]}; tokens are at least 0")
+    table = np.full((len(sets), max((len(one) for one in sets), default=1)), -1, dtype=np.int64)
+    for row, one in enumerate(sets):
+        table[row, : len(one)] = one
+    return Traces(np.tile(table, (1, times)), n_tokens, users=users)

@@ -1,0 +1,124 @@
+"""Noise in profiles, crowds that share one, and victims that are known."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reidrisk import Traces, attacks, measure, populations, topics
+from reidrisk.errors import DataError, OptionError
+
+
+@given(st.integers(1, 6), st.integers(1, 60), st.floats(1e-6, 1.0), st.integers(1, 600))
+def test_p_above_is_the_binomial_tail(f, n, noise, n_tokens):
+    q = noise / n_tokens
+    tail = math.fsum(math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(f, n + 1))
+    assert measure.p_above(f, n, noise, n_tokens) == pytest.approx(tail, rel=1e-9, abs=1e-300)
+
+
+def test_p_above_at_the_papers_parameters_is_not_what_it_prints():
+    exact = 1 - sum(math.comb(30, k) * (0.05 / 349) ** k * (1 - 0.05 / 349) ** (30 - k) for k in range(2))
+    assert measure.p_above(2, 30) == pytest.approx(exact, rel=1e-6)
+    assert measure.p_above(2, 30) == pytest.approx(8.9e-6, rel=0.01)
+    assert measure.p_above(2, 30) > 400 * (0.05 / 349) ** 2, "the printed 1e-8 leaves out the pairs of epochs"
+
+
+def test_p_above_is_what_the_simulator_does():
+    # Everybody holds topics 0 and 1; any other topic kept is noise. Noise and few topics make it frequent.
+    api = topics.TopicsAPI(12, top_k=2, noise=0.5)
+    sets = api.profiles(populations.identical(4000, n_topics=12, top_k=2), epochs=15, seed=0)
+    tokens = api.expose(sets, seed=0).tokens
+    kept = np.stack([(tokens == t).sum(axis=1) >= 2 for t in range(2, 12)])
+    p = measure.p_above(2, 15, noise=0.5, n_tokens=12)
+    assert kept.mean() == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / kept.size))
+
+
+@given(st.integers(0, 2**20), st.integers(1, 5), st.integers(1, 3))
+def test_anonymity_is_a_count_of_equal_sets(seed, k, f):
+    tokens = np.random.default_rng(seed).integers(-1, 3, (12, 4))
+    found = measure.profile_anonymity(Traces(tokens, 3), threshold=f, k=k)
+    sets = [frozenset(o for o in row if o >= 0 and row.count(o) >= f) for row in tokens.tolist()]
+    assert found.rate == pytest.approx(sum(sets.count(s) >= k for s in sets) / 12)
+    assert found.unique == pytest.approx(sum(sets.count(s) == 1 for s in sets) / 12)
+    assert found.empty == pytest.approx(sum(not s for s in sets) / 12)
+    assert found.low <= found.rate <= found.high
+
+
+@pytest.mark.parametrize(("k", "kinds"), [(2, 60), (2, 4000), (5, 120), (10, 40)])
+def test_the_interval_of_anonymity_covers(k, kinds):
+    """Profiles are one of so many kinds; at the ends and in between, 95 % intervals hold the mean rate."""
+    rng = np.random.default_rng(k * kinds)
+    share = rng.dirichlet(np.full(kinds, 0.7))
+    found = [
+        measure.profile_anonymity(Traces(rng.choice(kinds, (150, 1), p=share), kinds), threshold=1, k=k)
+        for _ in range(400)
+    ]
+    mean = np.mean([one.rate for one in found])
+    assert np.mean([one.low <= mean <= one.high for one in found]) > 0.93
+
+
+def test_everyone_alike_and_nobody_alike():
+    api = topics.TopicsAPI(349)
+    alike, apart = (
+        measure.profile_anonymity(api.expose(api.profiles(rates, 40, seed=0), seed=0), threshold=4, k=10)
+        for rates in (populations.identical(300), populations.distinct(300, seed=1))
+    )
+    assert alike.rate > 0.95
+    assert apart.unique > 0.8
+    assert "share their profile with at least 9 others" in alike.reading
+
+
+def test_a_known_victim_stands_alone():
+    rng = np.random.default_rng(0)
+    tokens = rng.integers(0, 4, (60, 4))
+    audience = Traces(tokens, 4)
+    other = Traces(np.where(rng.random((60, 4)) < 0.8, tokens, 0), 4)
+    for attack in (attacks.StrictSets(2), attacks.LooseSets(2), attacks.Hamming()):
+        together = measure.known_victim(attack, audience, other)
+        assert together.setting == "known victim"
+        for i in range(60):
+            link = attack.fit(audience).link(other.take(slice(i, i + 1)))
+            alone = measure.credits(attack, other.take(slice(i, i + 1)), link, np.array([i]))
+            assert together.per_user[i] == alone[0]
+    everybody = measure.random_user(attacks.StrictSets(2), audience, other)
+    victim = measure.known_victim(attacks.StrictSets(2), audience, other)
+    assert victim.rate >= everybody.rate
+    assert (victim.per_user >= everybody.per_user).all()
+
+
+def test_a_victim_known_by_interests_is_found():
+    sets = populations.distinct(200, seed=4).toarray() > 0
+    api = topics.TopicsAPI(349)
+    audience = api.expose(api.profiles(populations.distinct(200, seed=4), epochs=40, seed=0), seed=0)
+    victims = measure.known_interests([np.flatnonzero(row).tolist() for row in sets], 349)
+    risk = measure.known_victim(attacks.LooseSets(3), audience, victims)
+    assert risk.rate > 0.9
+    assert risk.incorrect < 0.02
+    assert "Of people whose profile is known" in risk.reading
+
+
+def test_what_makes_no_sense_is_one_clear_line():
+    a = Traces([[1, 2], [3, 4]], 9)
+    for error, message, call in [
+        (OptionError, "threshold must be a whole number", lambda: measure.p_above(0, 30)),
+        (OptionError, "noise is a probability", lambda: measure.p_above(2, 30, noise=1.5)),
+        (
+            OptionError,
+            "k must be a whole number from 1 to the 2 users, not 3",
+            lambda: measure.profile_anonymity(a, k=3),
+        ),
+        (OptionError, "level must lie", lambda: measure.profile_anonymity(a, level=1.0)),
+        (DataError, "profile_anonymity compares traces, not int", lambda: measure.profile_anonymity(3)),
+        (DataError, "nothing is known of person 1", lambda: measure.known_interests([{1}, set()], 9)),
+        (DataError, "person 0 has the token -1", lambda: measure.known_interests([{-1}], 9)),
+        (OptionError, "times must be", lambda: measure.known_interests([{1}], 9, times=0)),
+        (
+            DataError,
+            "audience is only 1 user",
+            lambda: measure.known_victim(attacks.Hamming(), a.take(slice(0, 1)), a, [0, 0]),
+        ),
+    ]:
+        with pytest.raises(error, match=message):
+            call()
