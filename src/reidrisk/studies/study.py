@@ -48,6 +48,10 @@ class StudyResult:
         Published figures beside ours.
     assumptions : tuple of str
         What the numbers rest on, and what was left out.
+    y_title, y_linear
+        What the vertical axis shows, and whether it is linear even where rates lie far apart.
+    x_log, x_ticks
+        Whether the horizontal axis is logarithmic, and where its marks are: at every point when missing.
     """
 
     name: str
@@ -61,6 +65,9 @@ class StudyResult:
     comparisons: tuple[Comparison, ...]
     assumptions: tuple[str, ...]
     y_title: str = "people linked correctly"
+    y_linear: bool = False
+    x_log: bool = False
+    x_ticks: tuple[float, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,10 +87,12 @@ class StudyResult:
         x = alt.X(
             "x:Q",
             title=self.x_title,
-            scale=alt.Scale(domain=[counts[0], counts[-1]], nice=False),
-            axis=alt.Axis(values=counts, format="d", grid=False, labelFlush=False),
+            scale=alt.Scale(type="log" if self.x_log else "linear", domain=[counts[0], counts[-1]], nice=False),
+            axis=alt.Axis(values=list(self.x_ticks) or counts, format=",.6~f", grid=False, labelFlush=False),
         )
-        scale = rate_scale([rate for point in points for rate in (point.rate, point.high)])
+        rates = [rate for point in points for rate in (point.rate, point.high)]
+        # Among rates that lie close together the scale is linear, from 0.
+        scale = rate_scale([max(rates)] if self.y_linear else rates)
         return drawing.line_chart(self.lines, x, scale, self.y_title, self.x_title, narrow=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,8 +157,13 @@ class Steps:
         self._progress(stage, min(1.0, self._done / self._total))
 
 
-def line(name: str, style: Style, points: Mapping[int, tuple[float, float, float]], short: str = "") -> Line:
-    """Return a line for the chart: (rate, low, high) by number of epochs, the last rate written at its end."""
+def line(
+    name: str,
+    style: Style,
+    points: Mapping[int, tuple[float, float, float]] | Mapping[float, tuple[float, float, float]],
+    short: str = "",
+) -> Line:
+    """Return a line for the chart: (rate, low, high) by number of epochs or another x, the last rate at its end."""
     drawn = tuple(Point(float(x), *rates, text=_text(*rates)) for x, rates in sorted(points.items()))
     return Line(name, short or name, frequency(drawn[-1].rate), style, drawn)
 

@@ -1,0 +1,162 @@
+"""Experiments repeated with other seeds: mean rates of right and wrong links, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk import measure
+from reidrisk.attacks.base import Attack, Links
+from reidrisk.engines.threads import n_threads
+from reidrisk.intervals import mean_interval
+
+__all__ = ["REPETITIONS", "Outcome", "Repeated", "combine", "mean_of_repetitions", "outcome", "repeat", "seeds_of"]
+
+Floats = npt.NDArray[np.float64]
+Key = TypeVar("Key")
+
+REPETITIONS = 10
+"""jha, Section 6: 'We repeat each experiment 10 times and report the average performance.'"""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one run of an attack did to each query: probability of a right and of a wrong link."""
+
+    correct: Floats
+    wrong: Floats
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Mean rates of several repetitions; ``rate``, ``incorrect`` and ``abstained`` add up to 1.
+
+    ``low`` to ``high`` and ``incorrect_low`` to ``incorrect_high`` are 95 % intervals, see
+    :func:`mean_of_repetitions`; ``each`` has the rate of every repetition.
+    """
+
+    rate: float
+    low: float
+    high: float
+    incorrect: float
+    incorrect_low: float
+    incorrect_high: float
+    abstained: float
+    baseline: float
+    queries: int
+    each: tuple[float, ...]
+
+    def columns(self) -> dict[str, float | int]:
+        """Return the columns of a row of a study."""
+        names = ("rate", "low", "high", "incorrect", "incorrect_low", "incorrect_high", "abstained", "baseline")
+        return {name: getattr(self, name) for name in names} | {"queries": self.queries, "repetitions": len(self.each)}
+
+
+def seeds_of(seed: int, repetitions: int = REPETITIONS) -> tuple[int, ...]:
+    """Return the seeds of the repetitions; those of two seeds of a study have none in common.
+
+    Examples
+    --------
+    >>> seeds_of(2, 3)
+    (6, 7, 8)
+    """
+    return tuple(seed * repetitions + r for r in range(repetitions))
+
+
+def outcome(
+    attack: Attack[Any],
+    targets: Any,
+    queries: Any,
+    truth: npt.NDArray[np.int64] | None = None,
+    links: Links | None = None,
+) -> Outcome:
+    """Fit, link, and compare with the truth: equal rows, unless told otherwise (-1 = not among the targets).
+
+    With ``links`` the attack has been run already, and is only asked whether the truth is among ties.
+    """
+    known = np.arange(len(queries)) if truth is None else truth
+    if links is None:
+        links = attack.fit(targets).link(queries)
+    correct = measure.credits(attack, queries, links, known)
+    return Outcome(correct, (links.target >= 0) - correct, float(np.mean(known >= 0)) / len(targets))
+
+
+def repeat(
+    work: Callable[[int], Mapping[Key, Outcome]],
+    seeds: Sequence[int],
+    same_users: bool = False,
+    threads: int | None = None,
+) -> dict[Key, Repeated]:
+    """Run ``work`` with every seed, side by side, and combine what each key got."""
+    with ThreadPoolExecutor(min(n_threads(threads), len(seeds))) as pool:
+        runs = list(pool.map(work, seeds))
+    return {key: combine([run[key] for run in runs], same_users) for key in runs[0]}
+
+
+def combine(outcomes: Sequence[Outcome], same_users: bool = False) -> Repeated:
+    """Average repetitions.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        One a repetition.
+    same_users : bool
+        Whether query i is the same person in each of them, so that a person's repetitions are no independent news.
+
+    Examples
+    --------
+    >>> run = Outcome(np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0]), baseline=0.25)
+    >>> found = combine([run, run])
+    >>> found.rate, found.incorrect, found.abstained, found.queries
+    (0.25, 0.25, 0.5, 4)
+    """
+    right = mean_of_repetitions([run.correct for run in outcomes], same_users)
+    wrong = mean_of_repetitions([run.wrong for run in outcomes], same_users)
+    return Repeated(
+        *right,
+        *wrong,
+        abstained=max(0.0, 1.0 - right[0] - wrong[0]),
+        baseline=float(np.mean([run.baseline for run in outcomes])),
+        queries=len(outcomes[0].correct),
+        each=tuple(float(run.correct.mean()) for run in outcomes),
+    )
+
+
+def mean_of_repetitions(values: Sequence[Floats], same_users: bool = False) -> tuple[float, float, float]:
+    """Return the mean with a 95 % interval that allows for both reasons why another run would differ.
+
+    One is which users there are: the interval of :func:`reidrisk.intervals.mean_interval` over users. The other is
+    what all users of a repetition share: Student's interval over the means of the repetitions. The wider end counts.
+
+    Parameters
+    ----------
+    values : sequence of (n,) arrays
+        Values in [0, 1] of the users of each repetition.
+    same_users : bool
+        Average over repetitions first, user by user.
+
+    Examples
+    --------
+    >>> mean, low, high = mean_of_repetitions([np.array([0.0] * 50 + [1.0] * 50)] * 10)
+    >>> mean, round(low, 2), round(high, 2)    # users alone: the repetitions do not differ
+    (0.5, 0.47, 0.53)
+    >>> mean, low, high = mean_of_repetitions([np.full(50, x) for x in (0.2, 0.8)])
+    >>> low, high                              # two repetitions that differ so much say nothing
+    (0.0, 1.0)
+    """
+    means = np.array([float(each.mean()) for each in values])
+    mean = float(means.mean())
+    pooled = np.mean(values, axis=0) if same_users else np.concatenate(values)
+    low, high = mean_interval(np.clip(pooled, 0.0, 1.0))
+    if len(means) > 1:
+        from scipy.special import stdtrit
+
+        half = float(stdtrit(len(means) - 1, 0.975) * means.std(ddof=1) / np.sqrt(len(means)))
+        low, high = min(low, mean - half), max(high, mean + half)
+    return mean, max(0.0, min(low, mean)), min(1.0, max(high, mean))
