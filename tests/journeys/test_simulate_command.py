@@ -100,6 +100,19 @@ def test_columns_epochs_and_buckets_can_be_chosen(reidrisk, table, lists):
     assert values["n_visits_outside"] == 6 + 2 * (6 + 3)  # the day before the first epoch, two days after the last
 
 
+def test_browsers_by_the_specification_tell_what_the_caller_observed(reidrisk, visits, lists, tmp_path):
+    command = ["simulate", "topics", "--histories", visits, *lists, "--observers", "shop.com", "b.com", "--noise", 0]
+    done = reidrisk(*command, "--top-k", 1, "--by-the-specification", "--seed", 1, "--json")
+    assert done.code == 0, done.err
+    assert "One caller is on every page" in json.loads(done.out)["assumptions"][-1]
+    for name in ("shop.com", "b.com"):
+        seen = pl.read_parquet(tmp_path / f"seen/{name}.parquet")
+        assert seen.rows() == [(f"p{user}", user, user, user) for user in range(6)]
+    padded = json.loads(reidrisk(*command, "--top-k", 8, "--by-the-specification", "--seed", 1, "--json").out)
+    # Seven of eight places are padding that no caller observed.
+    assert all(0.6 < observer["missing_share"] <= 1 for observer in padded["observers"])
+
+
 BAD = {
     "a url": (["p0,2024-05-01,http://a.com/x"], [], "row 1, column 'host' holds 'http://a.com/x': it has a scheme"),
     "disorder": (
@@ -123,6 +136,9 @@ BAD = {
     "twice": (lines(), ["A.com"], "observer 'A.com' is named twice"),
     "presence": (lines(), ["--presence", "never"], "--presence must be 'always' or 'visits', not 'never'"),
     "hosts": (lines(), ["--invalid-hosts", "drop"], "--invalid-hosts must be"),
+    "rule": (lines(), ["--noise-rule", "new"], "--noise-rule must be 'observed' or 'original', not 'new'"),
+    "overlap": (lines(), ["--by-the-specification", "--step-days", 3], "by the specification epochs have 7 days"),
+    "shown": (lines(), ["--by-the-specification", "--window", 2], "by the specification a visit shows 3 epochs"),
     "noise": (lines(), ["--noise", 1.5], "noise must lie in"),
     "top k": (lines(), ["--top-k", 9], "top_k must be a whole number from 1 to the 8"),
     "window": (lines(), ["--window", 0], "window must be at least 1 epoch"),

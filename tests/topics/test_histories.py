@@ -298,6 +298,38 @@ def test_an_observer_learns_the_epochs_that_had_ended_when_the_user_came():
     assert seen.observed.astype(int).tolist() == [[1, 1, 0, 0], [1, 1, 1, 0]]
 
 
+def test_browsers_by_the_specification_tell_topics_of_the_same_sets():
+    rows = many(seed=2, n_users=20, n=8000)
+    rows += [(user, week * WEEK + user * 20_000, "pay.shop.com") for user in range(20) for week in range(6) if user % 2]
+    found = replay(visits(rows, sort=True), CLASSIFIER, top_k=3, start=0)
+    one, two = topics.browse(found, CLASSIFIER, ["shop.com", "b.com"], noise=0.0, seed=1)
+    real = found.top_sets.tokens
+    for seen in (one, two):
+        told = seen.observed
+        assert told.mean() > 0.9  # everybody visits many topics: hardly any padding
+        # Ties are drawn by each browser for itself: a tied third place may be held by another topic there.
+        assert (real[told] == seen.tokens[told][:, None]).any(axis=1).mean() > 0.9
+    both = one.observed & two.observed
+    assert np.mean(one.tokens[both] == two.tokens[both]) == pytest.approx(1 / 3, abs=0.15)
+
+    came = topics.browse(found, CLASSIFIER, ["shop.com", "b.com"], noise=0.0, presence="visits", seed=1)
+    assert not came[1].observed.any()
+    seen, full = came[0].tokens, one.tokens
+    assert (seen[came[0].observed] == full[came[0].observed]).all()  # asked on another day, the same answer
+    # A new epoch comes up to two days late, and the oldest of three stays as long: never more than four in question.
+    matrix = found.visits_to(["shop.com"])[0]
+    api = topics.TopicsAPI(len(TAXONOMY), top_k=3)
+    assert not (came[0].observed & ~api.observe(found.top_sets, 0, "shop.com", matrix, shown=4).observed).any()
+    two_old = matrix.copy()
+    two_old[:, :-1] = matrix[:, 1:]  # while e + 1 is the latest, e is always shown
+    two_old[:, -1] = False
+    assert (came[0].observed | ~two_old | ~one.observed).all()
+    with pytest.raises(OptionError, match="by the specification epochs have 7 days"):
+        topics.browse(replay(visits(rows, sort=True), CLASSIFIER, step_days=3), CLASSIFIER, ["b.com"])
+    with pytest.raises(OptionError, match="presence must be"):
+        topics.browse(found, CLASSIFIER, ["b.com"], presence="never")
+
+
 def test_observers_are_registrable_domains():
     assert registrable(["A.b.co.uk.", "x.github.io", "com", None]) == ["b.co.uk", "x.github.io", None, None]
     for bad, why in {

@@ -16,10 +16,15 @@ from reidrisk.errors import OptionError
 __all__ = ["simulate"]
 
 _SUMMARY = "simulation.json"
+_SHOWN = 3
 _ALWAYS = "Every observer meets every user in every epoch."
 _VISITS = (
     "An observer meets a user only on a visit to its site in the history, and then learns the topics of the latest "
     "epochs that had ended; all others are missing."
+)
+_SPECIFICATION = (
+    "One caller is on every page and asks on the observers' sites; it is told only topics it observed in three weeks, "
+    "so most padding is missing."
 )
 
 simulate = typer.Typer(
@@ -62,6 +67,12 @@ def topics(
         str, typer.Option(help="When an observer meets a user: 'always', or on 'visits' to its site.")
     ] = "always",
     window: Annotated[int, typer.Option(help="Epochs that one visit shows, with --presence visits.")] = 3,
+    by_the_specification: Annotated[
+        bool, typer.Option("--by-the-specification", help="One browser a user, step by step; slower.")
+    ] = False,
+    noise_rule: Annotated[
+        str, typer.Option(help="With it: tell noise only where the topic was 'observed', or always ('original').")
+    ] = "observed",
     now: Annotated[str | None, typer.Option(help="Refuse visits after this time; the clock when missing.")] = None,
     sort: Annotated[bool, typer.Option("--sort", help="Put visits in order instead of refusing disorder.")] = False,
     invalid_hosts: Annotated[str, typer.Option(help="'refuse' what is not a host, or 'count' it.")] = "refuse",
@@ -74,10 +85,11 @@ def topics(
     from reidrisk.streams import checked_seed, fresh_seed
     from reidrisk.topics.sites import checked_observers
 
-    if presence not in ("always", "visits"):
-        raise OptionError(f"--presence must be 'always' or 'visits', not {presence!r}")
-    if invalid_hosts not in ("refuse", "count"):
-        raise OptionError(f"--invalid-hosts must be 'refuse' or 'count', not {invalid_hosts!r}")
+    by_visits = _chosen("--presence", presence, "always", "visits") == "visits"
+    count_hosts = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count") == "count"
+    original = _chosen("--noise-rule", noise_rule, "observed", "original") == "original"
+    if by_the_specification and window != _SHOWN:
+        raise OptionError(f"by the specification a visit shows {_SHOWN} epochs; leave out --window")
     seed = fresh_seed() if seed is None else checked_seed(seed)
     sites = checked_observers([*observers, *(others or [])])
     tree = api.Taxonomy.read(taxonomy)
@@ -91,27 +103,34 @@ def topics(
         guess = None if model is None else api.HostModel.read(model, tree)
         classifier = api.HostClassifier.from_override_list(override_list, tree, model=guess)
         say("reading the histories", 0.1)
-        visits = api.read_histories(
-            histories,
-            user_column,
-            timestamp_column,
-            host_column,
-            now,
-            sort,
-            "count" if invalid_hosts == "count" else "refuse",
-        )
+        columns = (user_column, timestamp_column, host_column)
+        visits = api.read_histories(histories, *columns, now, sort, "count" if count_hosts else "refuse")
         say("replaying them", 0.4)
         found = api.replay(visits, classifier, top_k, epoch_days, step_days, start, seed, every_epoch, high)
         say("writing what is seen", 0.9)
-        came = found.visits_to(sites) if presence == "visits" else [1.0] * len(sites)
-        missing: dict[str, float] = {}
+        if by_the_specification:
+            seen = api.browse(
+                found,
+                classifier,
+                sites,
+                noise=noise,
+                noise_rule="original" if original else "observed",
+                presence="visits" if by_visits else "always",
+                seed=seed,
+                high_utility=high,
+            )
+        else:
+            came = found.visits_to(sites) if by_visits else [1.0] * len(sites)
+            seen = tuple(
+                settings.observe(found.top_sets, seed, site, here) for site, here in zip(sites, came, strict=True)
+            )
         out.mkdir(parents=True, exist_ok=True)
-        for site, file, here in zip(sites, files, came, strict=True):
-            seen = settings.observe(found.top_sets, seed, site, here)
-            missing[site] = float((~seen.observed).mean())
-            io.write_traces(seen, file)
+        for file, traces in zip(files, seen, strict=True):
+            io.write_traces(traces, file)
     summary = found.to_dict()
-    summary["assumptions"].append(_ALWAYS if presence == "always" else _VISITS)
+    summary["assumptions"].append(_VISITS if by_visits else _ALWAYS)
+    if by_the_specification:
+        summary["assumptions"].append(_SPECIFICATION)
     document: dict[str, Any] = {
         "parameters": {
             "histories": str(histories),
@@ -123,14 +142,16 @@ def topics(
             "top_k": top_k,
             "noise": noise,
             "presence": presence,
-            "window": window if presence == "visits" else None,
+            "window": window if by_visits else None,
+            "by_the_specification": by_the_specification,
+            "noise_rule": noise_rule if by_the_specification else None,
             "invalid_hosts": invalid_hosts,
             "sort": sort,
         },
         "seed": seed,
         "observers": [
-            {"site": site, "file": str(file), "missing_share": missing[site]}
-            for site, file in zip(sites, files, strict=True)
+            {"site": site, "file": str(file), "missing_share": float((~traces.observed).mean())}
+            for site, file, traces in zip(sites, files, seen, strict=True)
         ],
         **summary,
     }
@@ -140,6 +161,12 @@ def topics(
         output.print_json(document)
     else:
         _print(document)
+
+
+def _chosen(option: str, given: str, *known: str) -> str:
+    if given not in known:
+        raise OptionError(f"{option} must be {' or '.join(map(repr, known))}, not {given!r}")
+    return given
 
 
 def _check_folder(folder: Path, files: list[Path], inputs: tuple[Path | None, ...]) -> None:

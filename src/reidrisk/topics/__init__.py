@@ -1,6 +1,7 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
 from reidrisk.topics.browser import Browser, BrowserEpoch
+from reidrisk.topics.browsing import browse
 from reidrisk.topics.classify import Classification, HostClassifier
 from reidrisk.topics.coverage import Coverage
 from reidrisk.topics.epochs import Epochs
@@ -26,6 +27,7 @@ __all__ = [
     "Taxonomy",
     "TopicsAPI",
     "UtilityBuckets",
+    "browse",
     "exposure",
     "histories_from_frame",
     "pairs_from_observers",
