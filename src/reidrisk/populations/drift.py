@@ -52,8 +52,8 @@ class Drifting(Rates):
             if epoch:
                 rng = stream(self._seed, f"populations.drift in epoch {epoch}", index)
                 shift = rng.integers(1, len(donors), size=len(now))
-                replaced = rng.random(now.shape, dtype=np.float32) < self.share
-                now = np.where(replaced, donors[(np.arange(len(now)) + shift) % len(donors)], now)
+                users, topics = np.nonzero(rng.random(now.shape, dtype=np.float32) < self.share)
+                now[users, topics] = donors[(users + shift[users]) % len(donors), topics]
             yield epoch, epoch + 1, sparse.csr_array(now[: self.n_users - index * BLOCK])
 
 
