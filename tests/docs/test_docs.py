@@ -19,9 +19,10 @@ from reidrisk.cli.app import app
 DOCS = ROOT / "docs"
 RUNNABLE = [page for page in PAGES if any(b.language in ("python", "pycon", "py", "console") for b in blocks(page))]
 MODULES = [name for name in reidrisk.__all__ if isinstance(getattr(reidrisk, name), ModuleType)]
+MENU = typer.main.get_command(app)
 COMMANDS = {
     f"{menu} {name}" if menu else name: command
-    for menu, group in [("", typer.main.get_command(app)), ("study", typer.main.get_command(app).commands["study"])]
+    for menu, group in [("", MENU), *((name, c) for name, c in MENU.commands.items() if hasattr(c, "commands"))]
     for name, command in group.commands.items()
     if not hasattr(command, "commands")
 }
