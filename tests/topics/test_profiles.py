@@ -183,3 +183,30 @@ def test_the_compiled_kernel_is_its_source_run_by_python(rows, k, seed):
         rng = np.random.default_rng([seed, epoch])
         top_sets.py_func(rng, starts, topics, lambdas, never, few, 6, slow[:, epoch])
     assert np.array_equal(out, slow)
+
+
+@pytest.mark.parametrize(
+    ("text", "n_topics", "message"),
+    [("0.5,-1,2\n", None, "line 1, column 2 holds '-1'"), ("0.5,0,2\n1,nan,0\n", None, "line 2, column 2 holds 'nan'"),
+     ("0.5,inf,2\n", None, "column 2 holds 'inf'"), ("0.5,0,2\n", 9, "line 1 has 3 columns, not 9"),
+     ("0.5,0,2\n1,2\n", None, "line 2 has 2 columns, not 3"),
+     ("0.5,0,2\n", None, "the rates have 3 topics, but the API has 9"),
+     ("", None, "is empty")],
+)  # fmt: skip
+def test_bad_rates_stop_between_the_file_and_the_simulation_in_one_line(tmp_path, text, n_topics, message):
+    file = tmp_path / "rates.csv"
+    file.write_text(text)
+    with pytest.raises(DataError, match=message) as caught:
+        TopicsAPI(9).profiles(populations.real(populations.read_rates(file, n_topics=n_topics)), epochs=1)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [-0.5, np.nan, np.inf])
+@pytest.mark.parametrize(
+    "model", [populations.real, lambda m: populations.iid(m, 5, 0), lambda m: populations.crossover(m, 5, 0)]
+)
+def test_bad_rates_in_an_array_are_named_by_every_population(model, bad):
+    matrix = np.ones((3, 4))
+    matrix[2, 1] = bad
+    with pytest.raises(DataError, match=r"row 2, column 1 holds the rate"):
+        model(matrix)
