@@ -96,16 +96,16 @@ def test_bags_and_curves_have_groups_too():
     assert rates == [1.0, 1.0]
 
 
-def test_ten_thousand_groups_are_a_matter_of_seconds():
+def test_thousands_of_groups_are_a_matter_of_seconds():
     rng = np.random.default_rng(0)
-    tokens = rng.integers(0, 50, (20_000, 6))
+    tokens = rng.integers(0, 50, (6_000, 6))
     a, b = Traces(tokens, 50), Traces(np.where(rng.random(tokens.shape) < 0.5, tokens, 0), 50)  # matches by merit
-    labels = rng.integers(0, 10_000, 20_000)
+    labels = rng.integers(0, 3_000, 6_000)
     for attack in (attacks.WeightedHamming(2, 0.1), attacks.LooseSets(2)):
         measure.random_user(attack, a.take(slice(0, 50)), b.take(slice(0, 50)), groups=(labels[:50], labels[:50]))
         start = time.process_time()
         risk = measure.random_user(attack, a, b, groups=(labels, labels))
-        assert time.process_time() - start < 15
+        assert time.process_time() - start < 6
         assert risk.rate > 0.02
 
 
