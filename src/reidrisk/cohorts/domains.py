@@ -1,0 +1,80 @@
+"""From hosts to registrable domains, which is what FLoC hashed, by the public suffix list."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from reidrisk.errors import DataError, OptionError
+from reidrisk.extras import require
+
+__all__ = ["registrable"]
+
+
+def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refuse") -> list[str | None]:
+    """Return the registrable domain of each host: one label more than its public suffix.
+
+    The list changes. The one bundled with the installed ``publicsuffixlist`` is used, private suffixes included, and
+    nothing is fetched; domains of years ago may come out otherwise today, and so may their SimHash. Needs the extra
+    ``topics``.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+        Host names; capitals and one final dot do not count.
+    invalid : {"refuse", "none"}
+        What has no registrable domain (an IP address, a public suffix itself, a single label, what is not a host) is
+        refused with its position, or becomes ``None``.
+
+    Examples
+    --------
+    >>> registrable(["www.yahoo.co.jp", "Mail.Example.org."])
+    ['yahoo.co.jp', 'example.org']
+    >>> registrable(["10.0.0.1", "co.uk", "localhost", "a.b.org"], invalid="none")
+    [None, None, None, 'b.org']
+    """
+    if invalid not in ("refuse", "none"):
+        raise OptionError(f"invalid must be 'refuse' or 'none', not {invalid!r}")
+    if isinstance(hosts, str):
+        raise DataError("hosts is one string; give a list of hosts")
+    known = require("publicsuffixlist", "topics", "finding registrable domains").PublicSuffixList()
+    seen: dict[Any, tuple[str | None, str]] = {}
+    found: list[str | None] = []
+    for row, host in enumerate(hosts):
+        if host not in seen:
+            seen[host] = _domain(host, known.privatesuffix)
+        domain, fault = seen[host]
+        if domain is None and invalid == "refuse":
+            raise DataError(f"host {row} is {host!r}: {fault}; leave it out, or pass invalid='none'")
+        found.append(domain)
+    return found
+
+
+def _domain(host: object, lookup: Callable[[str], str | None]) -> tuple[str | None, str]:
+    """Return the domain, or ``None`` and why there is none."""
+    if not isinstance(host, str) or not host:
+        return None, "it is no text"
+    name = host.lower().removesuffix(".")
+    if _is_address(name):
+        return None, "an IP address has no registrable domain"
+    try:
+        ascii_name = name if name.isascii() else name.encode("idna").decode("ascii")
+    except UnicodeError:
+        return None, "it is not a host name"
+    if not re.fullmatch(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", ascii_name) or ".." in ascii_name:
+        return None, "it is not a host name; give no scheme, path or port"
+    domain = lookup(ascii_name)
+    return (domain, "") if domain else (None, "it has no registrable domain, being a public suffix or a single label")
+
+
+def _is_address(name: str) -> bool:
+    # The URL standard takes a name whose last label is a number for an IPv4 address.
+    if re.fullmatch(r"(.*\.)?([0-9]+|0x[0-9a-f]*)", name):
+        return True
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True

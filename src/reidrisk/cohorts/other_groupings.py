@@ -1,0 +1,100 @@
+"""Other ways to group users, to compare SortingLSH with: prefixes of SimHashes, and k-means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.cohorts.simhash import BITS, checked_bits
+from reidrisk.cohorts.sorting_lsh import as_hashes
+from reidrisk.errors import DataError, OptionError
+from reidrisk.streams import stream
+
+__all__ = ["kmeans", "prefix_lsh"]
+
+_MOST_CELLS = 1 << 28  # 2 GiB of float64
+
+
+def prefix_lsh(hashes: npt.ArrayLike, prefix: int, bits: int = BITS) -> npt.NDArray[np.int64]:
+    """Group users whose SimHashes agree in their first ``prefix`` bits, the highest ones.
+
+    All cohorts take the same part of the space, so how many people share one is left to chance: k-anonymity does not
+    follow, and :func:`k_anonymity` says what came out.
+
+    Examples
+    --------
+    >>> prefix_lsh([0b000, 0b001, 0b110], prefix=2, bits=3).tolist()
+    [0, 0, 3]
+    """
+    bits = checked_bits(bits, 63)
+    if isinstance(prefix, bool) or not isinstance(prefix, int | np.integer) or not 0 <= prefix <= bits:
+        raise OptionError(f"prefix must be a whole number from 0 to {bits}, the number of bits, not {prefix!r}")
+    return (as_hashes(hashes, bits) >> np.uint64(bits - int(prefix))).astype(np.int64)
+
+
+def kmeans(features: Any, n_cohorts: int, min_size: int = 1, seed: int = 0) -> npt.NDArray[np.int64]:
+    """Group users by k-means (SciPy, k-means++ start), no group smaller than ``min_size``.
+
+    K-means alone gives no smallest size. Here the smallest cohort is given up, and its users go to the nearest of the
+    other centres, until all that are left are large enough; so fewer than ``n_cohorts`` may come out.
+
+    Parameters
+    ----------
+    features : (n, d) array or ``scipy.sparse`` matrix
+        What users are compared by: domains or categories visited, 0/1 or weighted.
+    n_cohorts : int
+        Number of cohorts to begin with.
+    min_size : int
+        The k of k-anonymity.
+    seed : int
+        Of the start.
+
+    Returns
+    -------
+    (n,) array of int64
+        Cohorts, numbered from 0 without gaps.
+
+    Examples
+    --------
+    >>> found = kmeans([[0.0], [0.1], [5.0], [5.1], [9.0]], n_cohorts=3, min_size=2)
+    >>> sorted(np.bincount(found).tolist())
+    [2, 3]
+    """
+    from scipy.cluster.vq import kmeans2, vq
+
+    points = _as_points(features)
+    n = len(points)
+    for name, value in (("n_cohorts", n_cohorts), ("min_size", min_size)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= n:
+            raise OptionError(f"{name} must be a whole number from 1 to the {n:,} users, not {value!r}")
+    if len(np.unique(points, axis=0)) <= n_cohorts:
+        # k-means++ cannot draw more centres than there are places.
+        centres = np.unique(points, axis=0)
+    else:
+        rng = stream(seed, "k-means cohorts")
+        centres, _ = kmeans2(points, int(n_cohorts), minit="++", missing="warn", iter=25, rng=rng)
+    while True:
+        assigned, _ = vq(points, centres, check_finite=False)
+        sizes = np.bincount(assigned, minlength=len(centres))
+        centres, sizes = centres[sizes > 0], sizes[sizes > 0]
+        smallest = int(np.argmin(sizes))
+        if sizes[smallest] >= min_size:
+            return np.unique(assigned, return_inverse=True)[1].astype(np.int64)
+        centres = np.delete(centres, smallest, axis=0)
+
+
+def _as_points(features: Any) -> npt.NDArray[np.float64]:
+    shape = getattr(features, "shape", None) or np.shape(features)
+    if len(shape) != 2 or not all(shape):
+        raise DataError(f"features have the shape {tuple(shape)}; give one row for each user and at least one column")
+    if shape[0] * shape[1] > _MOST_CELLS:
+        raise DataError(
+            f"{shape[0]:,} users x {shape[1]:,} features are too many for k-means; sample users, or give fewer columns"
+        )
+    points = np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
+    if not np.isfinite(points).all():
+        row = int(np.argmax(~np.isfinite(points).all(axis=1)))
+        raise DataError(f"the features of user {row} are not all finite; give numbers")
+    return points
