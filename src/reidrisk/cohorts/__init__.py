@@ -1,0 +1,46 @@
+"""Cohorts: FLoC as Chrome computed it, other groupings, and which of them give a sensitive interest away."""
+
+from reidrisk.cohorts.blocklist import Blocklist, BlocklistChanges, BlocklistCheck, blocklist_changes, check_blocklist
+from reidrisk.cohorts.categories import CategoryVisits, category_visits
+from reidrisk.cohorts.cityhash import cityhash64
+from reidrisk.cohorts.closeness import Closeness, closeness
+from reidrisk.cohorts.counts import CohortCounts, count_visits, k_anonymity
+from reidrisk.cohorts.domains import registrable
+from reidrisk.cohorts.empty_cohort import EmptyCohort, EmptyProfile, empty_cohort
+from reidrisk.cohorts.other_groupings import kmeans, prefix_lsh
+from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary, sensitivity, sensitivity_of_counts
+from reidrisk.cohorts.simhash import simhash
+from reidrisk.cohorts.sorting_lsh import SortingLSH
+from reidrisk.cohorts.thresholds import FrequencyHistogram, ThresholdCurve, frequency_histogram, threshold_curve
+
+__all__ = [
+    "Blocklist",
+    "BlocklistChanges",
+    "BlocklistCheck",
+    "CategoryVisits",
+    "Closeness",
+    "CohortCounts",
+    "EmptyCohort",
+    "EmptyProfile",
+    "FrequencyHistogram",
+    "Sensitivity",
+    "SensitivitySummary",
+    "SortingLSH",
+    "ThresholdCurve",
+    "blocklist_changes",
+    "category_visits",
+    "check_blocklist",
+    "cityhash64",
+    "closeness",
+    "count_visits",
+    "empty_cohort",
+    "frequency_histogram",
+    "k_anonymity",
+    "kmeans",
+    "prefix_lsh",
+    "registrable",
+    "sensitivity",
+    "sensitivity_of_counts",
+    "simhash",
+    "threshold_curve",
+]

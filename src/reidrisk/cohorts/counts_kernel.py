@@ -1,0 +1,22 @@
+"""The compiled loop that counts users by cohort and category; the twin is ``counts.reference``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+
+__all__ = ["count_once"]
+
+
+@numba.njit(cache=True, nogil=True)
+def count_once(
+    indptr: Any, indices: Any, data: Any, rows: Any, start: int, seen: Any, table: Any
+) -> None:  # pragma: no cover - compiled
+    """Add to ``table`` every (cohort row, category) of a user once; ``seen`` remembers the last user of a category."""
+    for i in range(rows.size):
+        for entry in range(indptr[i], indptr[i + 1]):
+            column = indices[entry]
+            if data[entry] > 0 and seen[column] != start + i:
+                seen[column] = start + i
+                table[rows[i], column] += 1
