@@ -1,6 +1,7 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
 from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.bayes import ProfileBayes
 from reidrisk.attacks.combined import Both, Either
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
@@ -20,6 +21,7 @@ __all__ = [
     "LooseSets",
     "Overlap",
     "Pooled",
+    "ProfileBayes",
     "StrictSets",
     "WeightedHamming",
     "pool",

@@ -31,25 +31,27 @@ __all__ = ["ProfileBayes"]
 Ints = npt.NDArray[np.int64]
 Records = Traces | Bags
 
-_LEARN_FROM = 50_000  # targets from which the prior is learnt, at most
+_LEARN_FROM = 20_000  # targets from which the prior is learnt, at most
 _TABLE = 60_000_000  # entries of the table of evidence, at most: 240 MB
 _SCORES = 4_000_000  # scores held at once for candidates
 _QUERIES = 64  # queries handed to a thread at a time
+_SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
 
 
 class ProfileBayes(Attack[Records]):
     r"""Link to the target with the highest Bayes factor: P(both records | one user) / P(both records | two users).
 
-    A user has, for each token v, a rate theta_v: the probability that an observer sees v in an epoch. Rates are unknown and
-    have a prior F_v, learnt from the targets alone. For a pair with c and d sights of v, m of them in the same epoch,
+    A user has, for each token v, a rate theta_v: the probability that an observer sees v in an epoch. Rates are
+    unknown and have a prior F_v, learnt from the targets alone. For a pair with c and d sights of v, m of them in the
+    same epoch,
 
         score = log sum_z w_z prod_v E[p11^m p10^(c-m) p01^(d-m) p00^(r-c-d+m)]  -  log P(query)  -  log P(target),
 
     where E averages over F_v of the kind of user z, w_z is how common the kind is, and p11, … are the probabilities
-    that both observers, one of them or neither see v in an epoch (see :mod:`reidrisk.attacks.bayes_tables`). Where a system
-    shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch tells more than
-    seeing it in two. The posterior over targets is the link's probability, softened by a temperature learnt on
-    simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation.
+    that both observers, one of them or neither see v in an epoch (see :mod:`reidrisk.attacks.bayes_tables`). Where a
+    system shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch tells
+    more than seeing it in two. The posterior over targets is the link's probability, softened by a temperature learnt
+    on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation.
     The problem is that of jha, Section 3; the attack is ours.
 
     Parameters
@@ -68,7 +70,7 @@ class ProfileBayes(Attack[Records]):
     calibrate : bool
         Whether to learn the temperature (only done when a probability is asked for); otherwise it is 1.
     seed : int
-        Seed of the simulated users, and of the choice of targets to learn from when there are more than 50,000.
+        Seed of the simulated users, and of the choice of targets to learn from when there are more than 20,000.
     threads : int, optional
         Threads to use, one for each core when missing; the answer does not depend on it.
 
@@ -221,8 +223,8 @@ class ProfileBayes(Attack[Records]):
     def _deepest(self) -> int:
         """Return the largest count that is told apart: what targets show, and a quarter more, while tables fit."""
         depth = min(CAP, max(4, math.ceil(1.25 * int(self._counts.count.max()))))
-        groups, _, _ = self.prior_.weight.shape[1], None, None
-        width = groups * (2 * self._ladder.n_rungs - 1) * len(self.prior_.share)
+        kinds, groups, _ = self.prior_.weight.shape
+        width = groups * (2 * self._ladder.n_rungs - 1) * kinds
         while depth > 4 and width * n_cells(2 * depth) > _TABLE:
             depth -= 1
         return depth
@@ -235,7 +237,9 @@ class ProfileBayes(Attack[Records]):
         if self._asked is not None and self._asked[0] is queries:
             return self._asked[1], self._asked[2]
         if type(queries) is not type(fitted):
-            raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(queries).__name__}; give alike")
+            raise DataError(
+                f"the targets are {type(fitted).__name__}, the queries {type(queries).__name__}; give alike"
+            )
         for what in ("n_epochs", "n_tokens"):
             a, b = getattr(fitted, what, None), getattr(queries, what, None)
             if a != b:
@@ -280,27 +284,38 @@ class ProfileBayes(Attack[Records]):
         return self.temperature_
 
     def _learnt_temperature(self, n: int) -> float:
-        rng = stream(self.seed, "profile bayes calibration")
+        """Link simulated users, in several rounds where there are few, and fit the temperature to all of them."""
+        rounds = []
+        for number in range(min(_ROUNDS, -(-_SIMULATED // n))):
+            rng = stream(self.seed, "profile bayes calibration", number)
+            one, two = self._simulated(n, rng)
+            fresh = ProfileBayes(
+                self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads
+            )
+            order, scores = fresh.fit(one).candidates(two, n)
+            matrix = np.empty_like(scores)
+            np.put_along_axis(matrix, order, scores, axis=1)
+            rounds.append(matrix)
+        return calibration.best_temperature(rounds)
+
+    def _simulated(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Return what two observers see of n users like the targets."""
         rows = np.sort(rng.choice(len(self._targets), n, replace=False))
         drawn = calibration.draw_rates(self.prior_, self._counts.take(rows), self._ladder, rng)
         rates = self.prior_.grid.rate[drawn]
-        pair: tuple[Any, Any]
         if isinstance(self._targets, Bags):
-            pair = calibration.simulate_bags(rates, rng)
+            return calibration.simulate_bags(rates, rng)
+        epochs, width = self._targets.n_epochs, self._targets.n_tokens
+        if self.top_k is None:
+            seen = calibration.simulate_tokens(rates, epochs, rng)
         else:
-            epochs, width = self._targets.n_epochs, self._targets.n_tokens
-            if self.top_k is None:
-                seen = calibration.simulate_tokens(rates, epochs, rng)
-            else:
-                q_in, q_out = exposure(width, self.top_k, self.noise)
-                seen = calibration.simulate_sets((rates - q_out) / (q_in - q_out), self.top_k, self.noise, epochs, rng)
-            pattern = self._targets.observed[rows]
-            pair = (calibration.with_gaps(seen[0], pattern, width, rng), calibration.with_gaps(seen[1], pattern, width, rng))
-        fresh = ProfileBayes(self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads)
-        order, scores = fresh.fit(pair[0]).candidates(pair[1], n)
-        matrix = np.empty_like(scores)
-        np.put_along_axis(matrix, order, scores, axis=1)
-        return calibration.best_temperature(matrix)
+            q_in, q_out = exposure(width, self.top_k, self.noise)
+            # Where all tokens are held (q_in = q_out) rates tell nothing, and any sets will do.
+            held = (rates - q_out) / (q_in - q_out) if q_in > q_out else np.ones_like(rates)
+            seen = calibration.simulate_sets(held, self.top_k, self.noise, epochs, rng)
+        pattern = self._targets.observed[rows]
+        one, two = (calibration.with_gaps(tokens, pattern, width, rng) for tokens in seen)
+        return one, two
 
 
 def _arrays(counts: Counts) -> tuple[Any, ...]:

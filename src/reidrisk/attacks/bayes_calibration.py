@@ -1,10 +1,10 @@
 """How far the model's posterior can be trusted: measured on simulated users, never on the truth.
 
 Tokens of a user depend on each other in more ways than the model knows, so its posterior is too sure. People are
-simulated from the targets themselves: each has the rates that one target may well have, given all of its counts, so that
-what goes together in a target goes together in its copy. Two observers look at the copies, a fresh attack learns from
-the one and links the other, and the temperature T is chosen for which exp(score / T), made to add up to 1 over the
-targets, gives the true links the highest likelihood.
+simulated from the targets themselves: each has the rates that one target may well have, given all of its counts, so
+that what goes together in a target goes together in its copy. Two observers look at the copies, a fresh attack learns
+from the one and links the other, and the temperature T is chosen for which exp(score / T), made to add up to 1 over
+the targets, gives the true links the highest likelihood.
 """
 
 from __future__ import annotations
@@ -109,18 +109,19 @@ def with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng: 
     return Traces(np.where(pattern[rows], tokens, -1), n_tokens)
 
 
-def best_temperature(scores: Ints) -> float:
-    """Return the temperature of the highest likelihood; query i of (n, n) scores belongs to target i.
+def best_temperature(rounds: list[Ints]) -> float:
+    """Return the temperature of the highest likelihood; query i of each (n, n) round of scores belongs to target i.
 
     Examples
     --------
     >>> sure = GRID * (20 * np.eye(40, dtype=np.int64))
     >>> wrong = np.roll(sure, 1, axis=1)
-    >>> best_temperature(sure) < best_temperature(np.where(np.arange(40)[:, None] < 10, wrong, sure))
+    >>> best_temperature([sure]) < best_temperature([sure, wrong])
     True
     """
-    nats = scores / GRID
-    below = nats - nats.max(axis=1, keepdims=True)
-    own = np.diagonal(below)
-    likelihood = [np.mean(own / t - np.log(np.exp(below / t).sum(axis=1))) for t in TEMPERATURES]
+    likelihood = np.zeros(len(TEMPERATURES))
+    for scores in rounds:
+        below = (scores - scores.max(axis=1, keepdims=True)) / GRID
+        own = np.diagonal(below)
+        likelihood += [np.sum(own / t - np.log(np.exp(below / t).sum(axis=1))) for t in TEMPERATURES]
     return float(TEMPERATURES[int(np.argmax(likelihood))])

@@ -76,7 +76,7 @@ class Counts:
         At most :data:`CAP`.
     rung : (n,) int64
         On which rung of the ladder the number of observed epochs stands.
-    epochs : (n, r) signed integers
+    epochs : (n, r) int16 or int32
         The tokens themselves, for what happened in the same epoch; of width 0 for bags.
     """
 
@@ -129,7 +129,10 @@ def count(records: Traces | Bags, ladder: Ladder) -> Counts:
         rung = np.zeros(n, dtype=np.int64)
         start, token = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
         return Counts(start, token, capped, rung, none, records.n_tokens)
-    tokens = np.ascontiguousarray(records.tokens)
+    # Two widths of tokens only: kernels are compiled for each anew.
+    tokens: npt.NDArray[Any] = np.array(
+        records.tokens, dtype=np.int16 if records.n_tokens <= np.iinfo(np.int16).max else np.int32
+    )
     start = np.zeros(n + 1, dtype=np.int64)
     ordered = np.sort(tokens, axis=1)
     new = ordered >= 0

@@ -182,13 +182,14 @@ def pair_scores(
 
 @numba.njit(nogil=True, cache=True)
 def score_rows(
-    start: Any, member: Any, times: Any, columns: Any, block: Any, t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    start: Any, member: Any, times: Any, columns: Any, block: Any,
+    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
     q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
     group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, reach: Any, out: Any,
 ) -> Any:  # fmt: skip  # pragma: no cover - compiled
     """Fill ``out`` (n,) with the scores of one query and every target; return the best.
 
-    Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); with a negative reach none are.
+    Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); a negative reach keeps all.
     """
     n, kinds = len(t_rung), nothing.shape[1]
     rungs = joint.shape[1] - q_rung
@@ -205,11 +206,13 @@ def score_rows(
     epochs = np.empty(len(q_epochs), dtype=np.int64)
     slack = np.int64(math.log(kinds) * GRID) + 2
     sums = np.empty((block, kinds), dtype=np.int64)
-    # What a token that both hold is worth beyond what each holds: by rung, count of the target, coincidences, kind.
     most = 0
     for j in range(len(q_token)):
         most = max(most, min(q_count[j], depth))
-    both = np.zeros((len(q_token), rungs, depth + 1, most + 1 if same_epoch else 1, kinds), dtype=np.int64)
+    # What a token that both hold is worth beyond what each holds: by rung, count of the target, coincidences, kind.
+    per_count = (most + 1 if same_epoch else 1) * kinds
+    per_rung = (depth + 1) * per_count
+    both = np.zeros((len(q_token), rungs * per_rung), dtype=np.int64)
     for j in range(len(q_token)):
         d = min(q_count[j], depth)
         for level in range(rungs):
@@ -217,17 +220,18 @@ def score_rows(
             for c in range(1, depth + 1):
                 for m in range(min(c, d) + 1 if same_epoch else 1):
                     for z in range(kinds):
-                        both[j, level, c, m, z] = (
+                        both[j, level * per_rung + c * per_count + m * kinds + z] = (
                             np.int64(at[_place(c + d, m), z]) - at[_place(c, 0), z] - at[_place(d, 0), z] + at[0, z]
                         )
     best = np.int64(LOWEST)
     for b in range(len(start)):
         first, last = b * block, min((b + 1) * block, n)
         for i in range(last - first):
+            level = t_rung[first + i] if rungs > 1 else 0
             for z in range(kinds):
-                sums[i, z] = base[t_rung[first + i], z] + t_holds[first + i, z]
+                sums[i, z] = base[level, z] + t_holds[first + i, z]
         for j in range(len(q_token)):
-            token, d = q_token[j], min(q_count[j], depth)
+            token, d, worth = q_token[j], min(q_count[j], depth), both[j]
             seen = 0
             if same_epoch:
                 for s in range(len(q_epochs)):
@@ -239,9 +243,11 @@ def score_rows(
                 pairs = 0
                 for e in range(seen):
                     pairs += columns[epochs[e], first + i] == token
-                worth = both[j, t_rung[first + i], min(times[place], depth), min(pairs, d)]
+                at = min(np.int64(times[place]), depth) * per_count + min(pairs, d) * kinds
+                if rungs > 1:
+                    at += t_rung[first + i] * per_rung
                 for z in range(kinds):
-                    sums[i, z] += worth[z]
+                    sums[i, z] += worth[at + z]
         for i in range(last - first):
             t = first + i
             away = t_alone[t] + q_alone
@@ -280,7 +286,8 @@ def scan_rows(scores: Any, best: Any, nats: Any) -> Any:  # pragma: no cover - c
 
 @numba.njit(nogil=True, cache=True)
 def link_rows(
-    start: Any, member: Any, times: Any, columns: Any, block: Any, t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    start: Any, member: Any, times: Any, columns: Any, block: Any,
+    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
     q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
     group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, nats: Any,
     best: Any, ties: Any, first: Any, total: Any,
@@ -300,7 +307,8 @@ def link_rows(
 
 @numba.njit(nogil=True, cache=True)
 def all_rows(
-    start: Any, member: Any, times: Any, columns: Any, block: Any, t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    start: Any, member: Any, times: Any, columns: Any, block: Any,
+    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
     q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
     group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, out: Any,
 ) -> None:  # fmt: skip  # pragma: no cover - compiled

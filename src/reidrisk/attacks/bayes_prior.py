@@ -17,7 +17,17 @@ import numpy.typing as npt
 
 from reidrisk.attacks.bayes_counts import Counts, Ladder
 
-__all__ = ["Grid", "Prior", "general_grid", "group_tokens", "learn", "log_alone", "topics_grid"]
+__all__ = [
+    "Grid",
+    "Prior",
+    "expected_users",
+    "expected_users_numpy",
+    "general_grid",
+    "group_tokens",
+    "learn",
+    "log_alone",
+    "topics_grid",
+]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -60,7 +70,7 @@ def topics_grid(q_in: float, q_out: float) -> Grid:
     >>> grid = topics_grid(0.2, 0.001)
     >>> bool((grid.both >= grid.rate**2 - 1e-15).all())
     True
-    """  # noqa: D205, D400 - the sentence goes on after the formula
+    """  # noqa: D400 - the sentence goes on after the formula
     s = np.concatenate([[0.0], np.geomspace(0.002, 1.0, _POINTS - 1)])
     return Grid(s * q_in + (1 - s) * q_out, s * q_in**2 + (1 - s) * q_out**2, same_epoch=True)
 
@@ -141,13 +151,14 @@ def learn(counts: Counts, ladder: Ladder, grid: Grid, kinds: int) -> Prior:
     cells = (ladder.n_rungs, depth + 1)
     rungs, times = (x.ravel() for x in np.indices(cells))
     logs = log_alone(grid, times, ladder.epochs(rungs))
-    likelihood = np.exp(logs - logs.max(axis=0))  # a factor common to all rates changes no posterior
+    scale = logs.max(axis=0)
+    likelihood = np.ascontiguousarray(np.exp(logs - scale).T)  # a factor common to all rates changes no posterior
     size = np.bincount(group, minlength=n_groups).astype(np.float64)
     everyone = np.ones((len(counts), 1))
     histogram = _histogram(counts, group, size, cells, everyone)[0]
     weight = np.full((n_groups, len(grid.rate)), 1.0 / len(grid.rate))
     for _ in range(_ALONE):
-        expected = _expected(weight, histogram, likelihood)
+        expected = expected_users(weight, histogram, likelihood)
         shape = expected.sum(axis=0) / expected.sum()
         shape = (1.0 - _FLOOR) * shape + _FLOOR / len(shape)
         weight = _drawn(expected, shape, size)
@@ -156,24 +167,30 @@ def learn(counts: Counts, ladder: Ladder, grid: Grid, kinds: int) -> Prior:
         return Prior(share, each, group, grid)
     member = _first_kinds(counts, ladder, kinds)
     each = np.repeat(each, member.shape[1], axis=0)
-    scale = logs.max(axis=0)
     for _ in range(_TOGETHER):
         kept = member.sum(axis=0) > 1e-3
         member, each = member[:, kept], each[kept]
         histograms = _histogram(counts, group, size, cells, member)
         for z, counted in enumerate(histograms):
             for _ in range(_INNER):
-                each[z] = _drawn(_expected(each[z], counted, likelihood), weight, size)
+                each[z] = _drawn(expected_users(each[z], counted, likelihood), weight, size)
         share = member.mean(axis=0)
-        alone = (np.log(each @ likelihood) + scale).reshape(len(share), n_groups, *cells)
+        averaged = np.einsum("zgp,cp->zgc", each, likelihood)  # no library's threads for sums so small
+        alone = (np.log(averaged) + scale).reshape(len(share), n_groups, *cells)
         member = _membership(counts, group, size, alone, np.log(share))
     return Prior(share, each, group, grid)
 
 
-def _expected(weight: Floats, histogram: Floats, likelihood: Floats) -> Floats:
-    """Return how many users are expected at each point of the grid: (groups, G)."""
-    seen = weight @ likelihood
-    return np.asarray(weight * ((histogram / seen) @ likelihood.T))
+def expected_users(weight: Floats, histogram: Floats, likelihood: Floats) -> Floats:
+    """Return how many users are expected at each point of the grid: (groups, G); likelihood is (cells, G)."""
+    found = np.zeros_like(weight)
+    _expected(weight, histogram, likelihood, found)
+    return found
+
+
+def expected_users_numpy(weight: Floats, histogram: Floats, likelihood: Floats) -> Floats:
+    """Return the same as :func:`expected_users` by NumPy."""
+    return np.asarray(weight * ((histogram / (weight @ likelihood.T)) @ likelihood))
 
 
 def _drawn(expected: Floats, towards: Floats, size: Floats) -> Floats:
@@ -209,6 +226,21 @@ def _membership(counts: Counts, group: Ints, size: Floats, alone: Floats, log_sh
     _add_cells(counts.start, counts.token, counts.count, counts.rung, group, alone - alone[..., :1], logs)
     member = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(member / member.sum(axis=1, keepdims=True))
+
+
+@numba.njit(nogil=True, cache=True)
+def _expected(weight: Any, histogram: Any, likelihood: Any, out: Any) -> None:  # pragma: no cover - compiled
+    for g in range(len(weight)):
+        for c in range(len(likelihood)):
+            if histogram[g, c] > 0.0:
+                total = 0.0
+                for i in range(len(likelihood[c])):
+                    total += weight[g, i] * likelihood[c, i]
+                factor = histogram[g, c] / total
+                for i in range(len(likelihood[c])):
+                    out[g, i] += factor * likelihood[c, i]
+        for i in range(len(weight[g])):
+            out[g, i] *= weight[g, i]
 
 
 @numba.njit(nogil=True, cache=True)

@@ -5,9 +5,9 @@ Over one epoch two observers of a user of rate theta see a token both, one of th
     p11 = both(theta),    p10 = p01 = theta - p11,    p00 = 1 - 2 theta + p11.
 
 With S sights in all, m of them pairs in the same epoch, and both observers there in all of n epochs, the likelihood is
-p11^m p10^(S - 2m) p00^(n - S + m): it depends on S and m alone, averaged over the prior. With gaps, N epochs observed
-in all stand for (N / 2)^2 / r epochs observed by both, as if gaps fell independently; the other epochs, and their share of the sights,
-are those of one observer alone. Without gaps this is exact.
+p11^m p10^(S - 2m) p00^(n - S + m): it depends on S and m alone, and is averaged over the prior. With gaps, N epochs
+observed in all stand for (N / 2)^2 / r epochs observed by both, as if gaps fell independently and on both alike; the
+other epochs, and their share of the sights, are those of one observer alone. Without gaps this is exact.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables
     sights = np.repeat(np.arange(2 * depth + 1), np.arange(2 * depth + 1) // 2 + 1)
     pairs = np.arange(len(sights)) - cell(sights, 0)
     together = 2.0 * ladder.trials - ladder.step * of_pairs
-    joint = [_averaged(prior, log_joint(prior.grid, sights, pairs, np.maximum(n, 0.0), ladder.trials)) for n in together]
+    joint = [
+        _averaged(prior, log_joint(prior.grid, sights, pairs, np.maximum(n, 0.0), ladder.trials)) for n in together
+    ]
     times = np.arange(depth + 1)
     alone = [_averaged(prior, log_alone(prior.grid, times, n)) for n in ladder.epochs(rungs)]
     size = np.bincount(prior.group)

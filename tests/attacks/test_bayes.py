@@ -1,0 +1,343 @@
+"""ProfileBayes against a plain reading of its model, against the weighted Hamming attack, and on odd input."""
+
+import itertools
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reidrisk import Bags, Traces, attacks, measure, populations, topics
+from reidrisk.attacks import ProfileBayes
+from reidrisk.attacks.bayes_counts import Ladder, count, ladder_of
+from reidrisk.attacks.bayes_kernel import pair_scores_numpy
+from reidrisk.attacks.bayes_prior import (
+    Grid,
+    Prior,
+    expected_users,
+    expected_users_numpy,
+    learn,
+    log_alone,
+    topics_grid,
+)
+from reidrisk.attacks.bayes_tables import build_tables, cell, log_joint, n_cells
+from reidrisk.errors import DataError, OptionError
+from reidrisk.search.weights import GRID
+
+API = topics.TopicsAPI(80, top_k=4)
+
+
+def population(n, epochs, seed=0, n_topics=80):
+    """Return what two sites see of people with a few lasting interests out of a skewed list."""
+    rng = np.random.default_rng(seed)
+    popular = 1.0 / np.arange(1, n_topics + 1)
+    rates = np.zeros((n, n_topics))
+    for row in rates:
+        held = rng.choice(n_topics, size=rng.integers(3, 20), replace=False, p=popular / popular.sum())
+        row[held] = rng.gamma(1.0, 3.0, size=len(held))
+    sets = API.profiles(populations.real(rates), epochs=epochs, seed=seed)
+    return tuple(API.expose(sets, seed=seed, site=site) for site in "ab")
+
+
+def gappy(traces, share, seed):
+    keep = np.random.default_rng(seed).random(traces.tokens.shape) >= share
+    return Traces(np.where(keep, traces.tokens, -1), traces.n_tokens)
+
+
+def jha() -> np.ndarray:
+    name = "topics_rates_jha/lambda-user-topic.csv.gz"
+    path = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data") / name
+    if not path.is_file():
+        pytest.skip(f"{name} is not in the data folder")
+    return populations.read_rates(path, n_topics=349)
+
+
+def calibration_error(probability, right, bins=10):
+    """Return the expected calibration error: the mean gap between what is said and what happens, by tenths."""
+    tenth = np.minimum((probability * bins).astype(int), bins - 1)
+    gaps = [abs(probability[tenth == b].mean() - right[tenth == b].mean()) * np.mean(tenth == b) for b in set(tenth)]
+    return sum(gaps)
+
+
+@st.composite
+def pair(draw):
+    n_tokens, r = draw(st.integers(2, 7)), draw(st.integers(1, 6))
+    tables = []
+    for _ in range(2):
+        rows = st.lists(st.integers(-1, n_tokens - 1), min_size=r, max_size=r)
+        tables.append(Traces(draw(st.lists(rows, min_size=1, max_size=6)), n_tokens))
+    return tables[0], tables[1], draw(st.sampled_from([(None, 1), (1, 1), (2, 1), (2, 3), (None, 2)]))
+
+
+@given(pair())
+@settings(deadline=None, max_examples=60)
+def test_link_score_and_candidates_agree_with_the_numpy_twin(case):
+    targets, queries, (top_k, kinds) = case
+    if not (targets.tokens >= 0).any():
+        return
+    attack = ProfileBayes(top_k, noise=0.1, kinds=kinds).fit(targets)
+    links, n = attack.link(queries), len(targets)
+    every = np.stack([attack.score(queries, np.full(len(queries), t)) for t in range(n)], axis=1)
+    ladder = ladder_of(targets)
+    twin = pair_scores_numpy(count(targets, ladder), count(queries, ladder), attack._tables)
+    # Kinds are added up by exp and log, whose last digit NumPy and the compiler may round differently.
+    assert np.abs(every - twin).max() <= (0 if kinds == 1 else 3)
+    assert np.array_equal(links.score, every.max(axis=1))
+    assert np.array_equal(links.target, every.argmax(axis=1))
+    assert np.array_equal(links.n_ties, (every == every.max(axis=1, keepdims=True)).sum(axis=1))
+    rows, scores = attack.candidates(queries, n)
+    assert np.array_equal(rows, np.argsort(-every, axis=1, kind="stable"))
+    assert np.array_equal(scores, np.take_along_axis(every, rows, axis=1))
+    among = np.arange(n)[::-2].copy()
+    rows, scores = attack.candidates(queries, 1, among)
+    assert np.array_equal(scores[:, 0], every[:, among].max(axis=1))
+    assert np.array_equal(rows[:, 0], among[every[:, among].argmax(axis=1)])
+
+
+def test_the_likelihood_of_two_observers_is_that_of_every_top_set():
+    """Enumerate whether the token is held, epoch by epoch, and what both observers see of it."""
+    q_in, q_out, r = 0.45, 0.03, 3
+    grid = topics_grid(q_in, q_out)
+    g = 20
+    s = (grid.rate[g] - q_out) / (q_in - q_out)
+    for seen in itertools.product([(0, 0), (0, 1), (1, 0), (1, 1)], repeat=r):
+        slow = 1.0
+        for a, b in seen:
+            slow *= sum(chance * (q if a else 1 - q) * (q if b else 1 - q) for chance, q in ((s, q_in), (1 - s, q_out)))
+        sights, pairs = sum(a + b for a, b in seen), sum(a * b for a, b in seen)
+        fast = log_joint(grid, np.array(sights), np.array(pairs), np.array(2.0 * r), r)[g]
+        assert fast == pytest.approx(math.log(slow), abs=1e-9)
+
+
+def test_the_score_is_the_bayes_factor_by_hand():
+    """Two tokens, two rates, two epochs, a prior given: average the likelihoods and divide."""
+    s = np.array([0.1, 0.8])
+    grid = Grid(rate=s * 0.5 + (1 - s) * 0.05, both=s * 0.25 + (1 - s) * 0.0025, same_epoch=True)
+    weight = np.array([[[0.7, 0.3], [0.2, 0.8]]])
+    prior = Prior(np.ones(1), weight, np.arange(2), grid)
+    a, b, ladder = Traces([[0, 1]], 2), Traces([[0, 0]], 2), Ladder(2, 1)
+    tables = build_tables(prior, ladder, 4, gaps=False)
+    p11, p1 = grid.both, grid.rate
+    p10, p00 = p1 - p11, 1 - 2 * p1 + p11
+    together = (weight[0, 0] @ (p11 * p10)) * (weight[0, 1] @ (p10 * p00))
+    apart = (weight[0, 0] @ (p1 * (1 - p1))) * (weight[0, 1] @ (p1 * (1 - p1)))
+    apart *= (weight[0, 0] @ p1**2) * (weight[0, 1] @ (1 - p1) ** 2)
+    score = pair_scores_numpy(count(a, ladder), count(b, ladder), tables)
+    assert score[0, 0] / GRID == pytest.approx(math.log(together / apart), abs=1e-4)
+
+
+def test_bayes_factors_average_to_one_over_strangers():
+    """E over queries of another user of P(both | one) / P(both | two) is 1: nothing is counted twice."""
+    s = np.array([0.1, 0.8])
+    grid = Grid(rate=s * 0.5 + (1 - s) * 0.05, both=s * 0.25 + (1 - s) * 0.0025, same_epoch=True)
+    f, r = np.array([0.6, 0.4]), 3
+    total = 0.0
+    for seen in itertools.product([0, 1], repeat=2 * r):
+        a, b = np.array(seen[:r]), np.array(seen[r:])
+        c, d, m = int(a.sum()), int(b.sum()), int((a * b).sum())
+        joint = f @ np.exp(log_joint(grid, np.array(c + d), np.array(m), np.array(2.0 * r), r))
+        total += joint
+        if not m:
+            alone = [f @ np.exp(log_alone(grid, np.array(x), np.array(float(r)))) for x in (c, d)]
+            assert 0 < joint < 3 * alone[0] * alone[1]
+    assert total == pytest.approx(1.0)
+
+
+def test_expectation_has_a_numpy_twin_and_each_round_raises_the_likelihood():
+    rng = np.random.default_rng(4)
+    weight, histogram = rng.dirichlet(np.ones(5), size=3), rng.poisson(1.0, size=(3, 7)).astype(float)
+    likelihood = rng.random((7, 5))
+    before = -np.inf
+    for _ in range(20):
+        found = expected_users(weight, histogram, likelihood)
+        assert found == pytest.approx(expected_users_numpy(weight, histogram, likelihood))
+        assert found.sum(axis=1) == pytest.approx(histogram.sum(axis=1))
+        after = float((histogram * np.log(weight @ likelihood.T)).sum())
+        assert after >= before - 1e-9
+        before, weight = after, found / found.sum(axis=1, keepdims=True)
+
+
+def test_the_prior_finds_how_rates_are_spread():
+    """Half of the users hold token 0 all the time, nobody else ever does."""
+    rng = np.random.default_rng(5)
+    held = (rng.random((4_000, 20)) < 0.2) & (np.arange(4_000) % 2 == 0)[:, None]
+    tokens = np.where(held, 0, 1 + rng.integers(200, size=(4_000, 20)))
+    traces, grid = Traces(tokens, 201), topics_grid(0.2, 0.0)
+    prior = learn(count(traces, ladder_of(traces)), ladder_of(traces), grid, kinds=1)
+    weight = prior.weight[0, 0]
+    assert weight[grid.rate > 0.15].sum() == pytest.approx(0.5, abs=0.03)
+    assert weight[grid.rate < 0.02].sum() == pytest.approx(0.5, abs=0.03)
+
+
+def test_cells_have_no_holes():
+    cells = [int(cell(s, m)) for s in range(30) for m in range(s // 2 + 1)]
+    assert cells == list(range(n_cells(29)))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_it_beats_the_attacks_of_the_papers(share):
+    a, b = (gappy(x, share, i) for i, x in enumerate(population(400, 8)))
+    ours = measure.random_user(ProfileBayes(4, 0.05), a, b)
+    for other in (attacks.WeightedHamming(4, 0.05), attacks.LooseSets()):
+        assert measure.difference(ours, measure.random_user(other, a, b)).low > 0.0
+    without = measure.random_user(ProfileBayes(), a, b)
+    assert ours.rate > without.rate > 5 * without.baseline
+
+
+def test_the_probability_is_calibrated_and_abstaining_keeps_the_sure_links():
+    a, b = population(1_000, 8, seed=3)
+    attack = ProfileBayes(4, 0.05).fit(a)
+    links = attack.link(b, probability=True)
+    right = links.target == np.arange(len(b))
+    assert ((links.probability > 0) & (links.probability <= 1)).all()
+    assert calibration_error(links.probability, right) < 0.05
+    assert links.probability[right].mean() > links.probability[~right].mean() + 0.2
+    choosy = ProfileBayes(4, 0.05, min_probability=0.9).fit(a).link(b)
+    assert np.array_equal(choosy.target >= 0, links.probability >= 0.9)
+    assert np.mean(right[choosy.target >= 0]) > 0.85
+
+
+def test_probabilities_are_those_of_all_scores_and_leave_room_for_the_absent():
+    a, b = population(60, 8)
+    attack = ProfileBayes(4, 0.05, calibrate=False).fit(a)
+    scores = attack.candidates(b, 60)[1]
+    odds = np.exp(scores / GRID)
+    assert attack.link(b, probability=True).probability == pytest.approx(odds[:, 0] / odds.sum(axis=1), abs=1e-6)
+    absent = ProfileBayes(4, 0.05, calibrate=False, absent=0.5).fit(a).link(b, probability=True).probability
+    assert absent == pytest.approx(odds[:, 0] / (60 + odds.sum(axis=1)), abs=1e-6)
+
+
+def test_strangers_are_told_apart_when_some_may_be_absent():
+    a, b = population(600, 25, seed=5)
+    attack = ProfileBayes(4, 0.05, absent=0.5).fit(a.take(slice(0, 300)))
+    sure = attack.link(b, probability=True).probability
+    assert sure[:300].mean() > sure[300:].mean() + 0.2
+
+
+def test_the_order_of_users_and_the_names_of_tokens_do_not_matter():
+    a, b = population(150, 12)
+    links = ProfileBayes(4, 0.05).fit(a).link(b)
+    order, names = np.random.default_rng(0).permutation(150), np.random.default_rng(1).permutation(80)
+    other = ProfileBayes(4, 0.05).fit(Traces(names[a.tokens[order]], 80)).link(Traces(names[b.tokens], 80))
+    assert np.array_equal(order[other.target], links.target)
+    assert np.abs(other.score - links.score).max() <= 200  # sums of floats in another order, 1/300 nat
+
+
+def test_the_same_answer_on_any_number_of_threads_and_for_any_part_of_the_queries():
+    a, b = (gappy(x, 0.1, i) for i, x in enumerate(population(300, 12)))
+    attack = ProfileBayes(4, 0.05, threads=1).fit(a)
+    one = attack.link(b, probability=True)
+    two = ProfileBayes(4, 0.05, threads=2).fit(a).link(b, probability=True)
+    part = attack.link(b.take(slice(100, 110)), probability=True)
+    for name in ("target", "score", "n_ties", "probability"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+        assert np.array_equal(getattr(one, name)[100:110], getattr(part, name))
+
+
+def test_queries_with_gaps_after_queries_without():
+    a, b = population(100, 10)
+    attack = ProfileBayes(4, 0.05).fit(a)
+    before = attack.link(b)
+    attack.link(gappy(b, 0.5, 0))
+    assert np.array_equal(attack.link(b).score, before.score)
+
+
+def test_a_record_without_any_token_tells_nothing():
+    a, _ = population(50, 6)
+    empty = Traces([[-1] * 6], 80)
+    links = ProfileBayes(4, 0.05).fit(a).link(empty, probability=True)
+    assert (links.score[0], links.n_ties[0]) == (0, 50)
+    assert links.probability[0] == pytest.approx(1 / 50)
+    half = Traces(np.concatenate([a.tokens, empty.tokens]), 80)
+    assert ProfileBayes(4, 0.05).fit(half).score(a, np.full(50, 50)).tolist() == [0] * 50
+
+
+def test_bags_of_lasting_tastes_are_linked():
+    rng = np.random.default_rng(0)
+    taste = rng.dirichlet(5.0 / np.arange(1, 301), size=300)
+    a, b = (Bags(np.stack([rng.multinomial(15, p) for p in taste])) for _ in range(2))
+    ours = measure.random_user(ProfileBayes(), a, b)
+    assert measure.difference(ours, measure.random_user(attacks.Overlap(), a, b)).low > 0.0
+    links = ProfileBayes().fit(a).link(b, probability=True)
+    assert calibration_error(links.probability, links.target == np.arange(300)) < 0.08
+
+
+def test_a_large_vocabulary_shares_priors_among_rare_tokens():
+    rng = np.random.default_rng(1)
+    own = rng.integers(0, 50_000, size=(80, 6))
+    a, b = (Traces(own[np.arange(80)[:, None], rng.integers(6, size=(80, 12))], 50_000) for _ in range(2))
+    attack = ProfileBayes().fit(a)
+    assert attack.prior_.weight.shape[1] < 1_200
+    assert np.mean(attack.link(b).target == np.arange(80)) > 0.95
+
+
+def test_no_noise_and_sets_of_one_are_handled_before_the_logarithm():
+    rng = np.random.default_rng(2)
+    a = Traces(rng.integers(0, 9, size=(40, 12)), 9)
+    for top_k, noise in ((1, 0.0), (9, 0.0), (3, 0.0), (1, 0.5)):
+        links = ProfileBayes(top_k, noise).fit(a).link(a, probability=True)
+        assert np.isfinite(links.probability).all()
+    assert np.array_equal(ProfileBayes(1, 0.0).fit(a).link(a).target, np.arange(40))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("model", "least", "sure", "matched"),
+    [("iid", 0.60, 0.51, 0.64), ("crossover", 0.84, 0.74, 0.92), ("real", 0.78, 0.61, 0.86)],
+)
+def test_the_real_users_of_the_paper(model, least, sure, matched):
+    matrix = jha()
+    rates = {
+        "iid": lambda: populations.iid(matrix, 1_000, 0),
+        "crossover": lambda: populations.crossover(matrix, 1_000, 0),
+        "real": lambda: populations.real(matrix),
+    }[model]()
+    api = topics.TopicsAPI(349)
+    sets = api.profiles(rates, epochs=30, seed=0)
+    a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
+    risk = measure.random_user(ProfileBayes(5, 0.05), a, b)
+    assert risk.rate > least
+    assert measure.difference(risk, measure.random_user(attacks.WeightedHamming(5, 0.05), a, b)).low > 0.0
+    links = ProfileBayes(5, 0.05).fit(a).link(b, probability=True)
+    right = links.target == np.arange(len(b))
+    assert calibration_error(links.probability, right) < 0.05
+    order = np.argsort(-links.probability, kind="stable")
+    wrong = np.cumsum(~right[order]) / len(b)
+    assert np.cumsum(right[order])[wrong <= 0.04][-1] / len(b) > sure
+    assert measure.matching(ProfileBayes(5, 0.05), a, b, seed=0).rate > matched
+
+
+def test_bad_input_is_one_clear_line():
+    a = Traces([[1, 2], [3, 4]], 9)
+    for attack, message in (
+        (ProfileBayes(kinds=0), "kinds must be a whole number from 1 to 64, not 0"),
+        (ProfileBayes(absent=1.0), "absent must lie in"),
+        (ProfileBayes(min_probability=1.5), "min_probability must lie in"),
+        (ProfileBayes(5, 1.0), "noise must lie in"),
+        (ProfileBayes(10), "10"),
+        (ProfileBayes(seed=-1), "seed must be"),
+    ):
+        with pytest.raises(OptionError, match=message) as caught:
+            attack.fit(a)
+        assert "\n" not in str(caught.value)
+    fitted = ProfileBayes().fit(a)
+    for queries, message in (
+        (Traces([[1]], 9), "targets have 2 epochs, queries have 1"),
+        (Traces([[1, 1]], 8), "targets have 9 tokens in the vocabulary, queries have 8"),
+        (Bags([[1] * 9]), "the targets are Traces, the queries Bags"),
+    ):
+        with pytest.raises(DataError, match=message):
+            fitted.link(queries)
+    with pytest.raises(DataError, match="compares traces or bags, not list"):
+        ProfileBayes().fit([[1, 2]])
+    with pytest.raises(DataError, match="no target holds a single token"):
+        ProfileBayes().fit(Traces([[-1, -1]], 9))
+    with pytest.raises(OptionError, match=r"call fit\(targets\) first"):
+        ProfileBayes().link(a)
+    with pytest.raises(OptionError, match="cannot give 3 candidates of 2 targets"):
+        fitted.candidates(a, 3)
+    with pytest.raises(OptionError, match=r"target rows lie in \[0, 2\)"):
+        fitted.score(a, np.array([0, 2]))
