@@ -52,7 +52,9 @@ def test_from_visits_to_an_audit(reidrisk, visits, lists, tmp_path):
         "first_starts": "2024-05-01 00:00:00 UTC", "last_ends": "2024-05-22 00:00:00 UTC",
     }  # fmt: skip
     assert document["padding_share"] == 0.0
-    assert document["assumptions"][-1] == "Every observer meets every user in every epoch."
+    assert document["assumptions"][-1] == (
+        "Every observer meets every user in every epoch, also where the history has no visit at all."
+    )
     seen = pl.read_parquet(tmp_path / "seen/a.com.parquet")
     assert seen.rows() == [(f"p{user}", user, user, user) for user in range(6)]
     audit = reidrisk("audit", "seen/a.com.parquet", "seen/b.com.parquet", "--system", "topics", "--top-k", 1,
@@ -82,6 +84,18 @@ def test_presence_by_visits_leaves_gaps(reidrisk, visits, lists, tmp_path):
     assert missing == [pytest.approx(1 - 3 / 18), 1.0]
     seen = pl.read_parquet(tmp_path / "seen/shop.com.parquet")
     assert seen["epoch_0"].to_list() == [None, 1, None, 3, None, 5]
+
+
+@pytest.mark.parametrize("how", [[], ["--by-the-specification"]])
+def test_presence_of_active_users_leaves_out_idle_weeks(how, reidrisk, table, lists, tmp_path):
+    rows = [row for row in lines() if not (row.startswith("p2") and "2024-05-08" <= row[3:13] <= "2024-05-14")]
+    file = table("v.csv", "\n".join(["user,timestamp,host", *rows]))
+    done = reidrisk("simulate", "topics", "--histories", file, *lists, "--observers", "a.com", "--top-k", 1,
+                    "--noise", 0, "--presence", "active", *how, "--seed", 1, "--json")  # fmt: skip
+    assert done.code == 0, done.err
+    seen = pl.read_parquet(tmp_path / "seen/a.com.parquet").rows()
+    assert seen == [(f"p{user}", user, None if user == 2 else user, user) for user in range(6)]
+    assert json.loads(done.out)["idle_share"] == pytest.approx(1 / 18)
 
 
 def test_columns_epochs_and_buckets_can_be_chosen(reidrisk, table, lists):
@@ -134,11 +148,12 @@ BAD = {
         "observer 'co.uk' is not a registrable domain: it is a public suffix",
     ),
     "twice": (lines(), ["A.com"], "observer 'A.com' is named twice"),
-    "presence": (lines(), ["--presence", "never"], "--presence must be 'always' or 'visits', not 'never'"),
+    "presence": (lines(), ["--presence", "never"], "--presence must be 'always' or 'active' or 'visits', not 'never'"),
     "hosts": (lines(), ["--invalid-hosts", "drop"], "--invalid-hosts must be"),
     "rule": (lines(), ["--noise-rule", "new"], "--noise-rule must be 'observed' or 'original', not 'new'"),
     "overlap": (lines(), ["--by-the-specification", "--step-days", 3], "by the specification epochs have 7 days"),
     "shown": (lines(), ["--by-the-specification", "--window", 2], "by the specification a visit shows 3 epochs"),
+    "start": (lines(), ["--start", "2025-01-01"], "begins at 2025-01-01 00:00:00 UTC, after the last visit"),
     "noise": (lines(), ["--noise", 1.5], "noise must lie in"),
     "top k": (lines(), ["--top-k", 9], "top_k must be a whole number from 1 to the 8"),
     "window": (lines(), ["--window", 0], "window must be at least 1 epoch"),

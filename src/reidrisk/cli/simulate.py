@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +18,12 @@ __all__ = ["simulate"]
 
 _SUMMARY = "simulation.json"
 _SHOWN = 3
-_ALWAYS = "Every observer meets every user in every epoch."
-_VISITS = (
-    "An observer meets a user only on a visit to its site in the history, and then learns the topics of the latest "
-    "epochs that had ended; all others are missing."
-)
+_PRESENCE = {
+    "always": "Every observer meets every user in every epoch, also where the history has no visit at all.",
+    "active": "An observer learns the topic of every epoch in which the user has a visit, and of no other.",
+    "visits": "An observer meets a user only on a visit to its site in the history, and then learns the topics of the "
+    "latest epochs that had ended; all others are missing.",
+}
 _SPECIFICATION = (
     "One caller is on every page and asks on the observers' sites; it is told only topics it observed in three weeks, "
     "so most padding is missing."
@@ -64,7 +66,7 @@ def topics(
     top_k: Annotated[int, typer.Option(help="Topics a browser holds for an epoch.")] = 5,
     noise: Annotated[float, typer.Option(help="Probability that a random topic is shown instead.")] = 0.05,
     presence: Annotated[
-        str, typer.Option(help="When an observer meets a user: 'always', or on 'visits' to its site.")
+        str, typer.Option(help="When an observer meets a user: 'always', when 'active', or on 'visits' to its site.")
     ] = "always",
     window: Annotated[int, typer.Option(help="Epochs that one visit shows, with --presence visits.")] = 3,
     by_the_specification: Annotated[
@@ -85,9 +87,9 @@ def topics(
     from reidrisk.streams import checked_seed, fresh_seed
     from reidrisk.topics.sites import checked_observers
 
-    by_visits = _chosen("--presence", presence, "always", "visits") == "visits"
+    meets: Any = _chosen("--presence", presence, "always", "active", "visits")
     count_hosts = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count") == "count"
-    original = _chosen("--noise-rule", noise_rule, "observed", "original") == "original"
+    rule: Any = _chosen("--noise-rule", noise_rule, "observed", "original")
     if by_the_specification and window != _SHOWN:
         raise OptionError(f"by the specification a visit shows {_SHOWN} epochs; leave out --window")
     seed = fresh_seed() if seed is None else checked_seed(seed)
@@ -114,21 +116,18 @@ def topics(
                 classifier,
                 sites,
                 noise=noise,
-                noise_rule="original" if original else "observed",
-                presence="visits" if by_visits else "always",
+                noise_rule=rule,
+                presence=meets,
                 seed=seed,
                 high_utility=high,
             )
         else:
-            came = found.visits_to(sites) if by_visits else [1.0] * len(sites)
-            seen = tuple(
-                settings.observe(found.top_sets, seed, site, here) for site, here in zip(sites, came, strict=True)
-            )
+            seen = tuple(_seen(settings, found, sites, presence, seed))
         out.mkdir(parents=True, exist_ok=True)
         for file, traces in zip(files, seen, strict=True):
             io.write_traces(traces, file)
     summary = found.to_dict()
-    summary["assumptions"].append(_VISITS if by_visits else _ALWAYS)
+    summary["assumptions"].append(_PRESENCE[presence])
     if by_the_specification:
         summary["assumptions"].append(_SPECIFICATION)
     document: dict[str, Any] = {
@@ -142,7 +141,7 @@ def topics(
             "top_k": top_k,
             "noise": noise,
             "presence": presence,
-            "window": window if by_visits else None,
+            "window": window if presence == "visits" else None,
             "by_the_specification": by_the_specification,
             "noise_rule": noise_rule if by_the_specification else None,
             "invalid_hosts": invalid_hosts,
@@ -161,6 +160,18 @@ def topics(
         output.print_json(document)
     else:
         _print(document)
+
+
+def _seen(settings: Any, found: Any, sites: tuple[str, ...], presence: str, seed: int) -> Iterator[Any]:
+    """Yield what each site sees of the top sets."""
+    came = found.visits_to(sites) if presence == "visits" else None
+    for number, site in enumerate(sites):
+        if came is not None:
+            yield settings.observe(found.top_sets, seed, site, came[number])
+        elif presence == "active":
+            yield settings.observe(found.top_sets, seed, site, found.active, shown=1)
+        else:
+            yield settings.expose(found.top_sets, seed, site)
 
 
 def _chosen(option: str, given: str, *known: str) -> str:

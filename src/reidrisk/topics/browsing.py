@@ -28,7 +28,7 @@ def browse(
     observers: Sequence[str],
     noise: float = 0.05,
     noise_rule: Literal["observed", "original"] = "observed",
-    presence: Literal["always", "visits"] = "always",
+    presence: Literal["always", "active", "visits"] = "always",
     seed: int = 0,
     high_utility: Collection[int] = (),
 ) -> tuple[Traces, ...]:
@@ -49,9 +49,10 @@ def browse(
         Registrable domains.
     noise, noise_rule, high_utility
         As for :class:`Browser`.
-    presence : {"always", "visits"}
-        Each observer asks at the end of every week; or whenever the history has a visit to its site, and then it
-        is told of the three latest epochs, the newest up to two days late.
+    presence : {"always", "active", "visits"}
+        Each observer asks about every epoch, a week after it; or only about those in which the user has a visit at
+        all; or whenever the history has a visit to its site, and then it is told of the three latest epochs, the
+        newest up to two days late.
     seed : int
         Seed of the browsers' keys, ties and padding.
 
@@ -68,8 +69,8 @@ def browse(
     epochs, histories, sets = replayed.epochs, replayed.histories, replayed.top_sets
     if (epochs.length, epochs.step) != (WEEK, WEEK):
         raise OptionError("by the specification epochs have 7 days and do not overlap; leave length and step at 7 days")
-    if presence not in ("always", "visits"):
-        raise OptionError(f"presence must be 'always' or 'visits', not {presence!r}")
+    if presence not in ("always", "active", "visits"):
+        raise OptionError(f"presence must be 'always', 'active' or 'visits', not {presence!r}")
     sites = checked_observers(observers)
     taxonomy = classifier.taxonomy
     topics = [ids or () for ids in classifier.classify(histories.hosts, invalid="count")]
@@ -101,7 +102,7 @@ def browse(
         own = zip(histories.time[first:last].tolist(), histories.host[first:last].tolist(), strict=True)
         # Questions at the end of a week come after the visits of that second.
         events = [(time, 0, host) for time, host in own if time >= epochs.start]
-        if presence == "always":
+        if presence != "visits":
             events += [(time, 1, site) for time in ends for site in range(len(sites))]
         for time, is_question, what in sorted(events, key=lambda event: event[:2]):
             if is_question:
@@ -110,5 +111,7 @@ def browse(
                 browser.visit(time, topics[what], [NETWORK])
                 if presence == "visits" and asked[what] >= 0:
                     ask(time, asked[what])
+    if presence == "active":
+        told[:, ~replayed.active] = -1
     told.flags.writeable = False
     return tuple(Traces(seen, sets.n_tokens, sets.users, sets.vocabulary) for seen in told)

@@ -66,6 +66,8 @@ class Epochs:
         first = int(times.min()) // DAY * DAY if start is None else int(start)
         end = (int(times.max()) // DAY + 1) * DAY
         n = (end - first - length) // step + 1
+        if first >= end:
+            raise DataError(f"the first epoch begins at {as_text(first)}, after the last visit; begin earlier")
         if n < 1:
             raise DataError(
                 f"the visits, from {as_text(first)} to {as_text(end)}, are shorter than one epoch of {days:g} days; "

@@ -44,8 +44,8 @@ class Replay:
     """Visits that lie in no epoch, such as those after the last whole one."""
     n_padding: int
     """Places of the sets that hold padding."""
-    n_idle: int
-    """Users and epochs without a single visit: their sets are all padding."""
+    active: npt.NDArray[np.bool_]
+    """(n, r): whether the user has a visit in the epoch; where not, the whole set is padding."""
     n_dropped: int
     """Users left out because they have no visit in some epoch."""
     only_active: bool
@@ -73,13 +73,19 @@ class Replay:
         return came
 
     @property
+    def n_idle(self) -> int:
+        """Number of users and epochs without a single visit: their sets are all padding."""
+        return int(np.count_nonzero(~self.active))
+
+    @property
     def reading(self) -> str:
-        """One sentence for people: how much of the sets comes from the histories."""
+        """Two sentences for people: how much of the sets comes from the histories."""
         real = 1.0 - self.n_padding / self.top_sets.tokens.size
         return (
             f"{percent(self.visits.shares['topics'])} of {self.visits.n:,} visits have a topic, and they fill "
             f"{percent(real)} of the places in the top sets of {len(self.top_sets):,} users in {self.epochs.n} epochs; "
-            "the rest is random padding."
+            f"the rest is random padding. {percent(self.n_idle / self.active.size)} of the sets are of epochs without "
+            "a single visit."
         )
 
     @property
@@ -89,7 +95,8 @@ class Replay:
         return (
             "A visit adds one to every topic of its host, whoever is on the page: every page is taken to call the API.",
             "A visit to a host that is unknown or has no topic adds nothing; Chrome would ask its model.",
-            "A browser without a visit in an epoch still holds a set for it: all of it is padding.",
+            "A browser without a visit in an epoch still holds a set for it, all padding and the same for every "
+            "observer: random topics, by which it can be recognised.",
             "Times without a zone are UTC, and epochs begin at the same moment for all users.",
             *(["Epochs overlap: a visit counts in several, so their sets are not independent."] if overlap else []),
             *(["Only users with a visit in every epoch were kept: the active ones."] if self.only_active else []),
@@ -201,7 +208,7 @@ def replay(
         hosts=found.distinct,
         n_outside=n_outside,
         n_padding=int(np.count_nonzero(sets.tokens < 0)),
-        n_idle=int(np.count_nonzero(~used[kept])),
+        active=used[kept],
         n_dropped=n - len(kept),
         only_active=every_epoch,
         histories=histories,
