@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from reidrisk import Bags, Traces, attacks, measure, populations, topics
 from reidrisk.attacks import ProfileBayes
 from reidrisk.attacks.bayes_counts import Ladder, count, ladder_of
-from reidrisk.attacks.bayes_kernel import pair_scores_numpy
 from reidrisk.attacks.bayes_prior import (
     Grid,
     Prior,
@@ -23,6 +22,7 @@ from reidrisk.attacks.bayes_prior import (
     log_alone,
     topics_grid,
 )
+from reidrisk.attacks.bayes_reference import pair_scores_numpy
 from reidrisk.attacks.bayes_tables import build_tables, cell, log_joint, n_cells
 from reidrisk.errors import DataError, OptionError
 from reidrisk.search.weights import GRID
@@ -30,15 +30,23 @@ from reidrisk.search.weights import GRID
 API = topics.TopicsAPI(80, top_k=4)
 
 
-def population(n, epochs, seed=0, n_topics=80):
-    """Return what two sites see of people with a few lasting interests out of a skewed list."""
+def interests(n, seed=0, n_topics=80):
+    """Return visit rates of people with a few lasting interests out of a skewed list."""
     rng = np.random.default_rng(seed)
     popular = 1.0 / np.arange(1, n_topics + 1)
     rates = np.zeros((n, n_topics))
     for row in rates:
         held = rng.choice(n_topics, size=rng.integers(3, 20), replace=False, p=popular / popular.sum())
         row[held] = rng.gamma(1.0, 3.0, size=len(held))
-    sets = API.profiles(populations.real(rates), epochs=epochs, seed=seed)
+    return rates
+
+
+RATES = interests(400)
+
+
+def population(n, epochs, seed=0):
+    """Return what two sites see of such people."""
+    sets = API.profiles(populations.real(interests(n, seed)), epochs=epochs, seed=seed)
     return tuple(API.expose(sets, seed=seed, site=site) for site in "ab")
 
 
@@ -265,6 +273,28 @@ def test_bags_of_lasting_tastes_are_linked():
     assert calibration_error(links.probability, links.target == np.arange(300)) < 0.08
 
 
+def test_colluding_observers_link_more():
+    sets = API.profiles(populations.real(RATES), epochs=6, seed=1)
+    a, b, c = (API.expose(sets, seed=1, site=site) for site in "abc")
+    alone = measure.random_user(ProfileBayes(4, 0.05), a, b)
+    together = measure.random_user(ProfileBayes(4, 0.05), attacks.pool([a, c]), b)
+    assert measure.difference(together, alone).low > 0.0
+    with pytest.raises(DataError, match="queries come from 2 observers, the targets from 1"):
+        ProfileBayes(4, 0.05).fit(a).link([b, c])
+
+
+def test_narrowed_to_some_targets_nothing_else_changes():
+    a, b = (gappy(x, 0.1, i) for i, x in enumerate(population(120, 10)))
+    attack = ProfileBayes(4, 0.05).fit(a)
+    rows = np.array([70, 3, 99, 4])
+    links = attack.narrowed(rows).link(b, probability=True)
+    every = np.stack([attack.score(b, np.full(120, t)) for t in rows], axis=1)
+    assert np.array_equal(links.score, every.max(axis=1))
+    assert np.array_equal(links.target, every.argmax(axis=1))
+    odds = np.exp(every / GRID / attack.temperature_)
+    assert links.probability == pytest.approx(odds.max(axis=1) / odds.sum(axis=1), abs=1e-6)
+
+
 def test_a_large_vocabulary_shares_priors_among_rare_tokens():
     rng = np.random.default_rng(1)
     own = rng.integers(0, 50_000, size=(80, 6))
@@ -331,8 +361,8 @@ def test_bad_input_is_one_clear_line():
     ):
         with pytest.raises(DataError, match=message):
             fitted.link(queries)
-    with pytest.raises(DataError, match="compares traces or bags, not list"):
-        ProfileBayes().fit([[1, 2]])
+    with pytest.raises(DataError, match="compares traces or bags, not dict"):
+        ProfileBayes().fit({})
     with pytest.raises(DataError, match="no target holds a single token"):
         ProfileBayes().fit(Traces([[-1, -1]], 9))
     with pytest.raises(OptionError, match=r"call fit\(targets\) first"):

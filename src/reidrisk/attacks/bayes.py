@@ -7,7 +7,9 @@ persist, and in one epoch both observers draw from one top set: both are evidenc
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +18,10 @@ import numpy.typing as npt
 from reidrisk.attacks import bayes_calibration as calibration
 from reidrisk.attacks import bayes_kernel as kernel
 from reidrisk.attacks.base import Attack, Links
-from reidrisk.attacks.bayes_counts import CAP, Counts, count, ladder_of
+from reidrisk.attacks.bayes_counts import CAP, Counts, count, ladder_of, one_table, widened
 from reidrisk.attacks.bayes_prior import general_grid, learn, topics_grid
 from reidrisk.attacks.bayes_tables import Tables, build_tables, n_cells
+from reidrisk.attacks.pooled import Pooled
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
 from reidrisk.search.weights import GRID
@@ -29,7 +32,7 @@ from reidrisk.traces import Bags, Traces
 __all__ = ["ProfileBayes"]
 
 Ints = npt.NDArray[np.int64]
-Records = Traces | Bags
+Records = Traces | Pooled | Sequence[Traces] | Bags
 
 _LEARN_FROM = 20_000  # targets from which the prior is learnt, at most
 _TABLE = 60_000_000  # entries of the table of evidence, at most: 240 MB
@@ -52,6 +55,8 @@ class ProfileBayes(Attack[Records]):
     system shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch tells
     more than seeing it in two. The posterior over targets is the link's probability, softened by a temperature learnt
     on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation.
+    Observers who pool what they saw stand side by side as more epochs: their counts add up, while the same epoch is
+    compared with the first of them alone.
     The problem is that of jha, Section 3; the attack is ours.
 
     Parameters
@@ -126,10 +131,10 @@ class ProfileBayes(Attack[Records]):
         )
 
     def fit(self, targets: Records) -> Self:
-        """Learn how rates are spread, and lay the targets out by token."""
+        """Learn how rates are spread, and lay the targets out by token; a list of observers is pooled."""
         self._check_options()
-        if not isinstance(targets, Traces | Bags):
-            raise DataError(f"{self.name} compares traces or bags, not {type(targets).__name__}")
+        self._n_epochs, targets = one_table(targets, self.name)
+        self._whole: ProfileBayes | None = None
         self._targets, self._ladder = targets, ladder_of(targets)
         self._counts = count(targets, self._ladder)
         if not len(self._counts.token):
@@ -151,6 +156,15 @@ class ProfileBayes(Attack[Records]):
         self.temperature_: float | None = None
         return self
 
+    def narrowed(self, rows: Ints) -> ProfileBayes:
+        """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
+        rows = self._rows(rows, len(rows), len(self._targets)).astype(np.int64)
+        new = copy(self)
+        new._whole = self if self._whole is None else self._whole
+        new._targets, new._counts, new._alone = self._targets.take(rows), self._counts.take(rows), self._alone[rows]
+        new._layout = kernel.lay_out(new._counts)
+        return new
+
     def link(self, queries: Records, probability: bool = False) -> Links:
         """Link every query to its best target, or to none where that is less than ``min_probability`` sure."""
         asked, alone = self._prepare(queries)
@@ -159,7 +173,7 @@ class ProfileBayes(Attack[Records]):
         nats = 1.0 / (GRID * temperature)
         best, ties, first, total = (np.zeros(len(queries), dtype=np.int64) for _ in range(4))
         for rung, rows in _by_rung(asked):
-            fixed = self._fixed(self._counts, self._layout, self._alone, rung)
+            fixed = self._fixed(rung)
 
             def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
                 kernel.link_rows(*fixed, *_arrays(asked), alone, *self._evidence_tables(), part, nats,
@@ -185,18 +199,18 @@ class ProfileBayes(Attack[Records]):
 
     def candidates(self, queries: Records, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
         """Return the k best targets of each query and their scores, best first."""
-        asked, alone = self._prepare(queries)
-        counts, layout, own = self._counts, self._layout, self._alone
         if among is not None:
-            among = self._rows(among, len(among), len(self._targets)).astype(np.int64)
-            counts, own = counts.take(among), own[among]
-            layout = kernel.lay_out(counts)
+            among = np.asarray(among, dtype=np.int64)
+            found, scores = self.narrowed(among).candidates(queries, k)
+            return among[found], scores
+        asked, alone = self._prepare(queries)
+        counts = self._counts
         if not 1 <= k <= len(counts):
             raise OptionError(f"cannot give {k} candidates of {len(counts)} targets; choose from 1 to that number")
         found, scores = (np.empty((len(queries), k), dtype=np.int64) for _ in range(2))
         size = max(1, min(_QUERIES, _SCORES // len(counts)))
         for rung, rows in _by_rung(asked):
-            fixed = self._fixed(counts, layout, own, rung)
+            fixed = self._fixed(rung)
 
             def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
                 every = np.empty((len(part), len(counts)), dtype=np.int64)
@@ -206,7 +220,7 @@ class ProfileBayes(Attack[Records]):
                     found[row], scores[row] = best, values[best]
 
             self._parallel(work, rows, size)
-        return found if among is None else among[found], scores
+        return found, scores
 
     def _check_options(self) -> None:
         if isinstance(self.kinds, bool) or not isinstance(self.kinds, int | np.integer) or not 1 <= self.kinds <= 64:
@@ -234,20 +248,26 @@ class ProfileBayes(Attack[Records]):
         fitted: Any = getattr(self, "_targets", None)
         if fitted is None:
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        if self._whole is not None:
+            found = self._whole._prepare(queries)
+            self._tables = self._whole._tables
+            return found
         if self._asked is not None and self._asked[0] is queries:
             return self._asked[1], self._asked[2]
-        if type(queries) is not type(fitted):
-            raise DataError(
-                f"the targets are {type(fitted).__name__}, the queries {type(queries).__name__}; give alike"
-            )
-        for what in ("n_epochs", "n_tokens"):
-            a, b = getattr(fitted, what, None), getattr(queries, what, None)
+        n_epochs, table = one_table(queries, self.name)
+        if type(table) is not type(fitted):
+            raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(table).__name__}; give alike")
+        for what, a, b in (
+            ("epochs", self._n_epochs, n_epochs),
+            ("tokens in the vocabulary", fitted.n_tokens, table.n_tokens),
+        ):
             if a != b:
-                thing = "epochs" if what == "n_epochs" else "tokens in the vocabulary"
-                raise DataError(f"targets have {a} {thing}, queries have {b}; both must be the same")
-        if fitted.vocabulary and queries.vocabulary and fitted.vocabulary != queries.vocabulary:
+                raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
+        if fitted.vocabulary and table.vocabulary and fitted.vocabulary != table.vocabulary:
             raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
-        asked = count(queries, self._ladder)
+        if isinstance(table, Traces):
+            table = widened(table, fitted.n_epochs, n_epochs)
+        asked = count(table, self._ladder)
         if asked.rung.any() and self._tables.none.shape[0] == 1:
             self._tables = build_tables(self.prior_, self._ladder, self._depth, gaps=True)
         self._asked = (queries, asked, self._evidence(asked))
@@ -263,13 +283,13 @@ class ProfileBayes(Attack[Records]):
         t: Tables = self._tables
         return t.group, t.joint, t.nothing, t.depth, t.same_epoch
 
-    def _fixed(self, counts: Counts, layout: kernel.Layout, alone: Ints, rung: int) -> tuple[Any, ...]:
+    def _fixed(self, rung: int) -> tuple[Any, ...]:
         """Return what is the same for every query on this rung."""
-        t = self._tables
-        holds = np.empty((len(counts), t.nothing.shape[1]), dtype=np.int64)
-        kernel.holdings(counts.start, counts.token, counts.count, counts.rung, rung, t.group, t.joint, t.depth, holds)
-        empty = counts.start[1:] == counts.start[:-1]
-        return layout.start, layout.member, layout.times, layout.columns, layout.block, counts.rung, alone, holds, empty
+        t, c, at = self._tables, self._counts, self._layout
+        holds = np.empty((len(c), t.nothing.shape[1]), dtype=np.int64)
+        kernel.holdings(c.start, c.token, c.count, c.rung, rung, t.group, t.joint, t.depth, holds)
+        empty = c.start[1:] == c.start[:-1]
+        return at.start, at.member, at.times, at.columns, at.block, c.rung, self._alone, holds, empty
 
     def _parallel(self, work: Any, rows: Ints, size: int = _QUERIES) -> None:
         parts = [rows[start : start + size] for start in range(0, len(rows), size)]
@@ -277,7 +297,9 @@ class ProfileBayes(Attack[Records]):
             list(pool.map(work, parts))
 
     def _temperature(self) -> float:
-        """Return the temperature, learnt once after each fit."""
+        """Return the temperature, learnt once after each fit, from all targets."""
+        if self._whole is not None:
+            return self._whole._temperature()
         if self.temperature_ is None:
             n = calibration.n_simulated(len(self._targets), self._targets.n_tokens) if self.calibrate else 0
             self.temperature_ = self._learnt_temperature(n) if n > 1 else 1.0
@@ -285,10 +307,10 @@ class ProfileBayes(Attack[Records]):
 
     def _learnt_temperature(self, n: int) -> float:
         """Link simulated users, in several rounds where there are few, and fit the temperature to all of them."""
-        rounds = []
+        rounds, system = [], None if self.top_k is None else (self.top_k, self.noise)
         for number in range(min(_ROUNDS, -(-_SIMULATED // n))):
             rng = stream(self.seed, "profile bayes calibration", number)
-            one, two = self._simulated(n, rng)
+            one, two = calibration.simulate_pair(self._targets, self._counts, self._ladder, self.prior_, n, system, rng)
             fresh = ProfileBayes(
                 self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads
             )
@@ -297,25 +319,6 @@ class ProfileBayes(Attack[Records]):
             np.put_along_axis(matrix, order, scores, axis=1)
             rounds.append(matrix)
         return calibration.best_temperature(rounds)
-
-    def _simulated(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Return what two observers see of n users like the targets."""
-        rows = np.sort(rng.choice(len(self._targets), n, replace=False))
-        drawn = calibration.draw_rates(self.prior_, self._counts.take(rows), self._ladder, rng)
-        rates = self.prior_.grid.rate[drawn]
-        if isinstance(self._targets, Bags):
-            return calibration.simulate_bags(rates, rng)
-        epochs, width = self._targets.n_epochs, self._targets.n_tokens
-        if self.top_k is None:
-            seen = calibration.simulate_tokens(rates, epochs, rng)
-        else:
-            q_in, q_out = exposure(width, self.top_k, self.noise)
-            # Where all tokens are held (q_in = q_out) rates tell nothing, and any sets will do.
-            held = (rates - q_out) / (q_in - q_out) if q_in > q_out else np.ones_like(rates)
-            seen = calibration.simulate_sets(held, self.top_k, self.noise, epochs, rng)
-        pattern = self._targets.observed[rows]
-        one, two = (calibration.with_gaps(tokens, pattern, width, rng) for tokens in seen)
-        return one, two
 
 
 def _arrays(counts: Counts) -> tuple[Any, ...]:

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from reidrisk.attacks.bayes_counts import BAG_TRIALS, Counts, Ladder
 from reidrisk.attacks.bayes_prior import Prior, log_alone
 from reidrisk.search.weights import GRID
+from reidrisk.topics.popularity import exposure
 from reidrisk.traces import Bags, Traces
 
-__all__ = ["best_temperature", "draw_rates", "n_simulated", "simulate_bags", "simulate_sets", "simulate_tokens"]
+__all__ = ["best_temperature", "draw_rates", "n_simulated", "simulate_pair"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -107,6 +108,33 @@ def with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng: 
     """Leave out tokens as in a random row of ``pattern`` (observed or not) each."""
     rows = rng.integers(len(pattern), size=len(tokens))
     return Traces(np.where(pattern[rows], tokens, -1), n_tokens)
+
+
+def simulate_pair(
+    targets: Traces | Bags,
+    counts: Counts,
+    ladder: Ladder,
+    prior: Prior,
+    n: int,
+    system: tuple[int, float] | None,
+    rng: np.random.Generator,
+) -> tuple[Traces, Traces] | tuple[Bags, Bags]:
+    """Return what two observers see of n users like the targets; ``system`` is (top_k, noise) where it is known."""
+    rows = np.sort(rng.choice(len(targets), n, replace=False))
+    rates = prior.grid.rate[draw_rates(prior, counts.take(rows), ladder, rng)]
+    if isinstance(targets, Bags):
+        return simulate_bags(rates, rng)
+    epochs, width = targets.n_epochs, targets.n_tokens
+    if system is None:
+        seen = simulate_tokens(rates, epochs, rng)
+    else:
+        q_in, q_out = exposure(width, *system)
+        # Where a set holds every token (q_in = q_out), rates tell nothing, and any sets will do.
+        held = (rates - q_out) / (q_in - q_out) if q_in > q_out else np.ones_like(rates)
+        seen = simulate_sets(held, *system, epochs, rng)
+    pattern = targets.observed[rows]
+    one, two = (with_gaps(tokens, pattern, width, rng) for tokens in seen)
+    return one, two
 
 
 def best_temperature(rounds: list[Ints]) -> float:

@@ -10,9 +10,11 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.attacks.pooled import Pooled, gathered
+from reidrisk.errors import DataError
 from reidrisk.traces import Bags, Traces
 
-__all__ = ["BAG_TRIALS", "CAP", "Counts", "Ladder", "count", "ladder_of"]
+__all__ = ["BAG_TRIALS", "CAP", "Counts", "Ladder", "count", "ladder_of", "one_table", "widened"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -109,6 +111,43 @@ def ladder_of(records: Traces | Bags) -> Ladder:
     if isinstance(records, Bags):
         return Ladder(BAG_TRIALS, BAG_TRIALS)
     return Ladder(records.n_epochs, math.ceil(records.n_epochs / _LEVELS))
+
+
+def one_table(records: Any, who: str) -> tuple[int, Traces | Bags]:
+    """Return the number of epochs, and all that was seen as one table, pooled observers side by side.
+
+    Examples
+    --------
+    >>> one_table([Traces([[1, 2]], 9), Traces([[3, 4]], 9)], "Example")
+    (2, Traces(1 users x 4 epochs, 9 tokens))
+    """
+    found = gathered(records)
+    if isinstance(found, Pooled):
+        return found.n_epochs, found.side_by_side()
+    if isinstance(found, Traces):
+        return found.n_epochs, found
+    if isinstance(found, Bags):
+        return 0, found
+    raise DataError(f"{who} compares traces or bags, not {type(records).__name__}")
+
+
+def widened(queries: Traces, width: int, n_epochs: int) -> Traces:
+    """Add observers who saw nothing, until there are as many as the targets have.
+
+    Examples
+    --------
+    >>> widened(Traces([[1, 2]], 9), width=4, n_epochs=2).tokens.tolist()
+    [[1, 2, -1, -1]]
+    """
+    if queries.n_epochs > width:
+        raise DataError(
+            f"the queries come from {queries.n_epochs // n_epochs} observers, the targets from {width // n_epochs}; "
+            "take those seen by more observers as targets"
+        )
+    if queries.n_epochs == width:
+        return queries
+    nobody = np.full((len(queries), width - queries.n_epochs), -1, dtype=queries.tokens.dtype)
+    return Traces(np.concatenate([queries.tokens, nobody], axis=1), queries.n_tokens)
 
 
 def count(records: Traces | Bags, ladder: Ladder) -> Counts:
