@@ -72,9 +72,8 @@ def compare(matrix: np.ndarray, seeds: int) -> None:
             matched.append(measure.matching(ATTACKS["ProfileBayes"](), a, b, seed=0, orders=1).rate)
         print(f"\n{model}, 30 epochs, {seeds} seeds: mean (lowest to highest)")
         for name in ATTACKS:
-            print(
-                f"  {name:16} right {shown(rates[name])}   wrong {np.mean(wrong[name]):.3f}   at 4 % wrong {shown(sure[name]) if sure[name] else '-'}"
-            )
+            at = shown(sure[name]) if sure[name] else "-"
+            print(f"  {name:16} right {shown(rates[name])}   wrong {np.mean(wrong[name]):.3f}   at 4 % wrong {at}")
         print(f"  ProfileBayes, matching {shown(matched)}")
         table, pooled = reliability(*(np.concatenate(x) for x in zip(*said, strict=True)))
         print(f"  expected calibration error: all seeds {pooled:.3f}, each seed {shown(errors)}")

@@ -245,7 +245,7 @@ class ProfileBayes(Attack[Records]):
 
     def _prepare(self, queries: Records) -> tuple[Counts, Ints]:
         """Count the queries; the last ones are kept, since matching asks for the same again and again."""
-        fitted: Any = getattr(self, "_targets", None)
+        fitted: Traces | Bags | None = getattr(self, "_targets", None)
         if fitted is None:
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
         if self._whole is not None:
@@ -265,7 +265,7 @@ class ProfileBayes(Attack[Records]):
                 raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
         if fitted.vocabulary and table.vocabulary and fitted.vocabulary != table.vocabulary:
             raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
-        if isinstance(table, Traces):
+        if isinstance(table, Traces) and isinstance(fitted, Traces):
             table = widened(table, fitted.n_epochs, n_epochs)
         asked = count(table, self._ladder)
         if asked.rung.any() and self._tables.none.shape[0] == 1:
