@@ -1,0 +1,244 @@
+"""The scoreboard attack: link a few known numbers to the record that agrees with most of them (galozy, Section 5)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.base import Attack, Links
+from reidrisk.engines.threads import ThreadsEngine
+from reidrisk.errors import DataError, OptionError
+from reidrisk.search import to_grid
+from reidrisk.users import UserIds, as_users, take_users
+
+__all__ = ["Cells", "Scoreboard", "agreement", "reference"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_SHARD = 256  # queries scored between two looks at the work list
+_SCORES = 2_000_000  # scores held at once
+
+
+class Cells:
+    """Records of real numbers, such as flattened transition matrices; a cell that is not known is NaN.
+
+    Parameters
+    ----------
+    values : (n, m) array
+        One record a row.
+    users : (n,) array, optional
+        User ids.
+
+    Examples
+    --------
+    >>> Cells([[0.2, 0.8], [0.5, float("nan")]])
+    Cells(2 records x 2 cells, 25 % unknown)
+    """
+
+    __slots__ = ("users", "values")
+
+    def __init__(self, values: npt.ArrayLike, users: Any = None) -> None:
+        array = np.asarray(values, dtype=np.float64)
+        if array.ndim != 2 or not array.shape[1]:
+            raise DataError(f"cells must have shape (records, cells), not {array.shape}")
+        if np.isinf(array).any():
+            raise DataError(f"record {int(np.argwhere(np.isinf(array))[0][0])} has an infinite cell; NaN means unknown")
+        self.values = array
+        self.users: UserIds | None = as_users(users, len(array))
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of a record."""
+        return int(self.values.shape[1])
+
+    def take(self, rows: Ints | slice) -> Cells:
+        """Return the chosen rows, in that order."""
+        new = Cells(self.values[rows])
+        new.users = take_users(self.users, rows)
+        return new
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        unknown = 100.0 * float(np.isnan(self.values).mean()) if self.values.size else 0.0
+        return f"Cells({len(self):,} records x {self.n_cells} cells, {unknown:.0f} % unknown)"
+
+
+class Scoreboard(Attack[Cells]):
+    """Link to the record that agrees with most of the known cells (Narayanan and Shmatikov; galozy, Section 5).
+
+    Score(aux, r') = sum over known cells i of w_i [ |aux_i - r'_i| < alpha ]; the paper divides by the number of
+    known cells, or by the sum of their weights, which is the same for all records. (It prints the difference without
+    its absolute value.) The attacker picks one of the best at random, and rates use the exact expectation of that.
+
+    Parameters
+    ----------
+    alpha : float
+        Tolerance.
+    weights : (m,) array, optional
+        Weight of each cell; all count the same when missing.
+
+    Examples
+    --------
+    >>> targets = Cells([[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.5, 0.1, 0.4]])
+    >>> links = Scoreboard().fit(targets).link(Cells([[0.5, float("nan"), 0.0], [0.5, float("nan"), float("nan")]]))
+    >>> links.target.tolist(), links.n_ties.tolist()
+    ([1, 1], [1, 2])
+    """
+
+    def __init__(self, alpha: float = 1e-3, weights: npt.ArrayLike | None = None) -> None:
+        if not alpha > 0:
+            raise OptionError(f"alpha must be above 0, not {alpha!r}: a difference is never below 0")
+        self.alpha = alpha
+        self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+
+    @property
+    def description(self) -> str:
+        """What the attacker does and assumes."""
+        return (
+            "Knows some numbers of a record and links them to the record that agrees with most of them, to within "
+            f"{self.alpha:g}. "
+            "It knows nothing of how the records were changed (galozy, Section 5)."
+        )
+
+    def fit(self, targets: Cells) -> Self:
+        """Look at the records among which the right one is sought."""
+        self._targets = _checked(targets, self.name)
+        m = targets.n_cells
+        weights = np.ones(m) if self.weights is None else self.weights
+        if weights.shape != (m,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise DataError(f"weights must be {m} finite numbers of at least 0, one a cell, not shape {weights.shape}")
+        self.weights_ = to_grid(weights)
+        return self
+
+    def link(self, queries: Cells, probability: bool = False) -> Links:
+        """Link every query to the record with the best score; there is no model, so no probability."""
+        target, score, n_ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(3))
+        for part, scores in self._blocks(queries):
+            target[part] = scores.argmax(axis=1)
+            score[part] = scores.max(axis=1)
+            n_ties[part] = (scores == score[part, None]).sum(axis=1)
+        return Links(target=target, score=score, n_ties=n_ties)
+
+    def score(self, queries: Cells, target_index: Ints) -> Ints:
+        """Return the score of each query with the given record."""
+        asked = self._asked(queries)
+        near = np.abs(asked.values - self._targets.values[self._rows(target_index, len(asked), len(self._targets))])
+        return np.asarray(np.where(near < self.alpha, self.weights_, 0).sum(axis=1))
+
+    def candidates(self, queries: Cells, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
+        """Return the k best records of each query and their scores, best first."""
+        n = len(self._targets) if among is None else len(among)
+        if not 1 <= k <= n:
+            raise OptionError(f"cannot give {k} candidates of {n} targets; choose from 1 to that number")
+        rows, best = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
+        for part, scores in self._blocks(queries):
+            chosen = scores if among is None else scores[:, among]
+            rows[part] = np.argsort(-chosen, axis=1, kind="stable")[:, :k]
+            best[part] = np.take_along_axis(chosen, rows[part], axis=1)
+        return rows if among is None else among[rows], best
+
+    def _asked(self, queries: Cells) -> Cells:
+        if not hasattr(self, "_targets"):
+            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        _checked(queries, self.name)
+        if queries.n_cells != self._targets.n_cells:
+            raise DataError(f"targets have {self._targets.n_cells} cells, queries have {queries.n_cells}")
+        return queries
+
+    def _blocks(self, queries: Cells) -> Any:
+        asked = self._asked(queries)
+        size = max(1, _SCORES // len(self._targets))
+        for start in range(0, len(asked), size):
+            part = slice(start, min(start + size, len(asked)))
+            cells, values = known_cells(asked.values[part])
+            yield part, agreement(self._targets.values, cells, values, self.weights_, self.alpha)
+
+
+def known_cells(values: Floats) -> tuple[Ints, Floats]:
+    """Return the known cells of each record and their values, filled up with a NaN at cell 0.
+
+    Examples
+    --------
+    >>> cells, values = known_cells(np.array([[np.nan, 0.5], [0.1, 0.2]]))
+    >>> cells.tolist(), values.tolist()
+    ([[1, 0], [0, 1]], [[0.5, nan], [0.1, 0.2]])
+    """
+    known = ~np.isnan(values)
+    width = max(1, int(known.sum(axis=1).max(initial=0)))
+    order = np.argsort(~known, axis=1, kind="stable")[:, :width]
+    found = np.take_along_axis(values, order, axis=1)
+    return np.where(np.isnan(found), 0, order), found
+
+
+def agreement(
+    targets: Floats, cells: Ints, values: Floats, weights: Ints, alpha: float, threads: int | None = None
+) -> Ints:
+    """Return the score of every query with every target: (q, n) integers.
+
+    Parameters
+    ----------
+    targets : (n, m) array
+        Records.
+    cells, values : (q, a) arrays
+        Which cells the attacker knows of each query, and their values; NaN agrees with nothing.
+    weights : (m,) int64
+        Weight of each cell on the score grid.
+    alpha : float
+        Tolerance.
+    threads : int, optional
+        How many; one for each core when missing.
+
+    Examples
+    --------
+    >>> targets = np.array([[0.2, 0.8], [0.5, 0.5]])
+    >>> agreement(targets, np.array([[1]]), np.array([[0.5]]), np.array([3, 4]), 1e-3).tolist()
+    [[0, 4]]
+    """
+    out = np.zeros((len(cells), len(targets)), dtype=np.int64)
+    shards = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
+    if shards:
+        ThreadsEngine(threads).map_reduce(
+            shards,
+            None,
+            lambda part, _: _agree(targets, cells[part], values[part], weights, alpha, out[part]),
+            lambda a, _: a,
+        )
+    return out
+
+
+def reference(targets: Floats, cells: Ints, values: Floats, weights: Ints, alpha: float) -> Ints:
+    """Score every query with every target the short way: the NumPy twin of :func:`agreement`.
+
+    Examples
+    --------
+    >>> targets = np.array([[0.2, 0.8], [0.5, 0.5]])
+    >>> reference(targets, np.array([[1]]), np.array([[0.5]]), np.array([3, 4]), 1e-3).tolist()
+    [[0, 4]]
+    """
+    near = np.abs(values[:, None, :] - targets[:, cells].swapaxes(0, 1)) < alpha
+    return np.asarray((near * weights[cells][:, None, :]).sum(axis=2))
+
+
+@numba.njit(nogil=True, cache=True)
+def _agree(
+    targets: Any, cells: Any, values: Any, weights: Any, alpha: float, out: Any
+) -> None:  # pragma: no cover - compiled
+    for q in range(cells.shape[0]):
+        for t in range(targets.shape[0]):
+            total = 0
+            for i in range(cells.shape[1]):
+                if abs(values[q, i] - targets[t, cells[q, i]]) < alpha:
+                    total += weights[cells[q, i]]
+            out[q, t] = total
+
+
+def _checked(records: Any, name: str) -> Cells:
+    if not isinstance(records, Cells):
+        raise DataError(f"{name} compares cells, not {type(records).__name__}; wrap the numbers in Cells")
+    return records

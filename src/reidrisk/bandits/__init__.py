@@ -1,0 +1,62 @@
+"""Latent bandits and shared knowledge: what an anonymised transition matrix keeps private, and what it costs."""
+
+from reidrisk.bandits.ads import ads
+from reidrisk.bandits.anonymise import Shared, anonymise
+from reidrisk.bandits.casas import read_casas
+from reidrisk.bandits.clustered import clustered_users
+from reidrisk.bandits.endomondo import read_endomondo
+from reidrisk.bandits.environment import LatentBandit, easy_rewards, hard_rewards
+from reidrisk.bandits.fitbit import read_fitbit
+from reidrisk.bandits.graph2vec import graph2vec
+from reidrisk.bandits.linkage import deanonymisation
+from reidrisk.bandits.logs import from_log
+from reidrisk.bandits.regret import Regret, RegretDifference, compare, regret
+from reidrisk.bandits.strategies import (
+    Average,
+    Clusters,
+    Laplace,
+    Microaggregation,
+    Neighbour,
+    Own,
+    PrivateClusters,
+    TruncatedSVD,
+)
+from reidrisk.bandits.surface import Tradeoff, TradeoffPoint
+from reidrisk.bandits.tradeoff import paper_strategies, tradeoff
+from reidrisk.bandits.transitions import Behaviour
+from reidrisk.bandits.weights import cell_entropy, cell_weights
+
+__all__ = [
+    "Average",
+    "Behaviour",
+    "Clusters",
+    "Laplace",
+    "LatentBandit",
+    "Microaggregation",
+    "Neighbour",
+    "Own",
+    "PrivateClusters",
+    "Regret",
+    "RegretDifference",
+    "Shared",
+    "Tradeoff",
+    "TradeoffPoint",
+    "TruncatedSVD",
+    "ads",
+    "anonymise",
+    "cell_entropy",
+    "cell_weights",
+    "clustered_users",
+    "compare",
+    "deanonymisation",
+    "easy_rewards",
+    "from_log",
+    "graph2vec",
+    "hard_rewards",
+    "paper_strategies",
+    "read_casas",
+    "read_endomondo",
+    "read_fitbit",
+    "regret",
+    "tradeoff",
+]

@@ -1,0 +1,131 @@
+"""Reads workouts (Endomondo, FitRec): sports are the states; frequencies, time, heart rate and distance the profile."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
+from reidrisk.errors import DataError, FormatError
+
+__all__ = ["Workout", "read_endomondo", "read_workouts"]
+
+_EARTH = 6_371.0  # km
+
+
+@dataclass(frozen=True)
+class Workout:
+    """One line of the file, in brief: ``start`` and ``seconds`` in seconds, ``distance`` in km."""
+
+    user: str
+    sport: str
+    start: float
+    seconds: float
+    heart_rate: float
+    distance: float
+
+
+def read_endomondo(path: str | Path, states: Sequence[str] | None = None) -> Behaviour:
+    """Read workouts into transition matrices between sports.
+
+    The time in a sport is that of its workouts; one workout after another of a different sport is a transition. The
+    profile holds the frequency of each sport, and the mean time (hours), heart rate (beats a minute) and distance
+    (km) of a workout: 42 numbers for 39 sports, where the paper says 43. A mean over nothing is 0.
+
+    Parameters
+    ----------
+    path : path
+        ``endomondoHR_proper.json`` (or ``.gz``): one workout a line, as JSON or as the Python literal of the
+        published file, with ``userId``, ``sport``, ``timestamp`` and, where measured, ``heart_rate``, ``longitude``
+        and ``latitude``.
+    states : sequence of str, optional
+        Names of all sports; those that occur when missing.
+    """
+    workouts = list(read_workouts(path))
+    if not workouts:
+        raise DataError(f"{path}: the file has no workouts")
+    users, user = np.unique([w.user for w in workouts], return_inverse=True)
+    names, state = state_codes(np.array([w.sport for w in workouts]), states)
+    start, seconds = np.array([w.start for w in workouts]), np.array([w.seconds for w in workouts])
+    records, _ = matrices_of_events(user, start, state, len(users), len(names), lasting=seconds)
+    times = np.zeros((len(users), len(names)))
+    np.add.at(times, (user, state), 1.0)
+    means = [
+        _mean(np.array(values), user, len(users))
+        for values in (seconds / 3600.0, [w.heart_rate for w in workouts], [w.distance for w in workouts])
+    ]
+    return Behaviour(
+        records=records,
+        profiles=np.column_stack([times / times.sum(axis=1, keepdims=True), *means]),
+        users=tuple(map(str, users)),
+        states=names,
+        origin=f"{len(workouts):,} workouts of {len(users):,} people (Endomondo).",
+    )
+
+
+def read_workouts(path: str | Path) -> Iterator[Workout]:
+    """Yield the workouts of a file, one line at a time; the file may be larger than memory."""
+    file = Path(path)
+    if not file.is_file():
+        raise FormatError(f"{path}: there is no such file; check the path")
+    opened = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield _workout(_parsed(line, path, number), path, number)
+
+
+def _parsed(line: str, path: str | Path, number: int) -> dict[str, Any]:
+    try:
+        values = json.loads(line)
+    except json.JSONDecodeError:
+        try:
+            values = ast.literal_eval(line.strip())
+        except (ValueError, SyntaxError) as error:
+            raise FormatError(
+                f"{path}: line {number} is neither JSON nor a Python literal; it may be cut off"
+            ) from error
+    if not isinstance(values, dict):
+        raise FormatError(f"{path}: line {number} is no workout; a line is an object with userId, sport and timestamp")
+    return values
+
+
+def _workout(values: dict[str, Any], path: str | Path, number: int) -> Workout:
+    missing = [name for name in ("userId", "sport", "timestamp") if name not in values]
+    if missing:
+        raise DataError(f"{path}: line {number} has no {missing[0]!r}")
+    times = np.asarray(values["timestamp"], dtype=np.float64).ravel()
+    if not times.size or not np.isfinite(times).all():
+        raise DataError(f"{path}: line {number} has no readable timestamp; it is a list of seconds since 1970")
+    beats = np.asarray(values.get("heart_rate") or [], dtype=np.float64)
+    return Workout(
+        user=str(values["userId"]),
+        sport=str(values["sport"]),
+        start=float(times.min()),
+        seconds=float(times.max() - times.min()),
+        heart_rate=float(beats.mean()) if beats.size else float("nan"),
+        distance=_distance(values.get("longitude") or [], values.get("latitude") or []),
+    )
+
+
+def _distance(longitude: Sequence[float], latitude: Sequence[float]) -> float:
+    """Return the length of a track in km, by great circles between its points; NaN without a track."""
+    if len(longitude) < 2 or len(longitude) != len(latitude):
+        return float("nan")
+    x, y = np.radians(np.asarray(longitude, dtype=np.float64)), np.radians(np.asarray(latitude, dtype=np.float64))
+    inner = np.sin(np.diff(y) / 2) ** 2 + np.cos(y[1:]) * np.cos(y[:-1]) * np.sin(np.diff(x) / 2) ** 2
+    return float(2 * _EARTH * np.arcsin(np.sqrt(np.minimum(inner, 1.0))).sum())
+
+
+def _mean(values: Any, user: Any, n_users: int) -> Any:
+    """Return the mean of the known values of each user, 0 where there are none."""
+    known = np.isfinite(values)
+    sums = np.bincount(user[known], weights=values[known], minlength=n_users)
+    return sums / np.maximum(np.bincount(user[known], minlength=n_users), 1)

@@ -1,0 +1,125 @@
+"""The environment: a non-stationary latent bandit, one best arm a state (galozy, Section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bandits.transitions import checked_records
+from reidrisk.errors import DataError, OptionError
+
+__all__ = ["LatentBandit", "as_matrices", "easy_rewards", "hard_rewards"]
+
+Floats = npt.NDArray[np.float64]
+
+BEST, OTHERS, SIGMA = 2.0, 1.05, 2.0
+"""Mean of the best arm, highest mean of the others, and standard deviation of a reward in the paper."""
+
+
+@dataclass(frozen=True, eq=False)
+class LatentBandit:
+    """Users whose state nobody sees, and what a recommendation brings in each state.
+
+    S_1 is uniform, S_{t+1} ~ phi(. | S_t), and the arm A_t brings a reward R_t ~ N(mu(A_t, S_t), sigma^2)
+    (galozy, Section 3). The agent's choices do not change the state.
+
+    Attributes
+    ----------
+    transitions : (d, d) or (n, d, d) array
+        phi of one user or of several; a run draws a user first.
+    means : (arms, d) array
+        mu(a, s): mean reward of each arm in each state.
+    sigma : float
+        Standard deviation of a reward.
+
+    Examples
+    --------
+    >>> env = LatentBandit([[0.9, 0.1], [0.2, 0.8]], hard_rewards(2), sigma=2.0)
+    >>> env.n_users, env.best.tolist(), env.gaps.round(2).tolist()
+    (1, [0, 1], [[0.0, 0.95], [0.95, 0.0]])
+    """
+
+    transitions: Floats
+    means: Floats
+    sigma: float = SIGMA
+
+    def __post_init__(self) -> None:
+        matrices = as_matrices(self.transitions)
+        means = np.asarray(self.means, dtype=np.float64)
+        if means.ndim != 2 or means.shape[1] != matrices.shape[1] or not means.shape[0]:
+            raise DataError(
+                f"means must have shape (arms, {matrices.shape[1]} states) to fit the transitions, not {means.shape}"
+            )
+        if not np.isfinite(means).all():
+            raise DataError("mean rewards must be finite numbers")
+        if not (np.isfinite(self.sigma) and self.sigma > 0):
+            raise OptionError(f"sigma must be a number above 0, not {self.sigma!r}")
+        object.__setattr__(self, "transitions", matrices)
+        object.__setattr__(self, "means", means)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return len(self.transitions)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return int(self.means.shape[1])
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return len(self.means)
+
+    @property
+    def best(self) -> npt.NDArray[np.int64]:
+        """Best arm of each state, the lowest where several are."""
+        return np.asarray(self.means.argmax(axis=0), dtype=np.int64)
+
+    @property
+    def gaps(self) -> Floats:
+        """Regret of each arm in each state: mu(A*, s) - mu(a, s)."""
+        return np.asarray(self.means.max(axis=0) - self.means)
+
+
+def as_matrices(transitions: npt.ArrayLike) -> Floats:
+    """Return (n, d, d) matrices, also from a single one, after a check that rows add up."""
+    array = np.asarray(transitions, dtype=np.float64)
+    return checked_records(array[None] if array.ndim == 2 else array)
+
+
+def hard_rewards(n: int) -> Floats:
+    """Return means that tell the state hardly at all: 2 for the best arm, 1.05 for all others (galozy, Section 3).
+
+    Examples
+    --------
+    >>> hard_rewards(3).tolist()
+    [[2.0, 1.05, 1.05], [1.05, 2.0, 1.05], [1.05, 1.05, 2.0]]
+    """
+    _check(n)
+    return np.where(np.eye(n, dtype=np.bool_), BEST, OTHERS)
+
+
+def easy_rewards(n: int) -> Floats:
+    """Return means that tell the state: 2 for the best arm, the others evenly spaced from 0 to 1.05.
+
+    The paper shows such rewards in figure 1 and does not say which arm has which mean. Here the arm that comes j places
+    after the best one, in a circle, has the j-th of the n - 1 means: then every arm's mean depends on the state.
+
+    Examples
+    --------
+    >>> easy_rewards(3).tolist()
+    [[2.0, 1.05, 0.0], [0.0, 2.0, 1.05], [1.05, 0.0, 2.0]]
+    """
+    _check(n)
+    after = (np.arange(n)[:, None] - np.arange(n)) % n  # places of arm a after the best arm of state s
+    spaced = np.linspace(0.0, OTHERS, n - 1) if n > 2 else np.array([OTHERS])
+    return np.asarray(np.concatenate([[BEST], spaced])[after])
+
+
+def _check(n: int) -> None:
+    if isinstance(n, bool) or n < 2:
+        raise OptionError(f"a bandit needs at least 2 states, not {n!r}")

@@ -1,0 +1,175 @@
+"""Who is like whom, by profile: nearest neighbours, clusters, and groups of a guaranteed size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, OptionError
+from reidrisk.extras import require
+from reidrisk.streams import stream
+
+__all__ = ["clusters", "embedding", "microaggregates", "neighbours"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_PERPLEXITY = 30.0  # the usual one of t-SNE; it must stay well below the number of users
+
+
+def neighbours(profiles: Floats, order: int = 1) -> Ints:
+    """Return the user with the ``order``-th nearest profile for each user, oneself left out.
+
+    Among equals the lower row comes first.
+
+    Examples
+    --------
+    >>> neighbours(np.array([[0.0], [1.0], [5.0]])).tolist(), neighbours(np.array([[0.0], [1.0], [5.0]]), 2).tolist()
+    ([1, 0, 1], [2, 2, 0])
+    """
+    from scipy.spatial.distance import cdist
+
+    n = len(profiles)
+    if order >= n:
+        raise OptionError(f"there is no neighbour {order} among {n} users; everyone has {n - 1}")
+    distance = cdist(profiles, profiles, "sqeuclidean")
+    np.fill_diagonal(distance, np.inf)
+    return np.argsort(distance, axis=1, kind="stable")[:, order - 1]
+
+
+def clusters(profiles: Floats, n_clusters: int, seed: int = 0) -> Ints:
+    """Return the cluster of each user: t-SNE to 2 dimensions, then k-means (galozy, Section 6.1).
+
+    Users are brought into a fixed order first, so the clusters do not depend on the order in which they come;
+    clusters are numbered by their first member.
+
+    Parameters
+    ----------
+    profiles : (n, p) array
+        Metadata of the users.
+    n_clusters : int
+        Number of clusters, at most the number of users.
+    seed : int
+        Seed of t-SNE and k-means.
+
+    Examples
+    --------
+    >>> profiles = np.repeat([[0.0, 0.0], [9.0, 9.0]], 4, axis=0) + np.arange(8)[:, None] / 100
+    >>> clusters(profiles, 2).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
+    """
+    if n_clusters > len(profiles):
+        raise OptionError(
+            f"there are {len(profiles)} users, so no {n_clusters} clusters; choose at most {len(profiles)}"
+        )
+    return clusters_of(embedding(profiles, seed), n_clusters, seed)
+
+
+def clusters_of(points: Floats, n_clusters: int, seed: int) -> Ints:
+    """Return the k-means cluster of each embedded user."""
+    library = require("sklearn.cluster", "bandits", "k-means clustering")
+    order = _fixed_order(points)
+    state = int(stream(seed, "k-means").integers(2**31))
+    with _one_thread():
+        found = library.KMeans(n_clusters, n_init=10, random_state=state).fit_predict(points[order])
+    labels = np.empty(len(points), dtype=np.int64)
+    labels[order] = found
+    return numbered(labels)
+
+
+def embedding(profiles: Floats, seed: int = 0) -> Floats:
+    """Return the t-SNE embedding of the profiles in 2 dimensions, the same for any order of the users.
+
+    The perplexity is 30, or a third of the other users where there are few.
+
+    Examples
+    --------
+    >>> embedding(np.arange(12.0).reshape(6, 2)).shape
+    (6, 2)
+    """
+    n = len(profiles)
+    if n < 3:
+        return np.resize(profiles[:, :2], (n, 2)).astype(np.float64)
+    library = require("sklearn.manifold", "bandits", "t-SNE")
+    order = _fixed_order(profiles)
+    state = int(stream(seed, "t-SNE").integers(2**31))
+    perplexity = min(_PERPLEXITY, (n - 1) / 3)
+    with _one_thread():
+        # Random start: the other one, by principal components, fails where all profiles are the same.
+        model = library.TSNE(2, perplexity=perplexity, init="random", random_state=state)
+        found = model.fit_transform(profiles[order].astype(np.float64))
+    points = np.empty((n, 2))
+    points[order] = found
+    return points
+
+
+def microaggregates(profiles: Floats, k: int) -> Ints:
+    """Return groups of at least k users with near profiles, at most 2k - 1: MDAV (Domingo-Ferrer and Torra, 2005).
+
+    The user farthest from the mean and the k - 1 nearest to it make a group; so do the user farthest from *that* one
+    and its k - 1 nearest; and so on with those who are left.
+
+    Examples
+    --------
+    >>> microaggregates(np.array([[0.0], [0.1], [5.0], [5.1], [5.2]]), 2).tolist()
+    [0, 0, 1, 1, 1]
+    """
+    n = len(profiles)
+    if k > n:
+        raise OptionError(f"groups of {k} cannot be made of {n} users; choose k of at most {n}")
+    order = _fixed_order(profiles)
+    points, left, labels, group = profiles[order], np.arange(n), np.empty(n, dtype=np.int64), 0
+
+    def taken(centre: Floats) -> Ints:
+        nonlocal left, group
+        near = np.argsort(((points[left] - centre) ** 2).sum(axis=1), kind="stable")[:k]
+        labels[order[left[near]]] = group
+        left, group = np.delete(left, near), group + 1
+        return near
+
+    while len(left) >= 3 * k:
+        farthest = points[left[_farthest(points[left], points[left].mean(axis=0))]]
+        opposite = points[left[_farthest(points[left], farthest)]]
+        taken(farthest)
+        taken(opposite)
+    if len(left) >= 2 * k:
+        taken(points[left[_farthest(points[left], points[left].mean(axis=0))]])
+    labels[order[left]] = group
+    return numbered(labels)
+
+
+def numbered(labels: npt.NDArray[Any]) -> Ints:
+    """Give labels numbers in the order in which they first occur.
+
+    Examples
+    --------
+    >>> numbered(np.array([7, 3, 7])).tolist()
+    [0, 1, 0]
+    """
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[codes.ravel()]
+
+
+def _farthest(points: Floats, centre: Floats) -> int:
+    return int(np.argmax(((points - centre) ** 2).sum(axis=1)))
+
+
+def _fixed_order(points: Floats) -> Ints:
+    """Return an order of the rows that depends on their values alone."""
+    return np.lexsort(points.T[::-1])
+
+
+def _one_thread() -> Any:
+    """Keep the libraries below to one thread: sums in another order would move the embedding."""
+    return require("threadpoolctl", "bandits", "clustering").threadpool_limits(1)
+
+
+def needs_profiles(profiles: Floats | None, step: object) -> Floats:
+    """Return the profiles, or say that the step cannot do without."""
+    if profiles is None:
+        raise DataError(f"{step} compares users by their profiles; give profiles=, a row for each user")
+    return profiles

@@ -1,0 +1,224 @@
+"""The attacker who knows the mechanism: how likely a shared record is, given known cells.
+
+A target r' fits the known cells aux by
+
+    score(aux, r') = sum over known cells i of  log f(r'_i | aux_i) - log g(r'_i),
+
+f being the distribution that the mechanism gives a cell of true value aux_i, and g that of the cell among all shared
+records: a rare value that fits says more than a common one. What f is depends on the mechanism:
+
+- **nothing changed** (own or a neighbour's record): the cell agrees, or the record is ruled out;
+- **noise**: aux_i plus Laplace noise of known scale b_i, cut off at 0 and divided by the sum of its row. That sum is
+  not known; in its place comes its expectation, E max(m + Z, 0) = m + b/2 e^(-m/b) for each cell, m = aux_i where it
+  is known and an even share of what is left of the row elsewhere;
+- **averages and truncated matrices**: Laplace around aux_i with the spread of the cell among the shared records,
+  together with the noise. An average of m records without noise also obeys hard limits: aux_i / m <= r'_i <= (aux_i +
+  m - 1) / m.
+
+It never sees the other true records. It is an approximation of the best attack, not a bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bandits.anonymise import Shared
+from reidrisk.bandits.strategies import TruncatedSVD
+from reidrisk.engines.threads import ThreadsEngine
+from reidrisk.search import GRID, to_grid
+
+__all__ = ["Model", "likelihood_scores", "model_of", "reference"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_RULED_OUT = 30.0  # nats that a contradiction costs: rounding may break a limit, so it is not infinite
+_EXACT = 1e-9
+_NARROW = 1e-4  # least scale of a cell among the shared records
+_SHARD = 64
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the kernel needs: for each query and known cell the density, for each record and cell its commonness.
+
+    The log-density of a cell is ``at_zero`` where the shared value is 0 and the mechanism cuts off, else
+    ``top - |total r' - aux| / scale``; a scale of 0 means that the cell tells nothing. ``common`` is on the score grid.
+    """
+
+    scale: Floats
+    total: Floats
+    top: Floats
+    at_zero: Floats
+    common: Ints
+    behind: Floats
+    cuts_off: bool
+    exact: bool
+    limited: bool
+
+
+def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int | None = None) -> Ints:
+    """Return the score of every query with every shared record: (q, n) integers on the grid.
+
+    Parameters
+    ----------
+    shared : Shared
+        What was handed out, and how it was made.
+    cells, values : (q, a) arrays
+        Which cells the attacker knows of each query, and their true values.
+    threads : int, optional
+        How many; one for each core when missing.
+
+    Examples
+    --------
+    >>> from reidrisk.bandits import Laplace, anonymise
+    >>> records = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]])
+    >>> shared = anonymise(records, Laplace(1e-4))
+    >>> likelihood_scores(shared, np.array([[0, 2]]), np.array([[0.7, 0.1]])).argmax(axis=1).tolist()
+    [1]
+    """
+    model = model_of(shared, cells, values)
+    targets = shared.records.reshape(len(shared.records), -1)
+    out = np.zeros((len(cells), len(targets)), dtype=np.int64)
+
+    def scored(part: slice, _: None) -> None:
+        per_query = (
+            cells[part],
+            values[part],
+            model.scale[part],
+            model.total[part],
+            model.top[part],
+            model.at_zero[part],
+        )
+        modes = (model.cuts_off, model.exact, model.limited)
+        _score(targets, *per_query, model.common, model.behind, *modes, out[part])
+
+    shards = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
+    ThreadsEngine(threads).map_reduce(shards, None, scored, lambda a, _: a)
+    return out
+
+
+def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
+    """Work out the densities, from what is public alone: the shared records, the mechanism, and the known cells."""
+    targets = shared.records.reshape(len(shared.records), -1)
+    behind = np.bincount(shared.source)[shared.source].astype(np.float64)
+    averaged = bool((shared.sizes > 1).any())
+    changed = averaged or any(isinstance(step, TruncatedSVD) for step in shared.steps)
+    noisy = bool(shared.scale.any())
+    centre = np.median(targets, axis=0)
+    spread = np.abs(targets - centre).mean(axis=0)
+    if not noisy and not changed:
+        ones = np.ones(cells.shape)
+        common = to_grid(np.log(_share_at(targets)))
+        return Model(ones, ones, 0 * ones, 0 * ones, common, behind, False, True, False)
+    noise = shared.scale.ravel()
+    total = _row_totals(shared.scale, cells, values) if noisy else np.ones(cells.shape)
+    scale = np.broadcast_to(noise[cells], cells.shape)
+    if changed:
+        beyond = np.sqrt(np.maximum((total * spread[cells]) ** 2 - scale**2, 0.0))
+        scale = np.maximum(np.hypot(scale, beyond), _NARROW)
+    width = np.maximum(spread, _NARROW)
+    common = -np.abs(targets - centre) / width - np.log(2 * width)
+    if noisy:
+        zeros = ((targets == 0).sum(axis=0) + 0.5) / (len(targets) + 1.0)
+        common = np.where(targets == 0, np.log(zeros), common + np.log1p(-zeros))
+    told = scale > 0
+    safe = np.where(told, scale, 1.0)
+    return Model(
+        scale=np.ascontiguousarray(scale),
+        total=total,
+        top=np.log(total) - np.log(2 * safe),
+        at_zero=np.log(0.5) - values / safe,
+        common=to_grid(common),
+        behind=behind,
+        cuts_off=noisy,
+        exact=False,
+        limited=averaged and not noisy and not any(isinstance(step, TruncatedSVD) for step in shared.steps),
+    )
+
+
+def reference(shared: Shared, cells: Ints, values: Floats) -> Ints:
+    """Score every query with every shared record the short way: the NumPy twin of the kernel."""
+    model = model_of(shared, cells, values)
+    targets = shared.records.reshape(len(shared.records), -1)
+    r = targets[:, cells].swapaxes(0, 1)  # (q, n, a)
+    aux, total, scale = (x[:, None, :] for x in (values, model.total, model.scale))
+    if model.exact:
+        density = np.where(np.abs(r - aux) < _EXACT, 0.0, -_RULED_OUT)
+    else:
+        density = model.top[:, None] - np.abs(total * r - aux) / np.where(scale > 0, scale, 1.0)
+        if model.cuts_off:
+            density = np.where(r == 0, model.at_zero[:, None], density)
+        if model.limited:
+            m = model.behind[None, :, None]
+            broken = (r < aux / m - _EXACT) | (r > (aux + m - 1) / m + _EXACT)
+            density = density - np.where(broken, _RULED_OUT, 0.0)
+    told = np.floor(density * GRID + 0.5).astype(np.int64) - model.common[:, cells].swapaxes(0, 1)
+    return np.asarray(np.where(scale > 0, told, 0).sum(axis=2))
+
+
+def _row_totals(scale: Floats, cells: Ints, values: Floats) -> Floats:
+    """Return, for each query and known cell, the expected sum of its row after noise and cutting off: (q, a)."""
+    d, q = len(scale), len(cells)
+    mean, known = np.zeros((q, d * d)), np.zeros((q, d * d), dtype=np.bool_)
+    np.put_along_axis(mean, cells, values, axis=1)
+    np.put_along_axis(known, cells, True, axis=1)
+    given, told = mean.reshape(q, d, d), known.reshape(q, d, d)
+    left = np.maximum(1.0 - given.sum(axis=2), 0.0) / np.maximum((~told).sum(axis=2), 1)
+    cell = np.where(told, given, left[:, :, None])
+    safe = np.where(scale > 0, scale, 1.0)
+    expected = cell + np.where(scale > 0, safe / 2 * np.exp(-cell / safe), 0.0)
+    return np.take_along_axis(expected.sum(axis=2), cells // d, axis=1)
+
+
+def _share_at(targets: Floats) -> Floats:
+    """Return the share of records with (all but) the same value in each cell: (n, m)."""
+    n = len(targets)
+    order = np.sort(targets, axis=0)
+    share = np.empty(targets.shape)
+    for cell in range(targets.shape[1]):
+        column = order[:, cell]
+        high = np.searchsorted(column, targets[:, cell] + _EXACT, side="right")
+        share[:, cell] = (high - np.searchsorted(column, targets[:, cell] - _EXACT, side="left")) / n
+    return share
+
+
+@numba.njit(nogil=True, cache=True)
+def _score(
+    targets: Any,
+    cells: Any,
+    values: Any,
+    scale: Any,
+    total: Any,
+    top: Any,
+    at_zero: Any,
+    common: Any,
+    behind: Any,
+    cuts_off: bool,
+    exact: bool,
+    limited: bool,
+    out: Any,
+) -> None:  # pragma: no cover - compiled
+    for q in range(cells.shape[0]):
+        for t in range(targets.shape[0]):
+            score = 0
+            m = behind[t]
+            for i in range(cells.shape[1]):
+                if not scale[q, i] > 0.0:
+                    continue
+                r, aux = targets[t, cells[q, i]], values[q, i]
+                if exact:
+                    density = 0.0 if abs(r - aux) < _EXACT else -_RULED_OUT
+                elif cuts_off and r == 0.0:
+                    density = at_zero[q, i]
+                else:
+                    density = top[q, i] - abs(total[q, i] * r - aux) / scale[q, i]
+                if limited and (r < aux / m - _EXACT or r > (aux + m - 1.0) / m + _EXACT):
+                    density -= _RULED_OUT
+                score += int(np.floor(density * GRID + 0.5)) - common[t, cells[q, i]]
+            out[q, t] = score

@@ -1,0 +1,223 @@
+"""Anonymisation strategies as values: what is done to the records, in which order; nothing is computed here.
+
+A strategy is a sequence of steps. At most one of them says *whose* records are put together (one's own by default), and
+any number change the cells. Steps before the aggregation act on each user's own record, steps after it on what each
+user receives. As text, steps are joined by ``+``: ``"clusters:7+laplace:0.5"``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from reidrisk.bandits.weights import WEIGHTS
+from reidrisk.errors import OptionError
+
+__all__ = [
+    "Average",
+    "Clusters",
+    "Laplace",
+    "Microaggregation",
+    "Neighbour",
+    "Own",
+    "PrivateClusters",
+    "Step",
+    "Strategy",
+    "TruncatedSVD",
+    "as_steps",
+    "parse",
+]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a strategy; its parameters are checked here, and whether they fit the data where it is applied."""
+
+    word: ClassVar[str] = ""
+    aggregates: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        values = [getattr(self, f.name) for f in fields(self)]
+        shown = [v if isinstance(v, str) else f"{v:g}" for v in values if v != WEIGHTS[0]]
+        return f"{self.word}:{','.join(shown)}" if shown else self.word
+
+
+@dataclass(frozen=True)
+class Own(Step):
+    """Everyone receives one's own record: no aggregation."""
+
+    word = "own"
+
+
+@dataclass(frozen=True)
+class Average(Step):
+    """Everyone receives the average record of all users."""
+
+    word = "average"
+
+
+@dataclass(frozen=True)
+class Neighbour(Step):
+    """Everyone receives the record of the user with the ``order``-th nearest profile (1 = nearest, 2 = second nearest).
+
+    Examples
+    --------
+    >>> str(Neighbour(2))
+    'neighbour:2'
+    """
+
+    order: int = 1
+    word = "neighbour"
+
+    def __post_init__(self) -> None:
+        _whole(self.order, "the order of a neighbour")
+
+
+@dataclass(frozen=True)
+class Clusters(Step):
+    """Everyone receives the average record of a cluster: t-SNE of the profiles to 2 dimensions, then k-means."""
+
+    n: int
+    word = "clusters"
+
+    def __post_init__(self) -> None:
+        _whole(self.n, "the number of clusters")
+
+
+@dataclass(frozen=True)
+class Microaggregation(Step):
+    """Everyone receives the average of a group of at least ``k`` users with near profiles (MDAV): k is guaranteed."""
+
+    k: int
+    word = "microaggregation"
+
+    def __post_init__(self) -> None:
+        _whole(self.k, "k")
+
+
+@dataclass(frozen=True)
+class PrivateClusters(Step):
+    """Everyone receives the average of a cluster, made (epsilon, delta)-differentially private by Gaussian noise.
+
+    Two data sets are neighbours when one user's record is replaced. Who is in which cluster follows from the profiles
+    and is taken as known: the guarantee is for the records. The noise here is a *simulation* (seeded, floating point);
+    records of real people need noise from a vetted library.
+    """
+
+    n: int
+    epsilon: float
+    delta: float = 1e-5
+    word = "private-clusters"
+
+    def __post_init__(self) -> None:
+        _whole(self.n, "the number of clusters")
+        if not self.epsilon > 0 or not 0 < self.delta < 1:
+            raise OptionError(f"epsilon must be above 0 and delta in (0, 1), not {self.epsilon!r} and {self.delta!r}")
+
+
+@dataclass(frozen=True)
+class Laplace(Step):
+    """Add w Z to every cell, Z a Laplace variable of mean 0 and the given *variance* (galozy, equation 1).
+
+    The scale of Z is sqrt(variance / 2). w is the weight of the cell, see :func:`reidrisk.bandits.cell_weights`.
+    """
+
+    variance: float
+    weights: str = WEIGHTS[0]
+    word = "laplace"
+    aggregates = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.variance < float("inf"):
+            raise OptionError(f"the variance of noise must be a number of at least 0, not {self.variance!r}")
+        if self.weights not in WEIGHTS:
+            raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, not {self.weights!r}")
+
+
+@dataclass(frozen=True)
+class TruncatedSVD(Step):
+    """Keep the ``rank`` largest singular values of each matrix (galozy, Section 4)."""
+
+    rank: int
+    word = "svd"
+    aggregates = False
+
+    def __post_init__(self) -> None:
+        _whole(self.rank, "the rank")
+
+
+Strategy = Step | Sequence[Step] | str
+"""What :func:`reidrisk.bandits.anonymise` takes: a step, several in order, or their text."""
+
+_STEPS: dict[str, type[Step]] = {
+    kind.word: kind
+    for kind in (Own, Average, Neighbour, Clusters, Microaggregation, PrivateClusters, Laplace, TruncatedSVD)
+}
+
+
+def parse(text: str) -> tuple[Step, ...]:
+    """Read a strategy from its text.
+
+    Examples
+    --------
+    >>> parse("clusters:7+laplace:0.5")
+    (Clusters(n=7), Laplace(variance=0.5, weights='inverse entropy'))
+    >>> "+".join(map(str, parse("private-clusters:7,1,1e-5 + svd:3")))
+    'private-clusters:7,1,1e-05+svd:3'
+    >>> parse("shuffle")
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.OptionError: 'shuffle' is no anonymisation step; use own, average, neighbour, clusters, ...
+    """
+    steps = []
+    for part in re.split(r"\s*\+(?!\d)\s*", text.strip()):  # the + of 1e+3 is none of ours
+        word, _, given = part.partition(":")
+        if word.strip() not in _STEPS:
+            raise OptionError(f"{part!r} is no anonymisation step; use {', '.join(_STEPS)}")
+        kind = _STEPS[word.strip()]
+        known = fields(kind)
+        values = [value.strip() for value in given.split(",")] if given else []
+        if len(values) > len(known):
+            raise OptionError(f"{part!r} has {len(values)} values; {word} takes {', '.join(f.name for f in known)}")
+        try:
+            arguments = [_value(value, str(f.type)) for value, f in zip(values, known, strict=False)]
+            steps.append(kind(*arguments))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, OptionError):
+                raise
+            takes = ", ".join(f"{f.name} ({f.type})" for f in known) or "no value"
+            raise OptionError(f"{part!r} cannot be read; {word} takes {takes}") from error
+    return as_steps(steps)
+
+
+def as_steps(strategy: Strategy) -> tuple[Step, ...]:
+    """Return the steps of a strategy, with :class:`Own` put in where none aggregates.
+
+    Examples
+    --------
+    >>> as_steps(Laplace(1.0))
+    (Own(), Laplace(variance=1.0, weights='inverse entropy'))
+    """
+    if isinstance(strategy, str):
+        return parse(strategy)
+    steps = (strategy,) if isinstance(strategy, Step) else tuple(strategy)
+    for step in steps:
+        if not isinstance(step, Step):
+            raise OptionError(f"a strategy is made of steps such as Clusters(7) or Laplace(0.5), not {step!r}")
+    whose = [step for step in steps if step.aggregates]
+    if len(whose) > 1:
+        raise OptionError(f"{whose[0]} and {whose[1]} both say whose records to share; choose one of them")
+    return steps if whose else (Own(), *steps)
+
+
+def _whole(value: int, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise OptionError(f"{what} must be a whole number of at least 1, not {value!r}")
+
+
+def _value(text: str, kind: str) -> int | float | str:
+    if kind == "int":
+        return int(text)
+    return float(text) if kind == "float" else text

@@ -1,0 +1,146 @@
+"""The trade-off as a result: points of regret and risk, and which of them no other beats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from reidrisk.bandits.linkage import ATTACKS
+from reidrisk.bandits.regret import Regret
+from reidrisk.bandits.weights import WEIGHTS
+from reidrisk.errors import DataError, OptionError
+from reidrisk.results import Result, Risk
+from reidrisk.wording import percent, two_digits
+
+__all__ = ["Tradeoff", "TradeoffPoint", "on_front", "reading_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class TradeoffPoint(Result):
+    """One strategy at one amount of noise.
+
+    Attributes
+    ----------
+    strategy : str
+        The aggregation, as text.
+    noise : str
+        ``"laplace"`` or ``"svd"``.
+    amount : float
+        Variance of the noise, or rank.
+    regret, risk, likelihood : Regret, Risk, Risk or None
+        What it costs, and how often the scoreboard and the attacker who knows the mechanism succeed.
+    ads : float
+        ADS identifiability.
+    on_front : bool
+        Whether no other point has both less regret and less risk (scoreboard), at equal others one of them.
+    """
+
+    strategy: str
+    noise: str
+    amount: float
+    regret: Regret
+    risk: Risk
+    likelihood: Risk | None
+    ads: float
+    on_front: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, the results within as well."""
+        values = {name: getattr(self, name) for name in ("strategy", "noise", "amount", "ads", "on_front")}
+        found = {"regret": self.regret.to_dict(), "risk": self.risk.to_dict()}
+        return values | found | {"likelihood": self.likelihood.to_dict() if self.likelihood else None}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild a point from :meth:`to_dict`."""
+        stronger = values.get("likelihood")
+        inner: dict[str, Any] = {
+            "regret": Regret.from_dict(values["regret"]),
+            "risk": Risk.from_dict(values["risk"]),
+            "likelihood": Risk.from_dict(stronger) if stronger else None,
+        }
+        return super().from_dict(dict(values) | inner)
+
+
+@dataclass(frozen=True, eq=False)
+class Tradeoff(Result):
+    """The whole surface, with its two ends.
+
+    Attributes
+    ----------
+    points : tuple of TradeoffPoint
+        Strategy by strategy, amount by amount.
+    least_regret : float
+        Regret with everyone's true matrix: what sharing without protection would give.
+    blind_regret : float
+        Regret of choosing blindly.
+    guess : float
+        Probability of finding the right user by guessing.
+    """
+
+    points: tuple[TradeoffPoint, ...]
+    least_regret: float
+    blind_regret: float
+    guess: float
+    n_users: int
+    n_states: int
+    n_aux: int
+    alpha: float
+    runs: int
+    steps: int
+    releases: int
+    seed: int
+    rewards: str = "hard"
+    weights: str = WEIGHTS[0]
+    origin: str = ""
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, the points within as well."""
+        return super().to_dict() | {"points": [point.to_dict() for point in self.points]}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild a trade-off from :meth:`to_dict`."""
+        points = tuple(TradeoffPoint.from_dict(point) for point in values["points"])
+        return replace(super().from_dict(dict(values) | {"points": ()}), points=points)
+
+    def front(self, attack: str = "scoreboard") -> tuple[TradeoffPoint, ...]:
+        """Return the points that no other beats in both, by the risk of the given attack, safest first."""
+        chosen = on_front(self.points, attack)
+        return tuple(sorted((p for p, on in zip(self.points, chosen, strict=True) if on), key=lambda p: p.risk.rate))
+
+
+def on_front(points: Sequence[TradeoffPoint], attack: str) -> list[bool]:
+    """Say of each point whether no other has less of one, regret or risk, and no more of the other."""
+    if attack not in ATTACKS:
+        raise OptionError(f"attack must be one of {', '.join(ATTACKS)}, not {attack!r}")
+    if attack == "likelihood" and any(p.likelihood is None for p in points):
+        raise DataError("the attacker who knows the mechanism was not measured here; ask for likelihood=True")
+    cost = np.array([p.regret.mean for p in points])
+    chosen = [p.likelihood if attack == "likelihood" and p.likelihood is not None else p.risk for p in points]
+    risk = np.array([each.rate for each in chosen])
+    no_worse = (cost[:, None] <= cost) & (risk[:, None] <= risk)
+    better = no_worse & ((cost[:, None] < cost) | (risk[:, None] < risk))
+    return [not beaten for beaten in np.asarray(better.any(axis=0)).tolist()]
+
+
+def reading_of(points: Sequence[TradeoffPoint], guess: float) -> str:
+    """Say in one sentence from where to where the choice goes."""
+    front = sorted((p for p in points if p.on_front), key=lambda p: p.risk.rate)
+    safe, cheap = _described(front[0]), _described(front[-1])
+    if safe == cheap:
+        return f"One choice is best in both: {safe}; a guess finds {percent(guess)}."
+    return (
+        f"{len(front)} of {len(points)} choices are not beaten in both: from {safe} to {cheap}; "
+        f"a guess finds {percent(guess)}."
+    )
+
+
+def _described(point: TradeoffPoint) -> str:
+    found, lost = percent(point.risk.rate), two_digits(point.regret.mean)
+    return f"{point.strategy} with {point.noise} {point.amount:g} ({found} found, regret {lost})"

@@ -1,0 +1,210 @@
+"""The trade-off: regret against de-anonymisation for many strategies and amounts of noise (galozy, Section 6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bandits.ads import ads
+from reidrisk.bandits.anonymise import Shared, applied, finished, started
+from reidrisk.bandits.environment import SIGMA, LatentBandit, easy_rewards, hard_rewards
+from reidrisk.bandits.linkage import ATTACKS, Auxiliary, auxiliary, credits, risk_of_credits
+from reidrisk.bandits.regret import Regret, simulate, summarise
+from reidrisk.bandits.strategies import Laplace, PrivateClusters, Step, Strategy, TruncatedSVD, as_steps
+from reidrisk.bandits.surface import Tradeoff, TradeoffPoint, on_front, reading_of
+from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
+from reidrisk.bandits.weights import WEIGHTS, cell_weights
+from reidrisk.errors import OptionError
+from reidrisk.results import Risk
+
+__all__ = ["paper_strategies", "tradeoff"]
+
+Floats = npt.NDArray[np.float64]
+
+_REWARDS = {"hard": hard_rewards, "easy": easy_rewards}
+_QUERIES = 1_000  # attacks at a point, where there are few users
+
+
+def paper_strategies(n_clusters: int) -> tuple[str, ...]:
+    """Return the paper's aggregations for this number of clusters.
+
+    Examples
+    --------
+    >>> paper_strategies(7)
+    ('own', 'average', 'neighbour:1', 'neighbour:2', 'clusters:7', 'clusters:14', 'clusters:21')
+    """
+    sized = (f"clusters:{times * n_clusters}" for times in (1, 2, 3))
+    return ("own", "average", "neighbour:1", "neighbour:2", *sized)
+
+
+def tradeoff(
+    behaviour: Behaviour,
+    strategies: Sequence[Strategy],
+    amounts: Sequence[float],
+    n_aux: int,
+    noise: str = "laplace",
+    alpha: float = 1e-3,
+    weights: str = WEIGHTS[0],
+    rewards: str = "hard",
+    runs: int = 500,
+    steps: int = 2500,
+    releases: int = 2,
+    likelihood: bool = True,
+    seed: int = 0,
+    level: float = 0.95,
+    progress: Callable[[float], None] | None = None,
+) -> Tradeoff:
+    """Measure regret and de-anonymisation for every strategy with every amount of noise on top.
+
+    All points share their runs (users, states, reward noise) and the cells that the attacker knows, so that differences
+    between points are differences between strategies.
+
+    Parameters
+    ----------
+    behaviour : Behaviour
+        Users.
+    strategies : sequence of strategies
+        Aggregations, see :func:`paper_strategies`; noise is put on top of each.
+    amounts : sequence of float
+        Variances of Laplace noise, or ranks.
+    n_aux : int
+        Cells that the attacker knows: 91 for CASAS and Endomondo, 14 for Fitbit in the paper.
+    noise : {"laplace", "svd"}
+        What the amounts are of.
+    alpha : float
+        Tolerance of the scoreboard, and rounding step of the entropy.
+    weights : str
+        Weights of noise, scoreboard and ADS alike (galozy, Section 6.2).
+    rewards : {"hard", "easy"}
+        Rewards of the bandit, with the paper's sigma of 2.
+    runs, steps : int
+        Of the regret.
+    releases : int
+        Draws of the noise at each point, over which runs and attacks are spread.
+    likelihood : bool
+        Whether the attacker who knows the mechanism is measured, too.
+    seed, level
+        Seed of everything, level of the intervals.
+    progress : callable, optional
+        Is told the share that is done, from 0 to 1.
+
+    Examples
+    --------
+    >>> from reidrisk.bandits import clustered_users
+    >>> users = clustered_users(8, n_states=4, n_clusters=2)
+    >>> result = tradeoff(users, ["own", "average"], [0.0, 0.1], n_aux=6, runs=20, steps=50)
+    >>> [(p.strategy, p.amount, round(p.risk.rate, 2)) for p in result.points][::2]
+    [('own', 0.0, 0.82), ('average', 0.0, 0.12)]
+    """
+    if noise not in ("laplace", "svd"):
+        raise OptionError(f"noise must be laplace or svd, not {noise!r}")
+    if rewards not in _REWARDS:
+        raise OptionError(f"rewards must be one of {', '.join(_REWARDS)}, not {rewards!r}")
+    if not strategies or not len(amounts):
+        raise OptionError("give at least one strategy and one amount of noise")
+    if not 1 <= releases <= runs:
+        raise OptionError(f"releases must lie between 1 and the {runs} runs, not {releases!r}")
+    records = checked_records(behaviour.records, least=2)
+    n, d = records.shape[:2]
+    env = LatentBandit(records, _REWARDS[rewards](d), SIGMA)
+    known = auxiliary(records, n_aux, seed, max(1, -(-_QUERIES // (n * releases))))
+    cells = cell_weights(records, weights, alpha)
+    setting = _Setting(behaviour, env, known, cells, alpha, n_aux, runs, steps, releases, seed, level, likelihood)
+    bases = [_base(setting, strategy) for strategy in strategies]
+    topping = [TruncatedSVD(int(a)) if noise == "svd" else Laplace(float(a), weights) for a in amounts]
+    points, todo = [], len(bases) * len(topping)
+    for base in bases:
+        for step, amount in zip(topping, amounts, strict=True):
+            regret, risk, stronger, identifiable = _measured(setting, base, step)
+            points.append(TradeoffPoint(base[0].name, noise, float(amount), regret, risk, stronger, identifiable))
+            if progress is not None:
+                progress(len(points) / todo)
+    marked = tuple(replace(p, on_front=on) for p, on in zip(points, on_front(points, ATTACKS[0]), strict=True))
+    least = summarise(env, simulate(env, None, 0, runs, steps, seed), steps, seed, level, "thompson", bands=False)
+    return Tradeoff(
+        points=marked,
+        least_regret=least.mean,
+        blind_regret=least.baseline,
+        guess=1.0 / n,
+        n_users=n,
+        n_states=d,
+        n_aux=n_aux,
+        alpha=alpha,
+        runs=runs,
+        steps=steps,
+        releases=releases,
+        seed=int(seed),
+        rewards=rewards,
+        weights=weights,
+        origin=behaviour.origin,
+        assumptions=(
+            behaviour.origin,
+            f"Noise is drawn {releases} time{'s' * (releases > 1)} at each point; intervals take the draws as given.",
+            *marked[0].regret.assumptions,
+            *marked[0].risk.assumptions,
+        ),
+        reading=reading_of(marked, 1.0 / n),
+    )
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What is the same at all points."""
+
+    behaviour: Behaviour
+    env: LatentBandit
+    known: Auxiliary
+    cells: Floats
+    alpha: float
+    n_aux: int
+    runs: int
+    steps: int
+    releases: int
+    seed: int
+    level: float
+    likelihood: bool
+
+
+def _base(setting: _Setting, strategy: Strategy) -> list[Shared]:
+    """Return what is shared before noise comes on top: one for each release where it is random, else one for all."""
+    records = setting.env.transitions
+    profiles = checked_profiles(setting.behaviour.profiles, len(records))
+    steps = as_steps(strategy)
+    random = any(isinstance(step, Laplace | PrivateClusters) for step in steps)
+    found = []
+    for release in range(setting.releases if random else 1):
+        shared = started(records, setting.seed, release)
+        for step in steps:
+            shared = applied(shared, step, records, profiles, setting.alpha)
+        found.append(shared)
+    return found
+
+
+def _measured(setting: _Setting, base: list[Shared], step: Step) -> tuple[Regret, Risk, Risk | None, float]:
+    random = len(base) > 1 or (isinstance(step, Laplace) and step.variance > 0)
+    releases = setting.releases if random else 1
+    records, known, n = setting.env.transitions, setting.known, len(setting.env.transitions)
+    found: dict[str, list[Floats]] = {name: [] for name in ATTACKS[: 1 + setting.likelihood]}
+    totals, near, ties = [], [], dict.fromkeys(found, 0.0)
+    ends = np.arange(releases + 1) * setting.runs // releases
+    for release in range(releases):
+        start = replace(base[release % len(base)], release=release)
+        shared = finished(applied(start, step, records, None, setting.alpha, setting.cells))
+        first, last = int(ends[release]), int(ends[release + 1])
+        totals.append(simulate(setting.env, shared.records, first, last - first, setting.steps, setting.seed))
+        for name, collected in found.items():
+            credit, tied = credits(records, shared, known, setting.alpha, setting.cells, name)
+            collected.append(credit)
+            ties[name] += tied / releases
+        near.append(ads(records, shared, setting.cells, setting.alpha))
+    regret = summarise(
+        setting.env, np.concatenate(totals), setting.steps, setting.seed, setting.level, "thompson", bands=False
+    )
+    risks = [
+        risk_of_credits(np.mean(c, axis=0), known, n, setting.n_aux, ties[name], setting.seed, setting.level, name)
+        for name, c in found.items()
+    ]
+    return regret, risks[0], risks[1] if setting.likelihood else None, float(np.mean(near))

@@ -1,0 +1,208 @@
+"""Behaviour: row-stochastic transition matrices and user profiles (galozy, Section 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, OptionError
+
+__all__ = ["Behaviour", "checked_profiles", "checked_records", "matrices", "matrices_of_events", "state_codes"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_ROWS_ADD_UP = 1e-6  # largest deviation of a row sum from 1 that rounding in a file explains
+
+
+@dataclass(frozen=True, eq=False)
+class Behaviour:
+    """What a recommender may know of its users.
+
+    Attributes
+    ----------
+    records : (n, d, d) array
+        Transition matrix of each user; rows are distributions over the next state.
+    profiles : (n, p) array
+        Metadata of each user, by which users are compared and grouped.
+    users : tuple of str
+        Names of the users.
+    states : tuple of str
+        Names of the states.
+    origin : str
+        Where it comes from, in one sentence.
+
+    Examples
+    --------
+    >>> Behaviour([[[0.9, 0.1], [0.5, 0.5]]], [[1.0]], ("ann",), ("rest", "run"), "made up")
+    Behaviour(1 user x 2 states, profiles of 1 number)
+    """
+
+    records: Floats
+    profiles: Floats
+    users: tuple[str, ...]
+    states: tuple[str, ...]
+    origin: str
+
+    def __post_init__(self) -> None:
+        records = checked_records(self.records)
+        object.__setattr__(self, "records", records)
+        object.__setattr__(self, "profiles", checked_profiles(self.profiles, len(records)))
+        if len(self.users) != len(records) or len(self.states) != records.shape[1]:
+            raise DataError(
+                f"{len(records)} matrices of {records.shape[1]} states come with {len(self.users)} users and "
+                f"{len(self.states)} state names; give one name for each"
+            )
+
+    def __repr__(self) -> str:
+        n, d, p = len(self.records), self.records.shape[1], self.profiles.shape[1]
+        return f"Behaviour({n:,} user{'s' * (n != 1)} x {d} states, profiles of {p} number{'s' * (p != 1)})"
+
+
+def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
+    """Return transition matrices as a float array, or name the first row that is not a distribution.
+
+    Parameters
+    ----------
+    records : (n, d, d) array
+        One matrix a user.
+    least : int
+        Fewest users that make sense.
+
+    Examples
+    --------
+    >>> checked_records([[[0.5, 0.4], [0.5, 0.5]]])
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.DataError: row 0 of the matrix of user 0 adds up to 0.9, not to 1; normalise it
+    """
+    array = np.asarray(records, dtype=np.float64)
+    if array.ndim != 3 or array.shape[1] != array.shape[2] or array.shape[1] < 2:
+        raise DataError(f"records must have shape (users, states, states) with 2 states or more, not {array.shape}")
+    if len(array) < least:
+        few = "only 1 user" if len(array) == 1 else f"{len(array)} users"
+        raise DataError(f"there is {few}; to hide or to find one among others, give at least {least}")
+    bad = np.argwhere(~(array >= 0.0) | ~np.isfinite(array))
+    if bad.size:
+        user, row, column = bad[0]
+        raise DataError(
+            f"cell ({row}, {column}) of the matrix of user {user} is {array[tuple(bad[0])]}; "
+            "probabilities are finite and not negative"
+        )
+    sums = array.sum(axis=2)
+    off = np.argwhere(np.abs(sums - 1.0) > _ROWS_ADD_UP)
+    if off.size:
+        user, row = off[0]
+        raise DataError(
+            f"row {row} of the matrix of user {user} adds up to {sums[user, row]:.6g}, not to 1; normalise it"
+        )
+    return array
+
+
+def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
+    """Return profiles as an (n, p) float array, or say what does not fit."""
+    array = np.asarray(profiles, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] != n_users or not array.shape[1]:
+        raise DataError(f"profiles must have a row for each of the {n_users} users, not shape {array.shape}")
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        raise DataError(
+            f"number {bad[0][1]} of the profile of user {bad[0][0]} is not finite; fill it in or leave it out"
+        )
+    return array
+
+
+def matrices(seconds: npt.ArrayLike, counts: npt.ArrayLike) -> Floats:
+    """Turn times and counts into transition matrices (galozy, Section 6.1).
+
+    M[s, s] = seconds spent in s, M[s, s'] = number of transitions from s to s'; then each row is divided by its sum.
+    The row of a state that was never left and in which no time was spent is uniform over all d states.
+
+    Parameters
+    ----------
+    seconds : (n, d) array
+        Time each user spent in each state.
+    counts : (n, d, d) array
+        Observed transitions; what stands on the diagonal is not looked at.
+
+    Examples
+    --------
+    >>> matrices([[3.0, 0.0]], [[[0, 1], [0, 0]]]).tolist()
+    [[[0.75, 0.25], [0.5, 0.5]]]
+    """
+    table = np.array(counts, dtype=np.float64)
+    d = table.shape[1]
+    table[:, np.arange(d), np.arange(d)] = seconds
+    sums = table.sum(axis=2, keepdims=True)
+    missing = sums == 0.0
+    return np.where(missing, 1.0 / d, table / np.where(missing, 1.0, sums))
+
+
+def matrices_of_events(
+    user: Ints,
+    time: Floats,
+    state: Ints,
+    n_users: int,
+    n_states: int,
+    lasting: Floats | None = None,
+    max_gap: float | None = None,
+) -> tuple[Floats, Floats]:
+    """Return transition matrices (n, d, d) and seconds spent (n, d) of numbered users and states.
+
+    A state lasts until the user's next entry, or as long as ``lasting`` says. After a silence of more than
+    ``max_gap`` seconds nothing is known: neither time nor a transition is counted.
+
+    Examples
+    --------
+    >>> user, time, state = np.zeros(3, dtype=int), np.array([0.0, 30.0, 40.0]), np.array([0, 1, 0])
+    >>> matrices_of_events(user, time, state, 1, 2)[1].tolist()
+    [[30.0, 10.0]]
+    """
+    order = np.lexsort((np.arange(len(user)), time, user))
+    user, time, state = user[order], time[order], state[order]
+    gap = np.diff(time, append=time[-1:])
+    goes_on = np.append(user[1:] == user[:-1], False)
+    if max_gap is not None:
+        goes_on &= gap <= max_gap
+    spent = np.where(goes_on, gap, 0.0) if lasting is None else lasting[order]
+    cell = user * n_states + state
+    seconds = np.bincount(cell, weights=spent, minlength=n_users * n_states).reshape(n_users, n_states)
+    follows = np.flatnonzero(goes_on)
+    pair = cell[follows] * n_states + state[follows + 1]
+    counts = np.bincount(pair, minlength=n_users * n_states**2).reshape(n_users, n_states, n_states)
+    return matrices(seconds, counts), np.asarray(seconds, dtype=np.float64)
+
+
+def state_codes(labels: npt.NDArray[Any], states: Sequence[str] | None) -> tuple[tuple[str, ...], Ints]:
+    """Give the states of a log numbers, by a given list, or by the labels that occur, in order.
+
+    Examples
+    --------
+    >>> state_codes(np.array(["run", "rest"]), ["rest", "run"])[1].tolist()
+    [1, 0]
+    >>> state_codes(np.array(["fly", "rest"]), ["rest", "run"])
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.DataError: row 0 has the state 'fly', which is not among the 2 known ones (rest, run); add it ...
+    """
+    seen, codes = np.unique(labels, return_inverse=True)
+    if states is None:
+        if len(seen) < 2:
+            raise DataError(f"the log has only the state {str(seen[0])!r}; a transition needs 2 states or more")
+        return tuple(map(str, seen)), codes.astype(np.int64)
+    if len(set(states)) != len(states) or len(states) < 2:
+        raise OptionError("states must be 2 or more different names")
+    number = {name: i for i, name in enumerate(states)}
+    for name in map(str, seen):
+        if name not in number:
+            row = int(np.argmax(labels == name))
+            known = ", ".join(list(states)[:4]) + (", …" if len(states) > 4 else "")
+            raise DataError(
+                f"row {row} has the state {name!r}, which is not among the {len(states)} known ones ({known}); "
+                "add it to the states, or take the row out"
+            )
+    return tuple(states), np.array([number[str(name)] for name in seen], dtype=np.int64)[codes]

@@ -1,0 +1,91 @@
+"""How much a cell of the matrix counts: by how diverse its values are in the data set (galozy, Section 6.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bandits.transitions import checked_records
+from reidrisk.errors import DataError, OptionError
+
+__all__ = ["WEIGHTS", "cell_entropy", "cell_weights"]
+
+Floats = npt.NDArray[np.float64]
+
+WEIGHTS = ("inverse entropy", "uniform", "entropy")
+"""Names of the ways to weigh cells."""
+
+
+def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
+    """Return the entropy of each cell over the users, in bits: H = -sum_x p(x) log2 p(x).
+
+    Values are rounded to multiples of ``alpha`` first, the tolerance of the scoreboard: without rounding, nearly all
+    values of a cell differ and its entropy says nothing. The formula in the paper lacks the minus sign.
+
+    Parameters
+    ----------
+    records : (n, d, d) array
+        Transition matrices.
+    alpha : float
+        Width of a rounding step.
+
+    Examples
+    --------
+    >>> two = [[[0.5, 0.5], [0.0, 1.0]], [[0.9, 0.1], [0.0, 1.0]]]
+    >>> cell_entropy(two).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
+    array = checked_records(records)
+    if not alpha > 0:
+        raise OptionError(f"alpha must be above 0, not {alpha!r}")
+    n = len(array)
+    values = np.sort(np.rint(array.reshape(n, -1) / alpha), axis=0)
+    entropy = np.zeros(values.shape[1])
+    # A value that ends its run at row i has occurred i - (end of the run before) times.
+    ends = np.vstack([values[1:] != values[:-1], np.ones(values.shape[1], dtype=np.bool_)])
+    cells, rows = np.nonzero(ends.T)
+    first = np.append(True, cells[1:] != cells[:-1])
+    share = np.diff(rows, prepend=-1)
+    share[first] = rows[first] + 1
+    p = share / n
+    np.add.at(entropy, cells, -p * np.log2(p))
+    return np.maximum(entropy, 0.0).reshape(array.shape[1:])
+
+
+def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[0], alpha: float = 1e-3) -> Floats:
+    """Return the weight of each cell.
+
+    ``"inverse entropy"`` is the paper's formula, w = 1 / H, with w = 0 where H = 0: a cell that is the same for
+    everybody tells nothing. It gives *less* weight, so less noise, to diverse cells, against the paper's own words
+    ('the more unique the cell value, the more noise is added'). ``"entropy"`` is w = H, which does what the words
+    say; ``"uniform"`` is w = 1.
+
+    Parameters
+    ----------
+    records : (n, d, d) array
+        Transition matrices.
+    weights : str or (d, d) array
+        One of :data:`WEIGHTS`, or the weights themselves.
+    alpha : float
+        Width of a rounding step, see :func:`cell_entropy`.
+
+    Examples
+    --------
+    >>> two = [[[0.5, 0.5], [0.0, 1.0]], [[0.9, 0.1], [0.0, 1.0]]]
+    >>> cell_weights(two).tolist(), cell_weights(two, "uniform").tolist()
+    ([[1.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]])
+    """
+    array = np.asarray(records, dtype=np.float64)
+    if not isinstance(weights, str):
+        given = np.asarray(weights, dtype=np.float64)
+        if given.shape != array.shape[1:] or not (np.isfinite(given).all() and (given >= 0).all()):
+            raise DataError(f"weights must be finite, not negative, and of shape {array.shape[1:]}, not {given.shape}")
+        return given
+    if weights not in WEIGHTS:
+        raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, or an array, not {weights!r}")
+    if weights == "uniform":
+        return np.ones(array.shape[1:])
+    entropy = cell_entropy(array, alpha)
+    if weights == "entropy":
+        return entropy
+    return np.divide(1.0, entropy, out=np.zeros_like(entropy), where=entropy > 0)
