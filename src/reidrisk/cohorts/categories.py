@@ -81,21 +81,12 @@ def category_visits(visits: Any, categories: Any, users: Any = None) -> Category
     names = labels["category"].unique().sort()
     numbered = pl.DataFrame({"category": names, "column": np.arange(len(names), dtype=np.int32)})
     labels = labels.join(numbered, on="category").select(key, "column").unique()
-    known = seen.lazy().select("user", key).join(labels.lazy().select(key).unique(), on=key, how="semi")
-    cells = (
-        known.unique()
-        .join(labels.lazy(), on=key)
-        .join(rows.lazy(), on="user")
-        .select("row", "column")
-        .unique()
-        .sort("row", "column")
-        .collect()
-    )
-    covered = known.select(pl.len()).collect().item() / max(len(seen), 1)
-    shape = (len(rows), len(names))
-    starts = np.searchsorted(cells["row"].to_numpy(), np.arange(shape[0] + 1))
-    columns = cells["column"].to_numpy()
-    matrix = sparse.csr_array((np.ones(columns.size, dtype=bool), columns, starts), shape=shape)
+    covered = seen[key].is_in(labels[key].unique().implode()).mean() if len(seen) else 0.0
+    located = seen.lazy().select("user", key).join(labels.lazy(), on=key).join(rows.lazy(), on="user")
+    cells = located.select("row", "column").collect()
+    # Counting sort by row; cells that occur more than once become one.
+    shape, ones = (len(rows), len(names)), np.ones(len(cells), dtype=bool)
+    matrix = sparse.coo_array((ones, (cells["row"].to_numpy(), cells["column"].to_numpy())), shape=shape).tocsr()
     return CategoryVisits(matrix, rows["user"].to_arrow(), tuple(names.to_list()), float(covered))
 
 
@@ -125,13 +116,13 @@ def _population(seen: Any, users: Any) -> Any:
         everyone = users if isinstance(users, pl.Series) else pl.Series("user", list(users), dtype=seen["user"].dtype)
         if everyone.n_unique() != len(everyone):
             raise DataError(f"user {everyone.filter(everyone.is_duplicated())[0]!r} is listed twice in users")
-        unknown = seen.select("user").unique().join(pl.DataFrame({"user": everyone}), on="user", how="anti")
-        if len(unknown):
+        known = seen["user"].is_in(everyone.implode())
+        if not known.all():
             raise DataError(
-                f"user {unknown['user'].sort()[0]!r} has visits but is not among users; "
+                f"user {seen['user'].filter(~known).min()!r} has visits but is not among users; "
                 "add them to users, with the cohort -1 if they have none"
             )
-    return pl.DataFrame({"user": everyone, "row": np.arange(len(everyone), dtype=np.int64)})
+    return pl.DataFrame({"user": everyone, "row": np.arange(len(everyone), dtype=np.int32)})
 
 
 def _labels(categories: Any, key: str) -> Any:

@@ -1,0 +1,113 @@
+"""Intervals hold the true gap as often as they say; 'beyond chance' and 'beyond doubt' keep their error rates."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from reidrisk import cohorts
+from reidrisk.cohorts.counts import CohortCounts
+from reidrisk.cohorts.significance import discoveries, gap_intervals, p_values
+
+
+def drawn(rng: np.random.Generator, sizes: np.ndarray, truth: np.ndarray) -> CohortCounts:
+    """Draw visits of cohorts of these sizes, with probabilities (m, c)."""
+    visits = rng.binomial(sizes[:, None], truth).astype(np.int32)
+    population = visits.sum(axis=0).astype(np.int64)
+    names = tuple(map(str, range(truth.shape[1])))
+    return CohortCounts(np.arange(sizes.size), sizes, visits, population, int(sizes.sum()), names)
+
+
+def true_gaps(sizes: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    return (truth - sizes @ truth / sizes.sum()).max(axis=1)
+
+
+@pytest.mark.parametrize("c", [1, 15])
+@pytest.mark.parametrize("sizes", [[20] * 12, [5, 30, 30, 400, 1_000], [25, 25]])
+def test_intervals_hold_the_true_gap(c, sizes):
+    rng = np.random.default_rng(c + len(sizes))
+    sizes = np.array(sizes)
+    inside = []
+    for _ in range(400):
+        truth = rng.beta(0.5, 4, (sizes.size, c))
+        low, high = gap_intervals(drawn(rng, sizes, truth))
+        gap = true_gaps(sizes, truth)
+        inside += ((low <= gap + 1e-12) & (gap <= high + 1e-12)).tolist()
+    # Three standard errors below the level; the intervals are meant to be too wide rather than too narrow.
+    assert np.mean(inside) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(inside))
+
+
+def test_the_largest_of_many_gaps_is_no_evidence_by_itself():
+    """With the same truth everywhere the true gap is 0; the plain gap is far above, the lower end is not."""
+    rng = np.random.default_rng(0)
+    sizes, truth = np.full(200, 40), np.full((200, 100), 0.1)
+    counts = drawn(rng, sizes, truth)
+    found = cohorts.sensitivity_of_counts(counts, t=0.1)
+    assert found.gap.mean() > 0.1
+    assert (found.low <= 0).mean() >= 0.97
+    assert not found.beyond_doubt.any()
+
+
+def test_intervals_shrink_with_the_cohort_and_vanish_with_the_rest():
+    small = cohorts.count_visits(np.repeat([0, 1], [20, 2_000]), np.arange(2_020)[:, None] % 4 == 0)
+    large = cohorts.count_visits(np.repeat([0, 1], [2_000, 2_000]), np.arange(4_000)[:, None] % 4 == 0)
+    width = [high[0] - low[0] for low, high in (gap_intervals(small), gap_intervals(large))]
+    assert width[0] > 5 * width[1]
+    low, high = gap_intervals(cohorts.count_visits([0, 0, 0], [[1], [0], [1]]))
+    assert (low[0], high[0]) == (0.0, 0.0)  # the cohort is the population
+
+
+@pytest.mark.parametrize("sizes", [[30] + [50] * 4, [200, 20_000]])
+def test_p_values_are_small_no_more_often_than_they_say_at_the_edge(sizes):
+    """The true gap of cohort 0 is exactly t: the hardest case that is not sensitive."""
+    rng = np.random.default_rng(len(sizes))
+    sizes, t, rest = np.array(sizes), 0.1, 0.15
+    truth = np.full((sizes.size, 1), rest)
+    truth[0] = rest + t * sizes.sum() / sizes[1:].sum()
+    assert true_gaps(sizes, truth)[0] == pytest.approx(t)
+    p = np.array([p_values(drawn(rng, sizes, truth), t)[0] for _ in range(3_000)])
+    for alpha in (0.01, 0.05, 0.2):
+        assert (p <= alpha).mean() <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / p.size)
+
+
+def test_p_values_approach_the_binomial_tail_for_a_large_population():
+    assignment = np.repeat([0, 1], [50, 2_000_000])
+    visited = np.zeros((2_000_050, 1), dtype=bool)
+    visited[:20] = True
+    counts = cohorts.count_visits(assignment, visited)
+    assert p_values(counts, 0.25)[0] == pytest.approx(binom.sf(19, 50, 0.25 + 20 / 2_000_050), rel=0.01)
+
+
+def test_chance_on_twenty_people_is_not_doubt_free_on_twenty_thousand():
+    for size, sure in ((20, False), (20_000, True)):
+        assignment = np.repeat([0, 1], [size, 30 * size])
+        visited = (np.arange(31 * size) % 20 < 2)[:, None]
+        visited[:size] = (np.arange(size) % 20 < 5)[:, None]
+        found = cohorts.sensitivity(assignment, visited, t=0.1)
+        assert found.sensitive.tolist() == [True, False]
+        assert found.beyond_chance.tolist() == found.beyond_doubt.tolist() == [sure, False]
+
+
+def test_the_three_counts_are_nested_and_keep_their_rates():
+    """600 cohorts at the edge of t, 60 truly above: discoveries contain few of the 600, doubt-free ones none."""
+    rng = np.random.default_rng(7)
+    sizes, t = np.full(10_660, 300), 0.1
+    wrong, found_true, any_wrong = [], [], []
+    for _ in range(10):
+        truth = np.full((sizes.size, 2), 0.05)
+        truth[:600, 0] = 0.05 + t
+        truth[600:660, 1] = 0.35
+        found = cohorts.sensitivity_of_counts(drawn(rng, sizes, truth), t)
+        assert not (found.beyond_doubt & ~found.beyond_chance).any()
+        assert not (found.beyond_chance & ~found.sensitive).any()
+        edge = true_gaps(sizes, truth) <= t
+        wrong.append((found.beyond_chance & edge).sum() / max(found.beyond_chance.sum(), 1))
+        found_true.append(found.beyond_chance[600:660].mean())
+        any_wrong.append((found.beyond_doubt & edge).any())
+    assert np.mean(wrong) <= 0.05
+    assert np.mean(found_true) >= 0.9
+    assert sum(any_wrong) <= 2
+
+
+def test_discoveries_follow_benjamini_and_hochberg_by_hand():
+    p = np.array([0.6, 0.001, 0.03, 0.025])  # limits 0.0125, 0.025, 0.0375, 0.05 for the sorted values
+    assert discoveries(p, 0.05).tolist() == [False, True, True, True]
