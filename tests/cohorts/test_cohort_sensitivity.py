@@ -11,6 +11,7 @@ from scipy.stats import wasserstein_distance
 
 from reidrisk import cohorts
 from reidrisk.cohorts.counts import reference
+from reidrisk.cohorts.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity import SensitivitySummary
 from reidrisk.errors import DataError, OptionError
 
@@ -75,6 +76,25 @@ def test_equality_is_decided_in_whole_numbers_where_floats_would_err():
         assert not cohorts.sensitivity(assignment, visited, t=0.1).sensitive.any()
         above = cohorts.sensitivity(np.append(assignment, 1), np.append(visited, [[False]], axis=0), t=0.1)
         assert above.sensitive.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("beyond", [-1, 1])
+def test_a_gap_of_billions_is_compared_with_t_to_the_last_user(beyond):
+    """Two numbers of users are coprime, so the gap can lie 5e-19 off t: less than a float resolves."""
+    n, size = 1_999_999_991, 1_000_000_000
+    target = n * size // 10 + beyond
+    visits = target * pow(n, -1, size) % size
+    population = (visits * n - target) // size
+    assert 0 < visits <= population
+    counts = cohorts.CohortCounts(
+        cohorts=np.array([0, 1]),
+        sizes=np.array([size, n - size]),
+        visits=np.array([[visits], [population - visits]], dtype=np.int32),
+        population=np.array([population]),
+        n_users=n,
+        categories=("x",),
+    )
+    assert exceeding(counts, gaps(counts), 0.1).tolist() == [beyond > 0, False]
 
 
 @given(tables())

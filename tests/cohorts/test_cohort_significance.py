@@ -69,6 +69,25 @@ def test_p_values_are_small_no_more_often_than_they_say_at_the_edge(sizes):
         assert (p <= alpha).mean() <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / p.size)
 
 
+def test_p_values_take_the_number_of_categories_into_account():
+    """Forty categories, all at the edge: the smallest of forty p-values would be small far too often."""
+    rng = np.random.default_rng(3)
+    sizes, t = np.array([200, 400_000]), 0.1
+    truth = np.full((2, 40), 0.15)
+    truth[0] += t * sizes.sum() / sizes[1]
+    p = np.array([p_values(drawn(rng, sizes, truth), t)[0] for _ in range(400)])
+    assert (p <= 0.1).mean() <= 0.1 + 3 * np.sqrt(0.09 / p.size)
+
+
+def test_a_cohort_that_is_half_of_everyone_is_compared_with_the_other_half():
+    """A gap of 0.1001 from the population is one of 0.2002 from the rest, and no evidence that the gap exceeds 0.1."""
+    sizes = np.array([1_000_000, 1_000_000])
+    visits = np.array([[500_200], [300_000]], dtype=np.int32)
+    counts = CohortCounts(np.arange(2), sizes, visits, visits.sum(axis=0).astype(np.int64), 2_000_000, ("x",))
+    assert cohorts.sensitivity_of_counts(counts, 0.1).sensitive.tolist() == [True, False]
+    assert p_values(counts, 0.1)[0] > 0.3
+
+
 def test_p_values_approach_the_binomial_tail_for_a_large_population():
     assignment = np.repeat([0, 1], [50, 2_000_000])
     visited = np.zeros((2_000_050, 1), dtype=bool)
