@@ -174,10 +174,13 @@ def _ratio(epsilon: float, delta: float, discrete: bool) -> float:
 
 def _measurements(plan: Plan) -> dict[str, Any]:
     """Return the noise of each table, after opendp has agreed that together it keeps within the budget."""
-    dp = require("opendp.prelude", "release", "a real release")
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
-    made = {b.name: dp.m.make_gaussian(*space, scale=s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
+    # Not its prelude, which loads every library there is for it.
+    mod, domains, metrics, noise = (
+        require(f"opendp.{part}", "release", "a real release") for part in ("mod", "domains", "metrics", "measurements")
+    )
+    mod.enable_features("contrib")
+    space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l2_distance(T="f64")
+    made = {b.name: noise.make_gaussian(*space, scale=s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
     spent = {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks}
     if plan.budget == "joint":
         allowed = {"all": (sum(spent.values()), 1.0)}

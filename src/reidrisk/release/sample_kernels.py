@@ -1,0 +1,55 @@
+"""Compiled drawing of users from a mixture of types; :func:`draw_twin` is the same in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+__all__ = ["draw_sets", "draw_twin"]
+
+
+@njit(cache=True, nogil=True)
+def draw_sets(order: Any, types: Any, uniform: Any, steps: Any, sets: Any) -> None:
+    """Fill ``sets`` (users, r, k): tokens ascending, duplicates once, -1 behind; users in the given order."""
+    _, r, k, n = steps.shape
+    for place in range(order.size):
+        u = order[place]
+        t = types[u]
+        for i in range(r):
+            size = 0
+            for s in range(k):
+                row = steps[t, i, s]
+                value = uniform[u, i, s]
+                low, high = 0, n - 1
+                while low < high:  # the first token whose step is above the value
+                    middle = (low + high) // 2
+                    if row[middle] > value:
+                        high = middle
+                    else:
+                        low = middle + 1
+                j = size
+                while j > 0 and sets[u, i, j - 1] > low:
+                    j -= 1
+                if j > 0 and sets[u, i, j - 1] == low:
+                    continue
+                for m in range(size, j, -1):
+                    sets[u, i, m] = sets[u, i, m - 1]
+                sets[u, i, j] = low
+                size += 1
+            for s in range(size, k):
+                sets[u, i, s] = -1
+
+
+def draw_twin(
+    types: npt.NDArray[Any], uniform: npt.NDArray[np.float64], steps: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """Return what :func:`draw_sets` fills in."""
+    n = steps.shape[3]
+    tokens = np.minimum((steps[types] <= uniform[..., None]).sum(axis=3), n - 1)
+    tokens.sort(axis=2)
+    tokens[..., 1:][tokens[..., 1:] == tokens[..., :-1]] = n
+    tokens.sort(axis=2)
+    return np.where(tokens == n, -1, tokens)
