@@ -153,6 +153,8 @@ def test_other_bad_input_is_refused(tmp_path):
         table.assign([0.5])
     with pytest.raises(DataError, match="one true or false"):
         SortingLSH([2, 1, 1], [True], bits=3)
+    with pytest.raises(OptionError, match="min_domains"):
+        table.cohort(["a.org"], min_domains=-1)
     with pytest.raises(OptionError, match="min_size"):
         SortingLSH.fit([1, 2], 0)
     with pytest.raises(OptionError, match="bits"):

@@ -55,7 +55,7 @@ def test_a_list_learnt_on_a_subset_is_judged_on_everyone():
 
 def test_a_refreshed_list_says_how_many_cohorts_change_sides():
     lists = [Blocklist(cohorts_, 0.1) for cohorts_ in ((1, 2, 3), (2, 3, 4, 5), ())]
-    found = cohorts.blocklist_changes(*lists)
+    found = cohorts.blocklist_changes(lists)
     assert (found.blocked, found.added, found.removed, found.stayed) == ((3, 4, 0), (2, 0), (1, 4), (2, 0))
     assert "3.5 cohorts change sides" in found.reading
 
@@ -103,7 +103,7 @@ def test_bad_lists_thresholds_and_edges_are_refused():
     with pytest.raises(DataError, match="-1 is no cohort"):
         Blocklist((-1,), 0.1)
     with pytest.raises(DataError, match="at least two blocklists"):
-        cohorts.blocklist_changes(Blocklist((1,), 0.1))
+        cohorts.blocklist_changes([Blocklist((1,), 0.1)])
     with pytest.raises(DataError, match="no user is in a blocked cohort"):
         cohorts.empty_cohort(counts, Blocklist((7,), 0.1))
     for thresholds in ([], [0.2, 0.1]):

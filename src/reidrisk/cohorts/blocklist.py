@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,12 +142,12 @@ def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None 
     )
 
 
-def blocklist_changes(*blocklists: Blocklist) -> BlocklistChanges:
+def blocklist_changes(blocklists: Sequence[Blocklist]) -> BlocklistChanges:
     """Compare blocklists that follow each other in time: how many cohorts change sides at each refresh.
 
     Examples
     --------
-    >>> found = blocklist_changes(Blocklist((1, 2, 3), 0.1), Blocklist((2, 3, 4, 5), 0.1))
+    >>> found = blocklist_changes([Blocklist((1, 2, 3), 0.1), Blocklist((2, 3, 4, 5), 0.1)])
     >>> found.added, found.removed, found.stayed
     ((2,), (1,), (2,))
     """

@@ -195,6 +195,8 @@ class SortingLSH:
         >>> table.cohort(["a.org", "b.org"]), table.cohort(["a.org", "b.org"], min_domains=2)
         (-1, 0)
         """
+        if isinstance(min_domains, bool) or not isinstance(min_domains, int | np.integer) or min_domains < 0:
+            raise OptionError(f"min_domains must be a whole number of at least 0, not {min_domains!r}")
         lists = domain_lists(domains)
         hashes, counts = signatures(lists, self._bits)
         cohorts = np.where(counts >= min_domains, self.assign(hashes), -1)

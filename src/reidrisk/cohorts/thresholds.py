@@ -59,9 +59,9 @@ class FrequencyHistogram(Result):
 
 
 def threshold_curve(
-    counts: CohortCounts, thresholds: Sequence[float] = THRESHOLDS, level: float = 0.95
+    counts: CohortCounts, thresholds: Sequence[float] | None = None, level: float = 0.95
 ) -> ThresholdCurve:
-    """Return what each threshold would block.
+    """Return what each threshold would block; from 0.005 to 0.3 when none are given.
 
     Examples
     --------
@@ -71,6 +71,7 @@ def threshold_curve(
     >>> curve.cohorts, [round(share, 2) for share in curve.users]
     ((0.5, 0.0), [0.33, 0.0])
     """
+    thresholds = THRESHOLDS if thresholds is None else thresholds
     if not len(thresholds) or any(b <= a for a, b in itertools.pairwise(thresholds)):
         raise OptionError("thresholds must ascend, and there must be at least one")
     found = gaps(counts)
@@ -94,12 +95,12 @@ def threshold_curve(
 
 
 def frequency_histogram(
-    counts: CohortCounts, edges: Sequence[float] = EDGES, below: float = 0.05
+    counts: CohortCounts, edges: Sequence[float] | None = None, below: float = 0.05
 ) -> FrequencyHistogram:
     """Return how many categories each share of the population visited (floc, figure of Definition 1).
 
-    ``below`` asks for the share of categories visited by fewer users than that; in the paper more than 90 % are below
-    0.05.
+    Bins are a hundredth wide where no edges are given. ``below`` asks for the share of categories visited by fewer
+    users than that; in the paper more than 90 % are below 0.05.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def frequency_histogram(
     >>> found.categories, found.share_below
     ((1, 1), 0.5)
     """
-    bins = np.asarray(edges, dtype=np.float64)
+    bins = np.asarray(EDGES if edges is None else edges, dtype=np.float64)
     if bins.size < 2 or (np.diff(bins) <= 0).any():
         raise OptionError("edges must ascend, and there must be at least two")
     freq = counts.population_freq
