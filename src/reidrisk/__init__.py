@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reidrisk import attacks, audit, bounds, io, measure, populations, report, topics
+    from reidrisk import attacks, audit, bounds, cohorts, io, measure, populations, report, topics
     from reidrisk.channel import Channel
     from reidrisk.errors import ReidRiskError
     from reidrisk.results import Bound, Difference, Measurement, Risk
@@ -33,6 +33,7 @@ __all__ = [
     "attacks",
     "audit",
     "bounds",
+    "cohorts",
     "io",
     "measure",
     "populations",
