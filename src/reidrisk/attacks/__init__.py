@@ -8,11 +8,13 @@ from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.overlap import Overlap
 from reidrisk.attacks.pooled import Pooled, pool
+from reidrisk.attacks.scoreboard import Cells, Scoreboard
 from reidrisk.attacks.sets import LooseSets, StrictSets
 
 __all__ = [
     "Attack",
     "Both",
+    "Cells",
     "Either",
     "FullInformation",
     "Groups",
@@ -22,6 +24,7 @@ __all__ = [
     "Overlap",
     "Pooled",
     "ProfileBayes",
+    "Scoreboard",
     "StrictSets",
     "WeightedHamming",
     "pool",

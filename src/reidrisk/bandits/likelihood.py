@@ -5,12 +5,13 @@ A target r' fits the known cells aux by
     score(aux, r') = sum over known cells i of  log f(r'_i | aux_i) - log g(r'_i),
 
 f being the distribution that the mechanism gives a cell of true value aux_i, and g that of the cell among all shared
-records: a rare value that fits says more than a common one. What f is depends on the mechanism:
+records (a kernel estimate of the width of the noise): a rare value that fits says more than a common one. What f is
+depends on the mechanism:
 
 - **nothing changed** (own or a neighbour's record): the cell agrees, or the record is ruled out;
 - **noise**: aux_i plus Laplace noise of known scale b_i, cut off at 0 and divided by the sum of its row. That sum is
-  not known; in its place comes its expectation, E max(m + Z, 0) = m + b/2 e^(-m/b) for each cell, m = aux_i where it
-  is known and an even share of what is left of the row elsewhere;
+  not known; in its place come its mean and variance, from E max(m + Z, 0) = m + b/2 e^(-m/b) for each cell, m = aux_i
+  where it is known and an even share of what is left of the row elsewhere;
 - **averages and truncated matrices**: Laplace around aux_i with the spread of the cell among the shared records,
   together with the noise. An average of m records without noise also obeys hard limits: aux_i / m <= r'_i <= (aux_i +
   m - 1) / m.
@@ -105,30 +106,30 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
 
 def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
     """Work out the densities, from what is public alone: the shared records, the mechanism, and the known cells."""
-    targets = shared.records.reshape(len(shared.records), -1)
+    targets = np.ascontiguousarray(shared.records.reshape(len(shared.records), -1))
     behind = np.bincount(shared.source)[shared.source].astype(np.float64)
+    truncated = any(isinstance(step, TruncatedSVD) for step in shared.steps)
     averaged = bool((shared.sizes > 1).any())
-    changed = averaged or any(isinstance(step, TruncatedSVD) for step in shared.steps)
     noisy = bool(shared.scale.any())
-    centre = np.median(targets, axis=0)
-    spread = np.abs(targets - centre).mean(axis=0)
-    if not noisy and not changed:
+    if not (noisy or averaged or truncated):
         ones = np.ones(cells.shape)
-        common = to_grid(np.log(_share_at(targets)))
+        common = to_grid(np.log(_nearby(targets, np.full(targets.shape[1], _EXACT)) / len(targets)))
         return Model(ones, ones, 0 * ones, 0 * ones, common, behind, False, True, False)
-    noise = shared.scale.ravel()
-    total = _row_totals(shared.scale, cells, values) if noisy else np.ones(cells.shape)
-    scale = np.broadcast_to(noise[cells], cells.shape)
-    if changed:
+    centre = np.median(targets, axis=0)
+    total, scale = _noise(shared.scale, cells, values)
+    # The same of the middle record: how far noise alone spreads a cell among the shared records.
+    everything = np.arange(targets.shape[1])[None]
+    middle_total, middle_scale = (x[0] for x in _noise(shared.scale, everything, centre[None]))
+    width = middle_scale / middle_total
+    if averaged or truncated:
+        spread = np.maximum(np.abs(targets - centre).mean(axis=0), _NARROW)
         beyond = np.sqrt(np.maximum((total * spread[cells]) ** 2 - scale**2, 0.0))
-        scale = np.maximum(np.hypot(scale, beyond), _NARROW)
-    width = np.maximum(spread, _NARROW)
-    common = -np.abs(targets - centre) / width - np.log(2 * width)
+        scale, width = np.hypot(scale, beyond), np.maximum(width, spread)
+    common = np.log(_nearby(targets, width, noisy) / (2 * np.where(width > 0, width, 1.0) * len(targets)))
     if noisy:
         zeros = ((targets == 0).sum(axis=0) + 0.5) / (len(targets) + 1.0)
-        common = np.where(targets == 0, np.log(zeros), common + np.log1p(-zeros))
-    told = scale > 0
-    safe = np.where(told, scale, 1.0)
+        common = np.where(targets == 0, np.log(zeros), common)
+    safe = np.where(scale > 0, scale, 1.0)
     return Model(
         scale=np.ascontiguousarray(scale),
         total=total,
@@ -138,7 +139,7 @@ def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
         behind=behind,
         cuts_off=noisy,
         exact=False,
-        limited=averaged and not noisy and not any(isinstance(step, TruncatedSVD) for step in shared.steps),
+        limited=averaged and not noisy and not truncated,
     )
 
 
@@ -162,30 +163,63 @@ def reference(shared: Shared, cells: Ints, values: Floats) -> Ints:
     return np.asarray(np.where(scale > 0, told, 0).sum(axis=2))
 
 
-def _row_totals(scale: Floats, cells: Ints, values: Floats) -> Floats:
-    """Return, for each query and known cell, the expected sum of its row after noise and cutting off: (q, a)."""
+def _noise(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Return, for each query and known cell, the expected sum of its row, and how far the cell is from its true value.
+
+    The sum S of a row after cutting off has the moments of its cells, m + b/2 e^(-m/b) and m^2 + 2 b^2 - b^2
+    e^(-m/b). What is not known of S moves a cell by its share of the row: the scales of both add up in squares.
+    """
     d, q = len(scale), len(cells)
-    mean, known = np.zeros((q, d * d)), np.zeros((q, d * d), dtype=np.bool_)
-    np.put_along_axis(mean, cells, values, axis=1)
+    noise = np.broadcast_to(scale.ravel()[cells], cells.shape)
+    if not scale.any():
+        return np.ones(cells.shape), noise
+    flat, known = np.zeros((q, d * d)), np.zeros((q, d * d), dtype=np.bool_)
+    np.put_along_axis(flat, cells, values, axis=1)
     np.put_along_axis(known, cells, True, axis=1)
-    given, told = mean.reshape(q, d, d), known.reshape(q, d, d)
+    given, told = flat.reshape(q, d, d), known.reshape(q, d, d)
     left = np.maximum(1.0 - given.sum(axis=2), 0.0) / np.maximum((~told).sum(axis=2), 1)
     cell = np.where(told, given, left[:, :, None])
-    safe = np.where(scale > 0, scale, 1.0)
-    expected = cell + np.where(scale > 0, safe / 2 * np.exp(-cell / safe), 0.0)
-    return np.take_along_axis(expected.sum(axis=2), cells // d, axis=1)
+    cut = np.exp(-cell / np.where(scale > 0, scale, 1.0))
+    mean = cell + scale / 2 * cut
+    variance = np.maximum(cell**2 + (2.0 - cut) * scale**2 - mean**2, 0.0)
+    rows = cells // d
+    total = np.take_along_axis(mean.sum(axis=2), rows, axis=1)
+    unsure = np.sqrt(np.take_along_axis(variance.sum(axis=2), rows, axis=1) / 2.0)  # as the scale of a Laplace variable
+    return total, np.where(noise > 0, np.hypot(noise, values / total * unsure), 0.0)
 
 
-def _share_at(targets: Floats) -> Floats:
-    """Return the share of records with (all but) the same value in each cell: (n, m)."""
-    n = len(targets)
-    order = np.sort(targets, axis=0)
-    share = np.empty(targets.shape)
-    for cell in range(targets.shape[1]):
-        column = order[:, cell]
-        high = np.searchsorted(column, targets[:, cell] + _EXACT, side="right")
-        share[:, cell] = (high - np.searchsorted(column, targets[:, cell] - _EXACT, side="left")) / n
-    return share
+def _nearby(targets: Floats, width: Floats, without_zeros: bool = False) -> Floats:
+    """Return how many records are near each one in each cell: sum over records j of e^(-|r_i - r_j| / width), (n, m).
+
+    A cell of width 0 tells nothing, and has 1. With ``without_zeros``, records that are 0 there are not counted.
+    """
+    order = np.argsort(targets, axis=0, kind="stable")
+    out = np.ones(targets.shape)
+    _add_nearby(np.take_along_axis(targets, order, axis=0), order, width, without_zeros, out)
+    return out
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_nearby(
+    ascending: Any, order: Any, width: Any, without_zeros: bool, out: Any
+) -> None:  # pragma: no cover - compiled
+    """Sum over the records below, then over those above: each sum follows from that of the neighbour."""
+    n, m = ascending.shape
+    for c in range(m):
+        if not width[c] > 0.0:
+            continue
+        first = 0
+        while without_zeros and first < n - 1 and ascending[first, c] == 0.0:
+            first += 1
+        below = 0.0
+        for i in range(first, n):
+            if i > first:
+                below = (below + 1.0) * np.exp(-(ascending[i, c] - ascending[i - 1, c]) / width[c])
+            out[order[i, c], c] += below
+        above = 0.0
+        for i in range(n - 2, first - 1, -1):
+            above = (above + 1.0) * np.exp(-(ascending[i + 1, c] - ascending[i, c]) / width[c])
+            out[order[i, c], c] += above
 
 
 @numba.njit(nogil=True, cache=True)

@@ -91,8 +91,13 @@ def _seconds(table: Any, column: str) -> Floats:
     cells = pl.Series(table.column(column))
     if cells.dtype == pl.String:
         numbers = cells.cast(pl.Float64, strict=False)
-        times = cells.str.to_datetime(strict=False, time_unit="us") if numbers.null_count() else numbers
-        cells = times if numbers.null_count() else numbers
+        if numbers.null_count():
+            try:
+                cells = cells.str.to_datetime(strict=False, time_unit="us")
+            except pl.exceptions.ComputeError:  # not one of them looks like a time
+                cells = numbers
+        else:
+            cells = numbers
     if cells.dtype.is_temporal():
         cells = cells.cast(pl.Datetime("us")).dt.timestamp("us").cast(pl.Float64) / 1e6
     values = cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()

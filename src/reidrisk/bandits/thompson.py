@@ -128,10 +128,7 @@ def filtered(
     belief = np.zeros(len(matrix))
     belief[:d] = 1.0 / d if prior is None else prior
     out = np.empty((len(arms), d))
-    scratch, chance = np.empty(len(matrix)), np.empty(tables.levels.shape[1])
-    for t, arm in enumerate(arms):
-        _update(belief, matrix, tables.levels[arm], tables.level[arm], rewards[t], tables.sigma, scratch, chance)
-        out[t] = belief[:d]
+    _filter(belief, matrix, tables.levels, tables.level, tables.sigma, np.asarray(arms, dtype=np.int64), rewards, out)
     return out
 
 
@@ -226,6 +223,16 @@ def _update(
         w0, w1, w2, w3 = scratch[s], scratch[s + 1], scratch[s + 2], scratch[s + 3]
         for j in range(width):
             belief[j] += w0 * assumed[s, j] + w1 * assumed[s + 1, j] + w2 * assumed[s + 2, j] + w3 * assumed[s + 3, j]
+
+
+@numba.njit(nogil=True, cache=True)
+def _filter(
+    belief: Any, assumed: Any, levels: Any, level: Any, sigma: float, arms: Any, rewards: Any, out: Any
+) -> None:  # pragma: no cover - compiled
+    scratch, chance = np.empty(len(assumed)), np.empty(levels.shape[1])
+    for t in range(len(arms)):
+        _update(belief, assumed, levels[arms[t]], level[arms[t]], rewards[t], sigma, scratch, chance)
+        out[t] = belief[: out.shape[1]]
 
 
 @numba.njit(nogil=True, cache=True)

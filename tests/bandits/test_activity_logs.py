@@ -1,0 +1,220 @@
+"""Logs become matrices as the paper defines them, and published formats are read as they are."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reidrisk import bandits
+from reidrisk.bandits.casas import OTHER, read_home, sensor_graph
+from reidrisk.bandits.endomondo import read_workouts
+from reidrisk.bandits.transitions import checked_records
+from reidrisk.errors import DataError, FormatError, OptionError
+
+LOG = pl.DataFrame(
+    {
+        "user": ["ann", "ann", "bob", "ann", "bob", "ann"],
+        "timestamp": [0, 30, 5, 40, 25, 100],
+        "state": ["rest", "walk", "run", "rest", "rest", "walk"],
+    }
+)
+
+
+def test_seconds_stand_on_the_diagonal_and_counts_beside_it():
+    found = bandits.from_log(LOG, states=["rest", "run", "walk"])
+    assert found.users == ("ann", "bob")
+    ann, bob = found.records
+    assert ann[0] == pytest.approx(np.array([90, 0, 2]) / 92)  # 30 s and 60 s of rest, twice to a walk
+    assert ann[2] == pytest.approx(np.array([1, 0, 10]) / 11)
+    assert ann[1] == pytest.approx([1 / 3] * 3), "a missing state's row is uniform over all states"
+    assert bob[1] == pytest.approx(np.array([1, 20, 0]) / 21)
+    assert bob[0] == pytest.approx([1 / 3] * 3), "entered last, never left, no time in it"
+    assert found.profiles == pytest.approx(np.array([[0.9, 0, 0.1], [0, 1, 0]]))
+
+
+def test_rows_may_come_in_any_order_and_in_any_file(tmp_path):
+    plain = bandits.from_log(LOG)
+    assert plain.states == ("rest", "run", "walk")
+    shuffled = bandits.from_log(LOG.sample(fraction=1, shuffle=True, seed=3))
+    assert np.array_equal(shuffled.records, plain.records)
+    LOG.write_csv(tmp_path / "log.csv")
+    LOG.write_parquet(tmp_path / "log.parquet")
+    times = LOG.with_columns(pl.from_epoch("timestamp").dt.to_string("iso"))
+    times.write_csv(tmp_path / "times.csv")
+    for name in ("log.csv", "log.parquet", "times.csv"):
+        assert np.array_equal(bandits.from_log(tmp_path / name).records, plain.records), name
+
+
+def test_after_a_long_silence_nothing_is_counted():
+    found = bandits.from_log(LOG, states=["rest", "run", "walk"], max_gap=30)
+    assert found.records[0][0] == pytest.approx(np.array([30, 0, 1]) / 31)
+
+
+def test_given_durations_win():
+    log = LOG.with_columns(pl.lit(7.0).alias("seconds"))
+    assert bandits.from_log(log).records[1][1] == pytest.approx(np.array([1, 7, 0]) / 8)
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "error", "words"),
+    [
+        (LOG, {"states": ["rest", "run"]}, DataError, "row 1 has the state 'walk'"),
+        (LOG, {"states": ["rest", "rest"]}, OptionError, "different names"),
+        (LOG.drop("state"), {}, FormatError, "no column 'state'"),
+        (LOG.with_columns(pl.lit("rest").alias("state")), {}, DataError, "only the state 'rest'"),
+        (LOG.with_columns(pl.lit("soon").alias("timestamp")), {}, DataError, "row 0 has no readable timestamp"),
+        (LOG.with_columns(pl.lit(None, pl.String).alias("user")), {}, DataError, "row 0 has no user"),
+        (LOG.with_columns(pl.lit(-1.0).alias("seconds")), {}, DataError, "negative"),
+        (LOG.head(0), {}, DataError, "no entries"),
+    ],
+)
+def test_bad_logs_are_refused(log, options, error, words):
+    with pytest.raises(error, match=words) as caught:
+        bandits.from_log(log, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ([[[0.5, 0.4], [0.5, 0.5]]], "row 0 of the matrix of user 0 adds up to 0.9"),
+        ([np.eye(2), [[1.0, 0.0], [0.0, np.nan]]], r"cell \(1, 1\) of the matrix of user 1"),
+        (np.ones((2, 3)), "shape"),
+        (np.eye(1)[None], "2 states"),
+    ],
+)
+def test_matrices_that_are_none_are_refused(records, words):
+    with pytest.raises(DataError, match=words):
+        checked_records(records)
+
+
+def fitbit(folder: Path, minute: int = 0, hours: range = range(24)) -> None:
+    head = ",".join(["Id", "ActivityHour", *(f"Intensity{m:02d}" for m in range(60))])
+    rows = [f"7,4/13/2016 {h}:00," + ",".join(["0"] * 59 + ["3" if h == 0 else str(minute)]) for h in (0, 1)]
+    rows.append("8,4/13/2016 5:00," + ",".join(["1"] * 30 + ["2"] * 30))
+    (folder / "minuteIntensitiesWide_merged.csv").write_text("\n".join([head, *rows]) + "\n")
+    hourly = [f"{i},4/{day}/2016 {h}:00,0,{h * day}" for i in (7, 8) for day in (13, 15) for h in hours]
+    (folder / "hourlyIntensities_merged.csv").write_text(
+        "\n".join(["Id,ActivityHour,TotalIntensity,AverageIntensity", *hourly]) + "\n"
+    )
+
+
+def test_fitbit_files_are_read(tmp_path):
+    fitbit(tmp_path)
+    found = bandits.read_fitbit(tmp_path)
+    assert found.users == ("7", "8")
+    first = np.array([[119 * 60, 0, 0, 1], [0.25] * 4, [0.25] * 4, [1, 0, 0, 60]])
+    assert found.records[0] == pytest.approx(first / first.sum(axis=1, keepdims=True))
+    assert found.records[1][1] == pytest.approx(np.array([0, 1800, 1, 0]) / 1801)
+    assert found.profiles == pytest.approx(np.tile(14.0 * np.arange(24), (2, 1)))
+
+
+def test_fitbit_files_that_are_none_are_refused(tmp_path):
+    with pytest.raises(FormatError, match="there is no minuteIntensitiesWide_merged"):
+        bandits.read_fitbit(tmp_path)
+    fitbit(tmp_path, minute=4)
+    with pytest.raises(DataError, match="Intensity59 is '4'"):
+        bandits.read_fitbit(tmp_path)
+    fitbit(tmp_path, hours=range(20))
+    with pytest.raises(DataError, match="user 7 has no intensity at hour 20"):
+        bandits.read_fitbit(tmp_path)
+
+
+@pytest.mark.data
+def test_the_published_fitbit_data_has_33_people_and_1298700_minutes():
+    name = "fitbit2016"
+    folder = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data") / name
+    if not folder.is_dir():
+        pytest.skip(f"{name} is not in the data folder")
+    found = bandits.read_fitbit(folder)
+    assert found.records.shape == (33, 4, 4)
+    assert found.profiles.shape == (33, 24)
+    assert "1,298,700 minutes" in found.origin
+    sticky = np.diagonal(found.records, axis1=1, axis2=2)
+    assert np.median(sticky) > 0.98, "seconds against counts: states are very sticky"
+
+
+CASAS = """\
+2012-07-20 10:00:00.5 OutsideDoor ON Step_Out="begin"
+2012-07-20 10:00:10.500000 OutsideDoor OFF
+2012-07-20 10:00:20.5 Hall ON Step_Out="end"
+2012-07-20 10:00:30.5 Kitchen ON
+2012-07-20 10:01:30.5 Kitchen OFF Cook
+2012-07-20 10:01:31 Hall ON Other_Activity
+"""
+
+
+def test_annotated_sensor_logs_are_read(tmp_path):
+    (tmp_path / "csh101").mkdir()
+    (tmp_path / "csh101" / "csh101.ann.txt").write_text(CASAS)
+    (tmp_path / "csh101" / "csh102.ann.txt").write_text(CASAS.replace(" ", ",").replace("Kitchen", "Bath"))
+    home = read_home(tmp_path / "csh101" / "csh101.ann.txt")
+    assert [activity for _, _, activity in home] == ["Step_Out"] * 3 + [OTHER, "Cook", OTHER]
+    graph = sensor_graph(home)
+    assert sorted(map(sorted, graph.edges)) == [["Hall", "Kitchen"], ["Hall", "OutsideDoor"]]
+    found = bandits.read_casas(tmp_path, dimensions=8, min_count=1)
+    assert found.users == ("csh101", "csh102")
+    assert found.states == ("Cook", OTHER, "Step_Out")
+    assert found.records[0][2] == pytest.approx(np.array([0, 1, 30]) / 31)
+    assert found.records[0][1] == pytest.approx(np.array([1, 60, 0]) / 61)
+    assert found.records[0][0] == pytest.approx(np.array([0.5, 1, 0]) / 1.5)
+    assert np.array_equal(found.records[0], found.records[1])
+    assert found.profiles.shape == (2, 8)
+    assert np.array_equal(found.profiles, bandits.read_casas(tmp_path, dimensions=8, min_count=1).profiles)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2012-07-20 10:00:00 Hall\n", "line 1 has 3 fields"),
+        ("2012-07-20 25:00:00 Hall ON\n", "which is none"),
+        ('2012-07-20 10:00:00 Hall ON Cook="maybe"\n', "line 1 has the annotation"),
+        ("\n", "no events"),
+    ],
+)
+def test_sensor_logs_that_are_none_are_refused(tmp_path, text, words):
+    (tmp_path / "x.ann.txt").write_text(text)
+    with pytest.raises(DataError, match=words):
+        read_home(tmp_path / "x.ann.txt")
+
+
+def test_workouts_are_read_from_json_and_from_the_published_literals(tmp_path):
+    lines = [
+        "{'userId': 5, 'sport': 'run', 'timestamp': [100, 700], 'heart_rate': [100, 140], "
+        "'longitude': [0, 0], 'latitude': [0, 1]}",
+        '{"userId": 5, "sport": "bike", "timestamp": [90000, 93600], "heart_rate": [120]}',
+        "{'userId': 5, 'sport': 'run', 'timestamp': [180000, 180600], 'gender': 'male'}",
+        "{'userId': 9, 'sport': 'bike', 'timestamp': [1, 11]}",
+    ]
+    path = tmp_path / "endomondoHR_proper.json"
+    path.write_text("\n".join(lines) + "\n")
+    sports = ["bike", "run", *(f"sport {i}" for i in range(37))]
+    found = bandits.read_endomondo(path, states=sports)
+    assert found.records.shape == (2, 39, 39)
+    assert found.profiles.shape == (2, 42), "39 frequencies, time, heart rate, distance"
+    assert found.records[0][0][:2] == pytest.approx(np.array([3600, 1]) / 3601)
+    assert found.records[0][1][:2] == pytest.approx(np.array([1, 1200]) / 1201)
+    assert found.profiles[0][:2] == pytest.approx([1 / 3, 2 / 3])
+    assert found.profiles[0][39:] == pytest.approx([1600 / 3600, 120, 111.19], rel=1e-3)
+    assert found.profiles[1][40:] == pytest.approx([0, 0])
+    path.write_text("{'userId': 5, 'sport': 'run'\n")
+    with pytest.raises(FormatError, match="line 1 is neither"):
+        list(read_workouts(path))
+    path.write_text('{"userId": 5, "sport": "run"}\n')
+    with pytest.raises(DataError, match="line 1 has no 'timestamp'"):
+        list(read_workouts(path))
+
+
+def test_made_up_users_are_alike_within_their_type():
+    found = bandits.clustered_users(60, n_states=39, n_clusters=6, seed=2)
+    assert found.records.shape == (60, 39, 39)
+    flat, kind = found.records.reshape(60, -1), np.arange(60) % 6
+    distance = np.linalg.norm(flat[:, None] - flat, axis=2)
+    same = kind[:, None] == kind
+    assert distance[same & ~np.eye(60, dtype=bool)].max() < distance[~same].mean()
+    again = bandits.clustered_users(60, n_states=39, n_clusters=6, seed=2)
+    assert np.array_equal(again.records, found.records)
+    with pytest.raises(OptionError, match="no 61 clusters"):
+        bandits.clustered_users(60, n_clusters=61)

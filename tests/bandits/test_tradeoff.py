@@ -1,0 +1,102 @@
+"""The trade-off is made of the single measurements, marks what nothing beats, and can be written and read."""
+
+import numpy as np
+import pytest
+
+from reidrisk import bandits
+from reidrisk.errors import OptionError
+
+USERS = bandits.clustered_users(16, n_states=6, n_clusters=4, seed=0)
+SMALL = {"n_aux": 12, "runs": 30, "steps": 80}
+
+
+@pytest.fixture(scope="module")
+def surface():
+    told = []
+    strategies = [*bandits.paper_strategies(4), "microaggregation:4", "private-clusters:4,2"]
+    result = bandits.tradeoff(USERS, strategies, [0.0, 1e-4, 1e-2], **SMALL, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    return result
+
+
+def test_every_strategy_has_every_amount(surface):
+    assert len(surface.points) == 9 * 3
+    assert surface.guess == 1 / 16
+    assert surface.points[0].strategy == "own"
+    assert surface.points[0].regret.mean == pytest.approx(surface.least_regret), (
+        "own records without noise are the true ones"
+    )
+    assert all(0 <= p.regret.low <= p.regret.mean <= p.regret.high for p in surface.points)
+    assert all(p.regret.baseline == pytest.approx(surface.blind_regret) for p in surface.points)
+
+
+def test_points_are_the_single_measurements(surface):
+    shared = bandits.anonymise(USERS.records, "clusters:4", USERS.profiles)
+    env = bandits.LatentBandit(USERS.records, bandits.hard_rewards(6), 2.0)
+    point = next(p for p in surface.points if p.strategy == "clusters:4" and p.amount == 0.0)
+    assert point.regret.mean == pytest.approx(bandits.regret(env, shared.records, runs=30, steps=80).mean)
+    draws = -(-1000 // 32)
+    for name, risk in (("scoreboard", point.risk), ("likelihood", point.likelihood)):
+        assert risk.rate == pytest.approx(
+            bandits.deanonymisation(USERS.records, shared, 12, draws=draws, attack=name).rate
+        )
+    assert point.ads == bandits.ads(USERS.records, shared)
+
+
+def test_the_front_is_what_nothing_beats(surface):
+    for attack in ("scoreboard", "likelihood"):
+        front = surface.front(attack)
+        found = [(p.regret.mean, (p.risk if attack == "scoreboard" else p.likelihood).rate) for p in front]
+        every = [(p.regret.mean, (p.risk if attack == "scoreboard" else p.likelihood).rate) for p in surface.points]
+        for cost, risk in every:
+            beaten = any(c <= cost and r <= risk and (c, r) != (cost, risk) for c, r in every)
+            assert ((cost, risk) in found) == (not beaten)
+    assert {id(p) for p in surface.front()} == {id(p) for p in surface.points if p.on_front}
+
+
+def test_it_can_be_written_and_read(surface):
+    again = bandits.Tradeoff.from_json(surface.to_json())
+    assert again == surface
+    assert again.points[3].likelihood.rate == surface.points[3].likelihood.rate
+    assert "per_user" not in surface.to_json()
+
+
+def test_ranks_and_seeds():
+    first, second = (
+        bandits.tradeoff(USERS, ["own"], [6, 2], noise="svd", seed=s, likelihood=False, **SMALL) for s in (0, 0)
+    )
+    assert first == second
+    assert first.points[0].regret.mean == pytest.approx(first.least_regret)
+    assert first.points[0].likelihood is None
+    assert first.points[1].risk.rate < first.points[0].risk.rate
+    other = bandits.tradeoff(USERS, ["own"], [2], noise="svd", seed=1, likelihood=False, **SMALL)
+    assert other.points[0].regret.mean != first.points[1].regret.mean
+
+
+def test_runs_are_spread_over_releases():
+    one, three = (bandits.tradeoff(USERS, ["own"], [1e-3], releases=r, **SMALL) for r in (1, 3))
+    assert one.points[0].regret.runs == three.points[0].regret.runs == 30
+    assert not np.array_equal(one.points[0].regret.per_run, three.points[0].regret.per_run)
+    assert np.array_equal(one.points[0].regret.per_run[:10], three.points[0].regret.per_run[:10]), (
+        "the first release is the same"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"noise": "salt"}, "noise must be"),
+        ({"rewards": "none"}, "rewards must be"),
+        ({"amounts": []}, "at least one"),
+        ({"strategies": []}, "at least one"),
+        ({"releases": 31}, "releases"),
+        ({"n_aux": 37}, "36 cells"),
+        ({"amounts": [7], "noise": "svd"}, "at most 6"),
+        ({"strategies": ["clusters:17"]}, "no 17 clusters"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    given = {"strategies": ["own"], "amounts": [0.1], **SMALL} | options
+    with pytest.raises(OptionError, match=words):
+        bandits.tradeoff(USERS, **given)
