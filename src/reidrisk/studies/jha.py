@@ -27,7 +27,8 @@ from reidrisk.traces import Traces
 
 __all__ = ["figure_3", "figure_4", "figure_6", "figure_7", "figure_11", "figure_12"]
 
-USERS, EPOCHS = 1_000, 40
+USERS = 1_000
+EPOCHS = tuple(range(1, 41))
 DRAWN = (2, 5, 10, 15, 20, 25, 30, 35, 40)
 """Numbers of epochs that a chart marks; the rows have all of them."""
 
@@ -184,7 +185,6 @@ def over_epochs(
     seed: int,
     runs: Mapping[str, Attacker],
     steps: Steps,
-    epochs: Sequence[int] = range(1, EPOCHS + 1),
     cost: float = 1.0,
 ) -> Found:
     """Run attacks at each number of epochs, in each population, ten times; more epochs continue the same traces."""
@@ -193,8 +193,8 @@ def over_epochs(
         steps.begin(f"{model} users, {REPETITIONS} times", cost)
 
         def work(seed: int, model: str = model) -> dict[Key, Outcome]:
-            one, two = people.sites(model, users, max(epochs), seed)
-            return {(model, name, n): run(one.epochs(n), two.epochs(n)) for n in epochs for name, run in runs.items()}
+            one, two = people.sites(model, users, max(EPOCHS), seed)
+            return {(model, name, n): run(one.epochs(n), two.epochs(n)) for n in EPOCHS for name, run in runs.items()}
 
         found |= repeat(work, seeds_of(seed), same_users=model == people.given)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reidrisk import measure
 from reidrisk.studies.jha_people import NOISE, People
 from reidrisk.studies.jha_results import Found, shown_rate
 from reidrisk.studies.study import Comparison
@@ -135,7 +136,7 @@ def compared_6(people: People, found: Found) -> tuple[Comparison, ...]:
 
     least = {model: _most(found, model, "f = 1", False)[0] for model in ("iid", "crossover")}
     topics = people.n_topics
-    exact, one_pair = _p_above(2, 30, topics), (NOISE / topics) ** 2
+    exact, one_pair = measure.p_above(2, 30, NOISE, topics), (NOISE / topics) ** 2
     return (
         Comparison(
             "without threshold, f = 1, at any N",
@@ -170,13 +171,6 @@ def compared_6(people: People, found: Found) -> tuple[Comparison, ...]:
             "435 pairs of epochs.",
         ),
     )
-
-
-def _p_above(threshold: int, epochs: int, topics: int) -> float:
-    """Return the probability that a topic is shown as noise in at least ``threshold`` epochs (jha, Section 3.2)."""
-    from scipy.special import bdtrc
-
-    return float(bdtrc(threshold - 1, epochs, NOISE / topics))
 
 
 def _beats(found: Found, model: str) -> str:

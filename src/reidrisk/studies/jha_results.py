@@ -10,7 +10,18 @@ from reidrisk.studies.jha_people import NOISE, TOP_K, People
 from reidrisk.studies.repeated import REPETITIONS, Repeated
 from reidrisk.studies.study import Comparison, Row, StudyResult, line
 
-__all__ = ["INCORRECT", "Found", "Key", "Run", "both_personas", "curves", "in_percent", "result", "shown_rate"]
+__all__ = [
+    "INCORRECT",
+    "Found",
+    "Key",
+    "Run",
+    "assumptions",
+    "both_personas",
+    "curves",
+    "in_percent",
+    "result",
+    "shown_rate",
+]
 
 Key = tuple[str, str, float]
 """Population, series, and where on the horizontal axis."""

@@ -98,8 +98,8 @@ def _compared(
     rare = float((a_week < 5).any(axis=0).mean())
     released = "The released rates are not quite those of the text: they are of 268 users, not 267."
     few = (
-        "The released rates add up to a tenth of the printed visits. They are nearer to the number of different websites "
-        "that the median user visits (30, Section 4.2); what they count is not said."
+        "The released rates add up to a tenth of the printed visits. They are nearer to the number of different "
+        "websites that the median user visits (30, Section 4.2); what they count is not said."
     )
     at = [f"{100 * share[rank - 1]:.3g} %" if rank <= len(share) else "none" for rank in (100, 200)]
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reidrisk.errors import OptionError
 from reidrisk.streams import checked_seed
-from reidrisk.studies import carey, carey_items, jha, jha_parameters, jha_users
+from reidrisk.studies import carey, carey_items, jha, jha_bayes, jha_improvements, jha_limits, jha_parameters, jha_users
 from reidrisk.studies.study import Progress, Study, StudyResult
 
 __all__ = ["STUDIES", "find", "run"]
@@ -121,6 +121,38 @@ _ALL = (
         jha.USERS,
         (1.0, 0.0),
         jha.figure_12,
+    ),
+    Study(
+        "jha-bayes",
+        "Topics API: a better attacker over time",
+        "jha, Figure 3, with our attack",
+        jha.USERS,
+        (1.0, 0.0),
+        jha_bayes.curves_of_bayes,
+    ),
+    Study(
+        "jha-calibration",
+        "Topics API: do the attacker's probabilities hold?",
+        "our attack, on the populations of jha",
+        jha.USERS,
+        (1.0, 0.0),
+        jha_bayes.calibration,
+    ),
+    Study(
+        "jha-improvements",
+        "Topics API: proposed changes, risk and loss",
+        "jha, Section 9.2",
+        jha.USERS,
+        (1.0, 0.0),
+        jha_improvements.improvements,
+    ),
+    Study(
+        "jha-limits",
+        "Topics API: what the paper assumes away",
+        "jha, Section 9",
+        jha.USERS,
+        (1.0, 0.0),
+        jha_limits.limits,
     ),
 )
 

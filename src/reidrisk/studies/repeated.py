@@ -15,10 +15,22 @@ from reidrisk.attacks.base import Attack, Links
 from reidrisk.engines.threads import n_threads
 from reidrisk.intervals import mean_interval
 
-__all__ = ["REPETITIONS", "Outcome", "Repeated", "combine", "mean_of_repetitions", "outcome", "repeat", "seeds_of"]
+__all__ = [
+    "REPETITIONS",
+    "Outcome",
+    "Repeated",
+    "combine",
+    "each_seed",
+    "mean_of_repetitions",
+    "outcome",
+    "repeat",
+    "seeds_of",
+    "student_interval",
+]
 
 Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 REPETITIONS = 10
 """jha, Section 6: 'We repeat each experiment 10 times and report the average performance.'"""
@@ -58,15 +70,16 @@ class Repeated:
         return {name: getattr(self, name) for name in names} | {"queries": self.queries, "repetitions": len(self.each)}
 
 
-def seeds_of(seed: int, repetitions: int = REPETITIONS) -> tuple[int, ...]:
-    """Return the seeds of the repetitions; those of two seeds of a study have none in common.
+def seeds_of(seed: int, repetitions: int | None = None) -> tuple[int, ...]:
+    """Return the seeds of the repetitions, ten when missing; those of two seeds of a study have none in common.
 
     Examples
     --------
     >>> seeds_of(2, 3)
     (6, 7, 8)
     """
-    return tuple(seed * repetitions + r for r in range(repetitions))
+    count = REPETITIONS if repetitions is None else repetitions
+    return tuple(seed * count + r for r in range(count))
 
 
 def outcome(
@@ -87,6 +100,18 @@ def outcome(
     return Outcome(correct, (links.target >= 0) - correct, float(np.mean(known >= 0)) / len(targets))
 
 
+def each_seed(work: Callable[[int], Value], seeds: Sequence[int], threads: int | None = None) -> list[Value]:
+    """Run ``work`` with every seed, side by side; what comes back is in the order of the seeds.
+
+    Examples
+    --------
+    >>> each_seed(lambda seed: seed**2, (1, 2, 3))
+    [1, 4, 9]
+    """
+    with ThreadPoolExecutor(min(n_threads(threads), len(seeds))) as pool:
+        return list(pool.map(work, seeds))
+
+
 def repeat(
     work: Callable[[int], Mapping[Key, Outcome]],
     seeds: Sequence[int],
@@ -94,8 +119,7 @@ def repeat(
     threads: int | None = None,
 ) -> dict[Key, Repeated]:
     """Run ``work`` with every seed, side by side, and combine what each key got."""
-    with ThreadPoolExecutor(min(n_threads(threads), len(seeds))) as pool:
-        runs = list(pool.map(work, seeds))
+    runs = each_seed(work, seeds, threads)
     return {key: combine([run[key] for run in runs], same_users) for key in runs[0]}
 
 
@@ -155,8 +179,22 @@ def mean_of_repetitions(values: Sequence[Floats], same_users: bool = False) -> t
     pooled = np.mean(values, axis=0) if same_users else np.concatenate(values)
     low, high = mean_interval(np.clip(pooled, 0.0, 1.0))
     if len(means) > 1:
-        from scipy.special import stdtrit
-
-        half = float(stdtrit(len(means) - 1, 0.975) * means.std(ddof=1) / np.sqrt(len(means)))
-        low, high = min(low, mean - half), max(high, mean + half)
+        ends = student_interval(means)
+        low, high = min(low, ends[0]), max(high, ends[1])
     return mean, max(0.0, min(low, mean)), min(1.0, max(high, mean))
+
+
+def student_interval(means: npt.ArrayLike) -> tuple[float, float]:
+    """Return Student's 95 % interval of the mean of a few numbers.
+
+    Examples
+    --------
+    >>> low, high = student_interval([1.0, 2.0, 3.0])
+    >>> round(low, 2), round(high, 2)
+    (-0.48, 4.48)
+    """
+    from scipy.special import stdtrit
+
+    x = np.asarray(means, dtype=np.float64)
+    half = float(stdtrit(len(x) - 1, 0.975) * x.std(ddof=1) / np.sqrt(len(x)))
+    return float(x.mean()) - half, float(x.mean()) + half
