@@ -111,6 +111,9 @@ def test_kmeans_finds_groups_that_are_there_and_keeps_them_large():
     assert sorted(np.bincount(large).tolist())[0] >= 60
     assert np.array_equal(large, cohorts.kmeans(sparse.csr_array(points), 4, min_size=10, seed=2))
     assert set(cohorts.kmeans(np.zeros((5, 1)), 3).tolist()) == {0}
+    rare = np.eye(30)[np.random.default_rng(0).integers(0, 30, 400)]  # every group can be told apart
+    sizes = np.bincount(cohorts.kmeans(rare, 30))
+    assert sorted(sizes.tolist()) == sorted(rare.sum(axis=0).astype(int).tolist())
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from reidrisk.streams import stream
 __all__ = ["kmeans", "prefix_lsh"]
 
 _MOST_CELLS = 1 << 28  # 2 GiB of float64
+_START = 10_000  # users among whom the first centres are drawn: k-means++ looks at all centres for each
 
 
 def prefix_lsh(hashes: npt.ArrayLike, prefix: int, bits: int = BITS) -> npt.NDArray[np.int64]:
@@ -35,7 +37,7 @@ def prefix_lsh(hashes: npt.ArrayLike, prefix: int, bits: int = BITS) -> npt.NDAr
 
 
 def kmeans(features: Any, n_cohorts: int, min_size: int = 1, seed: int = 0) -> npt.NDArray[np.int64]:
-    """Group users by k-means (SciPy, k-means++ start), no group smaller than ``min_size``.
+    """Group users by k-means (SciPy, k-means++ start on a sample), no group smaller than ``min_size``.
 
     K-means alone gives no smallest size. Here the smallest cohort is given up, and its users go to the nearest of the
     other centres, until all that are left are large enough; so fewer than ``n_cohorts`` may come out.
@@ -69,20 +71,24 @@ def kmeans(features: Any, n_cohorts: int, min_size: int = 1, seed: int = 0) -> n
     for name, value in (("n_cohorts", n_cohorts), ("min_size", min_size)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= n:
             raise OptionError(f"{name} must be a whole number from 1 to the {n:,} users, not {value!r}")
-    if len(np.unique(points, axis=0)) <= n_cohorts:
-        # k-means++ cannot draw more centres than there are places.
-        centres = np.unique(points, axis=0)
-    else:
-        rng = stream(seed, "k-means cohorts")
-        centres, _ = kmeans2(points, int(n_cohorts), minit="++", missing="warn", iter=25, rng=rng)
-    while True:
-        assigned, _ = vq(points, centres, check_finite=False)
+    rng = stream(seed, "k-means cohorts")
+    chosen = rng.choice(n, size=min(n, max(_START, 5 * int(n_cohorts))), replace=False, shuffle=False)
+    start = np.unique(points[np.sort(chosen)], axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about centres that lose all their users; they are dropped below
+        if len(start) > n_cohorts:  # k-means++ cannot draw more centres than there are places
+            start, _ = kmeans2(start, int(n_cohorts), minit="++", iter=1, rng=rng)
+        centres, _ = kmeans2(points, start, minit="matrix", iter=25)
+    assigned, _ = vq(points, centres, check_finite=False)
+    sizes = np.bincount(assigned, minlength=len(centres))
+    alive = np.flatnonzero(sizes)
+    while alive.size and sizes[alive].min() < min_size:
+        smallest = alive[np.argmin(sizes[alive])]
+        alive = alive[alive != smallest]
+        homeless = assigned == smallest  # for all others the nearest centre is still there
+        assigned[homeless] = alive[vq(points[homeless], centres[alive], check_finite=False)[0]]
         sizes = np.bincount(assigned, minlength=len(centres))
-        centres, sizes = centres[sizes > 0], sizes[sizes > 0]
-        smallest = int(np.argmin(sizes))
-        if sizes[smallest] >= min_size:
-            return np.unique(assigned, return_inverse=True)[1].astype(np.int64)
-        centres = np.delete(centres, smallest, axis=0)
+    return np.unique(assigned, return_inverse=True)[1].astype(np.int64)
 
 
 def _as_points(features: Any) -> npt.NDArray[np.float64]:
