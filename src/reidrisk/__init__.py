@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reidrisk import attacks, audit, bounds, cohorts, io, measure, populations, report, topics
+    from reidrisk import attacks, audit, bandits, bounds, cohorts, io, measure, populations, release, report, topics
     from reidrisk.channel import Channel
     from reidrisk.errors import ReidRiskError
     from reidrisk.results import Bound, Difference, Measurement, Risk
@@ -32,11 +32,13 @@ __all__ = [
     "__version__",
     "attacks",
     "audit",
+    "bandits",
     "bounds",
     "cohorts",
     "io",
     "measure",
     "populations",
+    "release",
     "report",
     "topics",
 ]

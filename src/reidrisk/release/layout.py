@@ -115,7 +115,7 @@ def read_published(
     across: PathLike,
     taxonomy: PathLike | None = None,
     k: int = 5,
-    statement: PrivacyStatement = PUBLISHED,
+    statement: PrivacyStatement | None = None,
 ) -> Statistics:
     """Read statistics in the published layout.
 
@@ -131,15 +131,15 @@ def read_published(
         Records of ``topic_id`` and ``topic_label``, in token order; without it the ids in the files, ascending.
     k : int
         Size of a set.
-    statement : PrivacyStatement
-        What its authors state; that of the published release unless told.
+    statement : PrivacyStatement, optional
+        What its authors state; that of the published release, :data:`PUBLISHED`, unless told.
     """
     pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)
     ids, labels = _taxonomy(taxonomy, [pairs, steps])
     place = {number: token for token, number in enumerate(ids)}
     q_within, q_across = _table(Path(within), pairs, place, True), _table(Path(across), steps, place, False)
     single = q_within.sum(axis=1) / (k - 1) if k > 1 else (q_across.sum(axis=0) + q_across.sum(axis=1)) / 2.0
-    return Statistics(single, q_within, q_across, k, statement, Vocabulary(labels))
+    return Statistics(single, q_within, q_across, k, statement or PUBLISHED, Vocabulary(labels))
 
 
 def _labels(statistics: Statistics) -> list[str]:
