@@ -154,8 +154,11 @@ def test_real_noise_is_never_the_same_twice_and_simulated_noise_always():
     sets = random_sets(1, n=2000, epochs=2, k=2, n_tokens=5)
     real = [release.statistics(sets, 1.0, 1e-6).across for _ in range(2)]
     assert not np.array_equal(*real)
-    tried = [release.statistics(sets, 1.0, 1e-6, simulation=True, seed=4).across for _ in range(2)]
-    assert np.array_equal(*tried)
+    tried = [release.statistics(sets, 1.0, 1e-6, simulation=True, seed=4) for _ in range(2)]
+    assert np.array_equal(*(one.across for one in tried))
+    assert tried[0].statement.simulation
+    assert "seed 4" in tried[0].statement.mechanism
+    assert "protects nobody" in tried[0].statement.reading
 
 
 @pytest.mark.parametrize("epochs", [2, 4])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 
 from reidrisk.errors import OptionError
 
@@ -21,7 +22,7 @@ def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
     (1.0, 1e-09)
     """
     for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, Real):
             raise OptionError(f"{name} must be a number, not {value!r}")
     if not (math.isfinite(epsilon) and epsilon > 0.0):
         raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}; below 1 to 3 is usual")

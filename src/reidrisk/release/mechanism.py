@@ -51,15 +51,15 @@ class Plan:
     budget: str
     discrete: bool
 
-    def statement(self, public: tuple[str, ...] = ()) -> PrivacyStatement:
-        """Return the privacy statement of counts with this noise."""
+    def statement(self, public: tuple[str, ...] = (), seed: int | None = None) -> PrivacyStatement:
+        """Return the privacy statement of counts with this noise; a simulation also says its seed."""
         if self.discrete:
             mechanism = "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
             accounting = "zero-concentrated differential privacy of all tables together, converted to (epsilon, delta)"
             if self.budget == "split":
                 accounting = "zero-concentrated differential privacy of each table, converted; budgets add up"
         else:
-            mechanism = "floating-point Gaussian noise from a seeded generator"
+            mechanism = f"floating-point Gaussian noise from a generator with seed {seed}"
             accounting = "analytic Gaussian mechanism"
         names = [block.name for block in self.blocks]
         return PrivacyStatement(
@@ -156,6 +156,7 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
         values = counts.flat(block.name)
         if plan.discrete:
             measurement = measurements[block.name]
+            # The noise of each count is independent, so pieces of a table spend together what the whole would.
             drawn = [
                 np.array(measurement(values[start : start + _PIECE].tolist()), dtype=np.int64)
                 for start in range(0, len(values), _PIECE)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.extras import require
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.release.objective import n_terms
 from reidrisk.release.statement import PrivacyStatement
 from reidrisk.traces import TopSets
 from reidrisk.vocabulary import Vocabulary
@@ -169,11 +170,11 @@ class TypeMixture:
         """Return J: the mean squared difference from the targets, over all epochs (dick, Section 5.1)."""
         if statistics.n_tokens != self.n_tokens:
             raise DataError(f"the model has {self.n_tokens} tokens, the statistics {statistics.n_tokens}")
-        ours, r, n = self.statistics(), self.n_epochs, self.n_tokens
+        ours = self.statistics()
         total = float(((ours.single - statistics.single) ** 2).sum())
         total += float(((ours.within - statistics.within) ** 2).sum()) / 2.0
         total += float(((ours.across - statistics.across) ** 2).sum())
-        return total / (r * n * (n + 1) // 2 + (r - 1) * n**2)
+        return total / n_terms(self.n_epochs, self.n_tokens)
 
     def sample(self, n: int, seed: int, threads: int | None = None) -> TopSets:
         """Draw ``n`` users; see :func:`reidrisk.release.sample.sample_users`."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Objective", "n_terms"]
 
 # Entries of the matrices G that are made at a time: on a CPU they should stay in its cache, on a GPU fill it.
-_ON_CPU, _ON_GPU = 1 << 18, 1 << 27
+_ON_CPU, _ON_GPU = 1 << 20, 1 << 27
 
 
 def n_terms(n_epochs: int, n_tokens: int) -> int:

@@ -160,7 +160,7 @@ def statistics(
         f"sets of {exact.k} out of {exact.n_tokens} tokens, {exact.n_epochs} consecutive epochs",
         "which tokens exist; one row of the table is one user",
     )
-    statement = plan.statement(public).after(
+    statement = plan.statement(public, seed).after(
         "counts brought to agree with each other and to be at least 0",
         "divided by the number of users, estimated from the noisy counts",
     )
