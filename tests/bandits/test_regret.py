@@ -65,7 +65,7 @@ def test_same_seed_same_answer_on_any_number_of_threads(env):
 
 
 def test_the_curve_rises_to_the_mean_within_its_band(env):
-    result = bandits.regret(env, runs=50, steps=130)
+    result = bandits.regret(env, runs=50, steps=130, bands=True)
     assert result.at[-1] == 130
     assert result.curve[-1] == pytest.approx(result.mean)
     assert (np.diff(result.curve) >= 0).all()
@@ -80,7 +80,7 @@ def test_the_curve_rises_to_the_mean_within_its_band(env):
 def test_the_interval_holds_the_mean_of_many_runs(env):
     totals = simulate(env, None, 0, 4_000, 60, seed=100)
     long = totals[:, 0, -1].mean()
-    parts = [summarise(env, part, 60, 100, 0.95, "thompson", bands=False) for part in np.split(totals, 100)]
+    parts = [summarise(env, part, 60, 100, 0.95, "thompson") for part in np.split(totals, 100)]
     assert np.mean([part.low <= long <= part.high for part in parts]) > 0.9
 
 

@@ -35,7 +35,7 @@ class Regret(Result):
     mean, low, high : float
         Mean regret of a run after all steps, and its interval at ``level``.
     curve, curve_low, curve_high : (points,) arrays
-        The same after the steps in ``at``.
+        The same after the steps in ``at``; the ends of the intervals only where they were asked for.
     baseline : float
         What choosing arms blindly would lose on the same runs; an agent that sees the state loses 0.
     runs, steps, n_users : int
@@ -105,6 +105,7 @@ def regret(
     level: float = 0.95,
     agent: str = "thompson",
     threads: int | None = None,
+    bands: bool = False,
 ) -> Regret:
     """Measure the Bayes regret of an agent (galozy, equation 2).
 
@@ -128,6 +129,8 @@ def regret(
         Model-based Thompson sampling, or one of the two ends: it sees the state, or it chooses blindly.
     threads : int, optional
         How many; one for each core when missing. The result is the same for any number.
+    bands : bool
+        Whether intervals along the curve are worked out, too: they take longer than the runs.
 
     Examples
     --------
@@ -140,7 +143,7 @@ def regret(
     0.0
     """
     totals = simulate(env, assumed, 0, _count(runs, "runs"), _count(steps, "steps"), seed, agent, threads)
-    return summarise(env, totals, steps, seed, level, agent)
+    return summarise(env, totals, steps, seed, level, agent, bands)
 
 
 def compare(a: Regret, b: Regret, level: float = 0.95) -> RegretDifference:
@@ -201,9 +204,9 @@ def simulate(
 
 
 def summarise(
-    env: LatentBandit, totals: Floats, steps: int, seed: int, level: float, agent: str, bands: bool = True
+    env: LatentBandit, totals: Floats, steps: int, seed: int, level: float, agent: str, bands: bool = False
 ) -> Regret:
-    """Turn what :func:`simulate` returned into a result; ``bands=False`` leaves out the intervals along the curve.
+    """Turn what :func:`simulate` returned into a result; ``bands`` adds the intervals along the curve.
 
     The regret of a run lies between 0 and steps times the largest gap; divided by that, the interval for means of
     values in [0, 1] applies, also where most runs lose nothing.

@@ -219,10 +219,14 @@ def _update(
     for j in range(width):
         belief[j] = 0.0
     # Rows of the matrix add up to 1, so the new belief does: what rounding leaves is divided out in the next step.
-    for s in range(0, width, 4):
+    # Eight rows at a time: the belief is then read and written less often.
+    for s in range(0, width, 8):
         w0, w1, w2, w3 = scratch[s], scratch[s + 1], scratch[s + 2], scratch[s + 3]
+        w4, w5, w6, w7 = scratch[s + 4], scratch[s + 5], scratch[s + 6], scratch[s + 7]
         for j in range(width):
-            belief[j] += w0 * assumed[s, j] + w1 * assumed[s + 1, j] + w2 * assumed[s + 2, j] + w3 * assumed[s + 3, j]
+            first = w0 * assumed[s, j] + w1 * assumed[s + 1, j] + w2 * assumed[s + 2, j] + w3 * assumed[s + 3, j]
+            last = w4 * assumed[s + 4, j] + w5 * assumed[s + 5, j] + w6 * assumed[s + 6, j] + w7 * assumed[s + 7, j]
+            belief[j] += first + last
 
 
 @numba.njit(nogil=True, cache=True)

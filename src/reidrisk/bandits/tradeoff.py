@@ -123,7 +123,7 @@ def tradeoff(
             if progress is not None:
                 progress(len(points) / todo)
     marked = tuple(replace(p, on_front=on) for p, on in zip(points, on_front(points, ATTACKS[0]), strict=True))
-    least = summarise(env, simulate(env, None, 0, runs, steps, seed), steps, seed, level, "thompson", bands=False)
+    least = summarise(env, simulate(env, None, 0, runs, steps, seed), steps, seed, level, "thompson")
     return Tradeoff(
         points=marked,
         least_regret=least.mean,
@@ -200,9 +200,7 @@ def _measured(setting: _Setting, base: list[Shared], step: Step) -> tuple[Regret
             collected.append(credit)
             ties[name] += tied / releases
         near.append(ads(records, shared, setting.cells, setting.alpha))
-    regret = summarise(
-        setting.env, np.concatenate(totals), setting.steps, setting.seed, setting.level, "thompson", bands=False
-    )
+    regret = summarise(setting.env, np.concatenate(totals), setting.steps, setting.seed, setting.level, "thompson")
     risks = [
         risk_of_credits(np.mean(c, axis=0), known, n, setting.n_aux, ties[name], setting.seed, setting.level, name)
         for name, c in found.items()
