@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reidrisk import Bags, Traces, attacks, measure, populations, topics
 from reidrisk.attacks import ProfileBayes
+from reidrisk.attacks.bayes_calibration import draw_rates
 from reidrisk.attacks.bayes_counts import Ladder, count, ladder_of
 from reidrisk.attacks.bayes_prior import (
     Grid,
@@ -178,6 +179,17 @@ def test_the_prior_finds_how_rates_are_spread():
     weight = prior.weight[0, 0]
     assert weight[grid.rate > 0.15].sum() == pytest.approx(0.5, abs=0.03)
     assert weight[grid.rate < 0.02].sum() == pytest.approx(0.5, abs=0.03)
+
+
+def test_drawn_rates_follow_the_posterior():
+    """One kind, two rates: count how often the high one is drawn for a token seen twice, and for one never seen."""
+    grid = Grid(rate=np.array([0.05, 0.4]), both=np.array([0.05, 0.4]) ** 2, same_epoch=False)
+    prior = Prior(np.ones(1), np.array([[[0.7, 0.3], [0.5, 0.5]]]), np.arange(2), grid)
+    ladder = Ladder(4, 1)
+    counts = count(Traces([[0, 0, -1, -1]] * 20_000, 2), ladder)
+    drawn = draw_rates(prior, counts, ladder, np.random.default_rng(0)).mean(axis=0)
+    assert drawn[0] == pytest.approx(0.3 * 0.4**2 / (0.3 * 0.4**2 + 0.7 * 0.05**2), abs=0.01)
+    assert drawn[1] == pytest.approx(0.6**2 / (0.6**2 + 0.95**2), abs=0.02)
 
 
 def test_cells_have_no_holes():

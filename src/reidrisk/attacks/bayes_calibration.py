@@ -43,24 +43,33 @@ def n_simulated(n_targets: int, n_tokens: int) -> int:
 
 def draw_rates(prior: Prior, counts: Counts, ladder: Ladder, rng: np.random.Generator) -> Ints:
     """Draw each user's kind and then a point of the grid for each token, given the user's counts: (n, n_tokens)."""
-    n, width, kinds = len(counts), counts.n_tokens, len(prior.share)
-    drawn = np.empty((n, width), dtype=np.int64)
-    kind_sums = np.empty(kinds)
-    for i in range(n):
-        times = np.zeros(width, dtype=np.int64)
+    size = np.bincount(prior.group)
+    epochs = ladder.epochs(np.arange(ladder.n_rungs))
+    # Most tokens are not held: their posterior is the same for all users of a rung and kind.
+    unseen = [_posterior(prior, np.zeros(1, dtype=np.int64), n)[:, :, 0] for n in epochs]
+    drawn = np.empty((len(counts), counts.n_tokens), dtype=np.int64)
+    for i, rung in enumerate(counts.rung):
         part = slice(counts.start[i], counts.start[i + 1])
-        times[counts.token[part]] = counts.count[part]
-        kept, place = np.unique(times, return_inverse=True)
-        logs = log_alone(prior.grid, kept, ladder.epochs(counts.rung[i : i + 1]))
-        likelihood = np.exp(logs - logs.max(axis=0))  # (G, different counts)
-        posterior = [prior.weight[z][prior.group] * likelihood.T[place] for z in range(kinds)]
-        for z in range(kinds):
-            kind_sums[z] = np.log(posterior[z].sum(axis=1)).sum() + np.log(prior.share[z])
+        held, groups = counts.token[part], prior.group[counts.token[part]]
+        nothing = unseen[rung]
+        totals = np.log(nothing[..., -1])
+        times, place = np.unique(counts.count[part], return_inverse=True)
+        mine = _posterior(prior, times, epochs[rung])[:, groups, place]
+        kind_sums = np.log(prior.share) + totals @ size + (np.log(mine[..., -1]) - totals[:, groups]).sum(axis=1)
         chance = np.exp(kind_sums - kind_sums.max())
-        z = int(rng.choice(kinds, p=chance / chance.sum()))
-        cumulative = np.cumsum(posterior[z], axis=1)
-        drawn[i] = (cumulative < rng.random((width, 1)) * cumulative[:, -1:]).sum(axis=1)
+        z = int(rng.choice(len(chance), p=chance / chance.sum()))
+        u = rng.random((counts.n_tokens, 1))
+        cumulative = nothing[z][prior.group]
+        drawn[i] = (cumulative < u * cumulative[:, -1:]).sum(axis=1)
+        drawn[i, held] = (mine[z] < u[held] * mine[z][:, -1:]).sum(axis=1)
     return np.minimum(drawn, len(prior.grid.rate) - 1)
+
+
+def _posterior(prior: Prior, times: Ints, epochs: float) -> Floats:
+    """Return (K, groups, counts, G) cumulative weights of the rates of a token seen so often, up to a factor."""
+    logs = log_alone(prior.grid, times, np.asarray(epochs))
+    likelihood = np.exp(logs - logs.max(axis=0)).T
+    return np.asarray(np.cumsum(prior.weight[:, :, None, :] * likelihood, axis=-1))
 
 
 def simulate_sets(
