@@ -29,10 +29,12 @@ docs: $(VENV)/.developer ## Build the documentation into site/
 bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against what a user would use instead
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-studies: $(VENV)/.user ## Run the published experiments again, smaller, into studies-out/ (about 5 minutes)
+studies: $(VENV)/.user ## Run the published experiments again, smaller, into studies-out/ (about 15 minutes)
 	$(BIN)/reidrisk study run carey-fig2 --users 1000000 --out studies-out
 	$(BIN)/reidrisk study run carey-fig4 --out studies-out
 	$(BIN)/reidrisk study run carey-information --out studies-out
+	@for name in fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12 bayes calibration improvements limits; do \
+	  echo "== jha-$$name"; $(BIN)/reidrisk study run jha-$$name --out studies-out || exit 1; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

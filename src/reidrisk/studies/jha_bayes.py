@@ -186,7 +186,7 @@ def calibration(users: int, seed: int, progress: Progress) -> StudyResult:
                     float(row["probability"]): tuple(float(row[c]) for c in ("rate", "low", "high")) for row in mine
                 }
                 drawn.append(line(model, style, points))  # type: ignore[arg-type]
-    drawn.append(line("Perfect", drawing.GUESSING, {x: (x, x, x) for x in (0.0, 1.0)}))
+    drawn.append(line("Perfect", drawing.GUESSING, {x: (x, x, x) for x in (0.05, 0.95)}))
     return StudyResult(
         name="jha-calibration",
         title="Topics API: do the attacker's probabilities hold?",
@@ -195,10 +195,9 @@ def calibration(users: int, seed: int, progress: Progress) -> StudyResult:
         seed=seed,
         rows=tuple(rows),
         lines=tuple(drawn),
-        x_title="probability that the attacker gives",
+        x_title="probability that the attacker gives (centres of ten bins)",
         y_title="share of these links that are right (ProfileBayes)",
         y_linear=True,
-        x_ticks=(0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
         comparisons=tuple(_calibrated(people, name, errors) for name in _attackers()),
         assumptions=(
             *assumptions(people),
@@ -209,6 +208,10 @@ def calibration(users: int, seed: int, progress: Progress) -> StudyResult:
 
 def _number(row: Row, column: str) -> float:
     return float(row[column])
+
+
+def _centre(row: Row) -> float:
+    return round((_number(row, "from") + _number(row, "to")) / 2, 6)
 
 
 def _rates(row: Row) -> tuple[float, float, float]:

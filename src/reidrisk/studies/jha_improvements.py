@@ -13,7 +13,7 @@ import numpy.typing as npt
 from reidrisk import attacks, populations, topics
 from reidrisk.report import drawing
 from reidrisk.studies.drawn_profiles import drawn_sets
-from reidrisk.studies.jha_people import NOISE, SITES, TOP_K, People, find_people
+from reidrisk.studies.jha_people import NOISE, SITES, TOP_K, find_people
 from reidrisk.studies.jha_results import Found, Key, both_personas, in_percent, result, shown_rate
 from reidrisk.studies.repeated import Outcome, combine, each_seed, mean_of_repetitions, outcome, seeds_of
 from reidrisk.studies.study import Comparison, Progress, Steps, StudyResult, line
@@ -46,11 +46,14 @@ class Change:
         api = topics.TopicsAPI(rates.n_topics, top_k=top_k, noise=self.noise)
         epochs = EPOCHS + max(0, self.window - 1)
         seen = []
+        sets = None
         for site in SITES:
-            if self.profile == "top":
+            if self.profile == "each site":
+                sets = drawn_sets(rates, epochs, top_k, seed, site)
+            elif sets is None and self.profile == "drawn":
+                sets = drawn_sets(rates, epochs, top_k, seed)
+            elif sets is None:
                 sets = api.profiles(rates, epochs=epochs, seed=seed)
-            else:
-                sets = drawn_sets(rates, epochs, top_k, seed, site if self.profile == "each site" else "everybody")
             if self.every == 1.0:
                 seen.append(api.expose(sets, seed=seed, site=site))
                 continue
@@ -113,9 +116,11 @@ def improvements(users: int, seed: int, progress: Progress) -> StudyResult:
     found: Found = {}
     more: dict[Key, dict[str, float]] = {}
     for model in PERSONAS:
+        # The same personas for every change, made once.
+        personas = {each: populations.real(people.rates(model, users, each).toarray()) for each in seeds_of(seed)}
         for change in CHANGES:
             steps.begin(f"{model}, {change.family} {change.value:g}", 1.0)
-            runs = each_seed(partial(_run, people, model, users, change), seeds_of(seed))
+            runs = each_seed(partial(_run, personas, change), seeds_of(seed))
             useful = _columns([utility for _, _, utility in runs])
             for name in runs[0][0]:
                 key = (model, f"{change.family}: {name}", change.value)
@@ -139,16 +144,16 @@ def improvements(users: int, seed: int, progress: Progress) -> StudyResult:
 
 
 def _run(
-    people: People, model: str, users: int, change: Change, seed: int
+    personas: Mapping[int, populations.Rates], change: Change, seed: int
 ) -> tuple[dict[str, Outcome], dict[str, Floats], _Utility]:
-    rates = people.rates(model, users, seed)
+    rates = personas[seed]
     one, two = change.sites(rates, seed)
-    starts = range(0, EPOCHS, change.lifetime) if change.lifetime < EPOCHS else (0,)
-    stretches = [
-        [Traces(site.tokens[:, a : a + change.lifetime], site.n_tokens) for site in (one, two)] for a in starts
-    ]
-    if change.lifetime == EPOCHS:
-        stretches = [[one, two]]
+    stretches = [(one, two)]
+    if change.lifetime < EPOCHS:
+        stretches = [
+            (_stretch(one, start, change.lifetime), _stretch(two, start, change.lifetime))
+            for start in range(0, EPOCHS, change.lifetime)
+        ]
     per_stretch = [
         {name: outcome(attack, pair[0], pair[1]) for name, attack in change.attackers().items()} for pair in stretches
     ]
@@ -159,6 +164,10 @@ def _run(
         rate[name] = Outcome(right.mean(axis=0), wrong.mean(axis=0), first.baseline)
         once[name] = 1.0 - np.prod(1.0 - right, axis=0)
     return rate, once, _utility(rates, [stretch[0] for stretch in stretches])
+
+
+def _stretch(site: Traces, start: int, epochs: int) -> Traces:
+    return Traces(site.tokens[:, start : start + epochs], site.n_tokens)
 
 
 def _utility(rates: populations.Rates, pseudonyms: list[Traces]) -> _Utility:

@@ -39,7 +39,7 @@ _ALL = (
         "Topics API: what people visit",
         "jha, Figure 2",
         268,
-        (1.0, 0.0),
+        (2.0, 0.0),
         jha_users.figure_2,
     ),
     Study(
@@ -47,7 +47,7 @@ _ALL = (
         "Topics API: attacks over time, right links",
         "jha, Figure 3",
         jha.USERS,
-        (1.0, 0.0),
+        (5.0, 30_000.0),
         jha.figure_3,
     ),
     Study(
@@ -55,7 +55,7 @@ _ALL = (
         "Topics API: attacks over time, wrong links",
         "jha, Figure 4",
         jha.USERS,
-        (1.0, 0.0),
+        (5.0, 30_000.0),
         jha.figure_4,
     ),
     Study(
@@ -63,7 +63,7 @@ _ALL = (
         "Topics API: weighted Hamming that may abstain",
         "jha, Figure 5",
         jha.USERS,
-        (1.0, 0.0),
+        (2.0, 3_000.0),
         jha_parameters.figure_5,
     ),
     Study(
@@ -71,7 +71,7 @@ _ALL = (
         "Topics API: thresholds of the loose attack, right links",
         "jha, Figure 6",
         jha.USERS,
-        (1.0, 0.0),
+        (3.0, 15_000.0),
         jha.figure_6,
     ),
     Study(
@@ -79,7 +79,7 @@ _ALL = (
         "Topics API: thresholds of the loose attack, wrong links",
         "jha, Figure 7",
         jha.USERS,
-        (1.0, 0.0),
+        (3.0, 15_000.0),
         jha.figure_7,
     ),
     Study(
@@ -87,7 +87,7 @@ _ALL = (
         "Topics API: number of users",
         "jha, Figure 8",
         jha_parameters.SIZES[-1],
-        (1.0, 0.0),
+        (5.0, 900.0),
         jha_parameters.figure_8,
     ),
     Study(
@@ -95,7 +95,7 @@ _ALL = (
         "Topics API: number z of topics held",
         "jha, Figure 9",
         jha.USERS,
-        (1.0, 0.0),
+        (5.0, 10_000.0),
         jha_parameters.figure_9,
     ),
     Study(
@@ -103,7 +103,7 @@ _ALL = (
         "Topics API: probability p of a random topic",
         "jha, Figure 10",
         jha.USERS,
-        (1.0, 0.0),
+        (5.0, 10_000.0),
         jha_parameters.figure_10,
     ),
     Study(
@@ -111,7 +111,7 @@ _ALL = (
         "Topics API: the attacker's best and worst case, right links",
         "jha, Figure 11",
         jha.USERS,
-        (1.0, 0.0),
+        (2.0, 7_000.0),
         jha.figure_11,
     ),
     Study(
@@ -119,7 +119,7 @@ _ALL = (
         "Topics API: the attacker's best and worst case, wrong links",
         "jha, Figure 12",
         jha.USERS,
-        (1.0, 0.0),
+        (2.0, 7_000.0),
         jha.figure_12,
     ),
     Study(
@@ -127,7 +127,7 @@ _ALL = (
         "Topics API: a better attacker over time",
         "jha, Figure 3, with our attack",
         jha.USERS,
-        (1.0, 0.0),
+        (5.0, 45_000.0),
         jha_bayes.curves_of_bayes,
     ),
     Study(
@@ -135,7 +135,7 @@ _ALL = (
         "Topics API: do the attacker's probabilities hold?",
         "our attack, on the populations of jha",
         jha.USERS,
-        (1.0, 0.0),
+        (3.0, 20_000.0),
         jha_bayes.calibration,
     ),
     Study(
@@ -143,7 +143,7 @@ _ALL = (
         "Topics API: proposed changes, risk and loss",
         "jha, Section 9.2",
         jha.USERS,
-        (1.0, 0.0),
+        (10.0, 50_000.0),
         jha_improvements.improvements,
     ),
     Study(
@@ -151,7 +151,7 @@ _ALL = (
         "Topics API: what the paper assumes away",
         "jha, Section 9",
         jha.USERS,
-        (1.0, 0.0),
+        (10.0, 60_000.0),
         jha_limits.limits,
     ),
 )
