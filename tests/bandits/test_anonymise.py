@@ -1,6 +1,7 @@
 """What is shared has noise of the stated variance, the stated rank and group sizes, in any order of users."""
 
 import importlib
+import sys
 from collections import Counter
 
 import numpy as np
@@ -13,7 +14,7 @@ from reidrisk.bandits.anonymise import applied, finished, started
 from reidrisk.bandits.gaussian import delta_of, mean_sensitivity, sigma_for
 from reidrisk.bandits.grouping import microaggregates
 from reidrisk.bandits.strategies import as_steps, parse
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError, MissingExtraError, OptionError
 
 USERS = bandits.clustered_users(24, n_states=7, n_clusters=4, seed=1)
 RECORDS, PROFILES = USERS.records, USERS.profiles
@@ -220,3 +221,21 @@ def test_bad_records_and_profiles_are_refused():
         bandits.anonymise(RECORDS, "clusters:3", PROFILES[:3])
     with pytest.raises(DataError, match="not finite"):
         bandits.anonymise(RECORDS, "clusters:3", np.full((24, 1), np.nan))
+
+
+def test_scores_of_numbers_of_clusters():
+    scores = bandits.cluster_scores(PROFILES, [2, 4, 12])
+    assert [score.n_clusters for score in scores] == [2, 4, 12]
+    assert all(score.smallest >= 1 and score.largest <= 23 for score in scores)
+    assert [s.to_dict() for s in scores] == [s.to_dict() for s in bandits.cluster_scores(PROFILES, [2, 4, 12])]
+    for count in (1, 24):
+        with pytest.raises(OptionError, match="2 to 23 clusters"):
+            bandits.cluster_scores(PROFILES, [count])
+
+
+@pytest.mark.parametrize("module", ["sklearn.manifold", "sklearn.cluster"])
+def test_a_missing_library_is_one_sentence_with_the_install_command(monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r'pip install "reidrisk\[bandits\]"'):
+        bandits.anonymise(RECORDS, "clusters:3", PROFILES)
+    assert len(bandits.anonymise(RECORDS, "microaggregation:3+laplace:1", PROFILES).records) == 24, "the rest works"

@@ -3,6 +3,7 @@
 from reidrisk.bandits.ads import ads
 from reidrisk.bandits.anonymise import Shared, anonymise
 from reidrisk.bandits.casas import read_casas
+from reidrisk.bandits.cluster_choice import ClusterScore, cluster_scores
 from reidrisk.bandits.clustered import clustered_users
 from reidrisk.bandits.endomondo import read_endomondo
 from reidrisk.bandits.environment import LatentBandit, easy_rewards, hard_rewards
@@ -29,6 +30,7 @@ from reidrisk.bandits.weights import cell_entropy, cell_weights
 __all__ = [
     "Average",
     "Behaviour",
+    "ClusterScore",
     "Clusters",
     "Laplace",
     "LatentBandit",
@@ -46,6 +48,7 @@ __all__ = [
     "anonymise",
     "cell_entropy",
     "cell_weights",
+    "cluster_scores",
     "clustered_users",
     "compare",
     "deanonymisation",
