@@ -9,7 +9,7 @@ import pytest
 
 from reidrisk import attacks, studies
 from reidrisk.errors import OptionError
-from reidrisk.studies import jha, jha_improvements, jha_people, repeated
+from reidrisk.studies import jha, jha_improvements, jha_limits, jha_people, repeated
 from reidrisk.studies.writing import as_csv, as_markdown
 
 NAMES = [
@@ -29,6 +29,7 @@ def quick(tmp_path_factory):
         patch.setattr(repeated, "REPETITIONS", 2)
         patch.setattr(jha, "EPOCHS", jha.DRAWN)
         patch.setattr(attacks, "ProfileBayes", attacks.WeightedHamming)
+        patch.setattr(jha_limits, "HALF_LIVES", (60.0, 15.0))
         yield
 
 

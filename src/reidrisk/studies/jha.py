@@ -6,6 +6,7 @@ Figure 2 is in :mod:`reidrisk.studies.jha_users`, Figures 5, 8, 9 and 10 in :mod
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from reidrisk import attacks
@@ -77,7 +78,8 @@ def figure_3(users: int, seed: int, progress: Progress) -> StudyResult:
     """
     people, found = _compare_attacks(users, seed, progress)
     series = ("StrictSets", "LooseSets", "WeightedHamming")
-    printed = [line("Published: loose", drawing.PUBLISHED, {30: (0.25,) * 3, 40: (0.28,) * 3})]
+    style = replace(drawing.PUBLISHED, color=drawing.ATTACKS[3].color)
+    printed = [line("Published: loose", style, {30: (0.25,) * 3, 40: (0.28,) * 3})]
     if users != USERS or people.given != "real":
         printed = []
     return result(

@@ -18,7 +18,7 @@ __all__ = [
     "compared_12",
 ]
 
-_WITHIN = "Printed without interval, read from a figure and rounded; ours agrees within its interval or nearly so."
+_WITHIN = "Agrees within the interval or nearly so; printed rounded, and without interval."
 _RELEASED = (
     "The released code counts otherwise than the text. It leaves users whose denoised profile is not unique out before "
     "the attack, so that they are no rivals either, and draws numbers of topics from a histogram of ten bins"
@@ -54,15 +54,15 @@ def compared_3(people: People, found: Found) -> tuple[Comparison, ...]:
             "strict attack, N = 40",
             "below 10 % (20 % with crossover)",
             f"{ours('iid', 'StrictSets', 40)}, crossover {ours('crossover', 'StrictSets', 40)}",
-            "Both stay below.",
+            "Agrees.",
         ),
         Comparison(
             "weighted Hamming, N = 40",
             "exceeding 40 % (50 % with crossover)",
             f"{ours('iid', 'WeightedHamming', 40)}, crossover {ours('crossover', 'WeightedHamming', 40)}; plain "
             f"Hamming {ours('iid', 'Hamming', 40)}, crossover {ours('crossover', 'Hamming', 40)}",
-            "The paper learns the weights from all epochs at every N, which an attacker does not have yet; ours are "
-            "learnt from the first N.",
+            "Agrees. The released code learns the weights from all epochs at every N, which an attacker does not have "
+            "yet; ours are learnt from the first N.",
         ),
         Comparison(
             "loose against strict, I.I.D.",
@@ -198,9 +198,9 @@ def compared_7(people: People, found: Found) -> tuple[Comparison, ...]:
     )
     return (
         Comparison(
-            "f = 2 AND f = 3", "negligible; practically none (Section 1)", ours("f = 2 AND 3"), "At N = 40. Agrees."
+            "f = 2 AND f = 3", "negligible; practically none (Section 1)", ours("f = 2 AND 3"), "Agrees, at N = 40."
         ),
-        Comparison("f = 2 OR f = 3", "sizeable; less than 8 % (Section 1)", ours("f = 2 OR 3"), "At N = 40. Agrees."),
+        Comparison("f = 2 OR f = 3", "sizeable; less than 8 % (Section 1)", ours("f = 2 OR 3"), "Agrees, at N = 40."),
         Comparison(
             "f = 2 and f = 3 alone",
             "in the middle",

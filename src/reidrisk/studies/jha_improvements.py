@@ -13,7 +13,7 @@ import numpy.typing as npt
 from reidrisk import attacks, populations, topics
 from reidrisk.report import drawing
 from reidrisk.studies.drawn_profiles import drawn_sets
-from reidrisk.studies.jha_people import NOISE, SITES, TOP_K, find_people
+from reidrisk.studies.jha_people import NOISE, SITES, TOP_K, People, find_people
 from reidrisk.studies.jha_results import Found, Key, both_personas, in_percent, result, shown_rate
 from reidrisk.studies.repeated import Outcome, combine, each_seed, mean_of_repetitions, outcome, seeds_of
 from reidrisk.studies.study import Comparison, Progress, Steps, StudyResult, line
@@ -116,11 +116,9 @@ def improvements(users: int, seed: int, progress: Progress) -> StudyResult:
     found: Found = {}
     more: dict[Key, dict[str, float]] = {}
     for model in PERSONAS:
-        # The same personas for every change, made once.
-        personas = {each: populations.real(people.rates(model, users, each).toarray()) for each in seeds_of(seed)}
         for change in CHANGES:
             steps.begin(f"{model}, {change.family} {change.value:g}", 1.0)
-            runs = each_seed(partial(_run, personas, change), seeds_of(seed))
+            runs = each_seed(partial(_run, people, model, users, change), seeds_of(seed))
             useful = _columns([utility for _, _, utility in runs])
             for name in runs[0][0]:
                 key = (model, f"{change.family}: {name}", change.value)
@@ -144,9 +142,9 @@ def improvements(users: int, seed: int, progress: Progress) -> StudyResult:
 
 
 def _run(
-    personas: Mapping[int, populations.Rates], change: Change, seed: int
+    people: People, model: str, users: int, change: Change, seed: int
 ) -> tuple[dict[str, Outcome], dict[str, Floats], _Utility]:
-    rates = personas[seed]
+    rates = people.personas(model, users, seed)
     one, two = change.sites(rates, seed)
     stretches = [(one, two)]
     if change.lifetime < EPOCHS:

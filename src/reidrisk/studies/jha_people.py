@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk import populations, topics
-from reidrisk.populations.rates import Rates
+from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.traces import TopSets, Traces
 
@@ -54,10 +55,12 @@ class People:
         """The given users, and the two models of personas (jha, Section 5)."""
         return (self.given, "iid", "crossover")
 
-    @property
-    def unlike(self) -> str:
-        """What to say first of why a number differs, where the users are not the authors'."""
-        return "" if self.given == "real" else "These are not the authors' users, whose rates are not here. "
+    def why(self, reason: str) -> str:
+        """Return a reason why a number differs; where the users are not the authors', that is the first one."""
+        if self.given == "real":
+            return reason
+        other = "These are not the authors' users, whose rates are not here."
+        return other if reason.startswith("Agrees") else f"{other} {reason}"
 
     def rates(self, model: str, users: int, seed: int, top_k: int = TOP_K) -> Rates:
         """Return the rates of one population; of the given users there are only so many.
@@ -84,10 +87,16 @@ class People:
             return populations.real(personas_of_bins(self.matrix, users, seed))
         return {"iid": populations.iid, "crossover": populations.crossover}[model](self.matrix, users, seed)
 
+    def personas(self, model: str, users: int, seed: int, top_k: int = TOP_K) -> Rates:
+        """Return the same rates; those of small populations are made once and kept, for the next setting to use."""
+        if users > BLOCK:
+            return self.rates(model, users, seed, top_k)
+        return _kept(self, model, users, seed, top_k)
+
     def top_sets(self, model: str, users: int, epochs: int, seed: int, top_k: int = TOP_K) -> TopSets:
         """Simulate the browsing of one population."""
         api = topics.TopicsAPI(self.n_topics, top_k=top_k)
-        return api.profiles(self.rates(model, users, seed, top_k), epochs=epochs, seed=seed)
+        return api.profiles(self.personas(model, users, seed, top_k), epochs=epochs, seed=seed)
 
     def sites(
         self, model: str, users: int, epochs: int, seed: int, top_k: int = TOP_K, noise: float = NOISE
@@ -97,6 +106,11 @@ class People:
         api = topics.TopicsAPI(self.n_topics, top_k=top_k, noise=noise)
         one, two = (api.expose(sets, seed=seed, site=site) for site in SITES)
         return one, two
+
+
+@lru_cache(maxsize=20)
+def _kept(people: People, model: str, users: int, seed: int, top_k: int) -> Rates:
+    return populations.real(people.rates(model, users, seed, top_k).toarray())
 
 
 def find_people() -> People:

@@ -140,7 +140,7 @@ def result(
         rows=tuple(rows),
         lines=tuple(lines),
         x_title=x[1],
-        comparisons=tuple(replace(each, why=people.unlike + each.why) for each in comparisons),
+        comparisons=tuple(replace(each, why=people.why(each.why)) for each in comparisons),
         assumptions=(*assumptions(people), *notes),
         y_title=y_title,
         y_linear=True,

@@ -64,7 +64,7 @@ def figure_2(users: int, seed: int, progress: Progress) -> StudyResult:
         x_ticks=tuple(rank for rank in (1, 20, 50, 100, 150, 200, 250) if rank <= len(popular)),
         y_linear=True,
         y_title="people who visit the topic at all",
-        comparisons=tuple(replace(c, why=people.unlike + c.why) for c in _compared(people, per_user, visitors, weeks)),
+        comparisons=tuple(replace(c, why=people.why(c.why)) for c in _compared(people, per_user, visitors, weeks)),
         assumptions=(
             people.note,
             "Counts are exact for these users; intervals are for users like these.",
