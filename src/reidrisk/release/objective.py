@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Objective", "n_terms"]
 
-# Entries of the matrices G that are made at a time: on a CPU they should stay in its cache, on a GPU fill it.
-_ON_CPU, _ON_GPU = 1 << 20, 1 << 27
+# Entries of the matrices G that are made at a time. On a CPU fewer are a little faster, but then threads meet so often
+# that on a busy machine they mostly wait for each other; on a GPU, as many as there are.
+_ON_CPU, _ON_GPU = 1 << 22, 1 << 27
 
 
 def n_terms(n_epochs: int, n_tokens: int) -> int:
