@@ -229,7 +229,7 @@ def _compared(found: Found, more: Mapping[Key, Mapping[str, float]]) -> tuple[Co
             "below 5 % correct, incorrect similar: 'impractical'",
             f"{both_personas(found, f'{lifetime}: LooseSets', 10)}; incorrect "
             f"{both_personas(found, f'{lifetime}: LooseSets', 10, incorrect=True)}",
-            "Agrees for this attack. A better one links, in each stretch, "
+            "About so for this attack. A better one links, in each stretch, "
             f"{both_personas(found, f'{lifetime}: ProfileBayes', 10)}, and in 30 epochs "
             f"{in_percent(*(more[key][f'once{end}'] for end in ('', '_low', '_high')))} crossover at least once.",
         ),
@@ -253,7 +253,7 @@ def _compared(found: Found, more: Mapping[Key, Mapping[str, float]]) -> tuple[Co
             "noise p = 0.2 for 0.05",
             "open to review",
             f"ProfileBayes {bayes('crossover', 'noise p', 0.2)}, {share('crossover', 'noise p', 0.2)} real",
-            "Crossover personas. The advertiser loses what the noise replaces; the attacker loses less.",
+            "Crossover personas. The advertiser loses what the noise replaces; the attacker loses about as much.",
         ),
         Comparison(
             "topics held z = 3 and z = 8 for 5",
