@@ -184,6 +184,12 @@ def test_a_strategy_and_its_text_are_the_same(text):
     assert as_steps(text) == parse(text)
 
 
+@given(st.floats(0, 1e300, allow_subnormal=False))
+def test_the_text_of_a_strategy_keeps_every_digit(variance):
+    step = bandits.Laplace(variance)
+    assert parse(str(step)) == as_steps(step)
+
+
 @pytest.mark.parametrize(
     ("strategy", "error", "words"),
     [

@@ -40,7 +40,7 @@ class Step:
 
     def __str__(self) -> str:
         values = [getattr(self, f.name) for f in fields(self)]
-        shown = [v if isinstance(v, str) else f"{v:g}" for v in values if v != WEIGHTS[0]]
+        shown = [v if isinstance(v, str) else _digits(v) for v in values if v != WEIGHTS[0]]
         return f"{self.word}:{','.join(shown)}" if shown else self.word
 
 
@@ -215,6 +215,12 @@ def as_steps(strategy: Strategy) -> tuple[Step, ...]:
 def _whole(value: int, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise OptionError(f"{what} must be a whole number of at least 1, not {value!r}")
+
+
+def _digits(value: float) -> str:
+    """Write a number briefly, but so that it is read back as it was."""
+    brief = f"{value:g}"
+    return brief if float(brief) == value else repr(value)
 
 
 def _value(text: str, kind: str) -> int | float | str:
