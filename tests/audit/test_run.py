@@ -46,6 +46,19 @@ def test_attacks_are_measured_on_the_same_queries():
     assert len(result.differences) == 4
 
 
+def test_the_attack_that_learns_lasting_interests_is_ahead_when_asked_for_and_named_when_not():
+    inputs = Published(users=2_000, epochs=8)
+    names = ("weighted-hamming", "profile-bayes")
+    result = run(AuditSpec(inputs=inputs, system="topics", epochs=(8,), attacks=names, seed=2))
+    assert result.differences[0].attack == "ProfileBayes"
+    assert result.differences[0].low > 0.05
+    assert result.choosy_attack == "ProfileBayes"
+    without = run(AuditSpec(inputs=inputs, system="topics", epochs=(8,), attacks=names[:1], seed=2))
+    said = ["profile-bayes" in a.otherwise for a in without.assumptions]
+    assert sum(said) == 1
+    assert not any("profile-bayes" in a.otherwise for a in result.assumptions)
+
+
 def test_the_strongest_attack_is_the_one_with_the_highest_rate_at_the_most_epochs():
     a, b = traces()
     result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1))

@@ -43,6 +43,13 @@ def assumptions(
         )
     )
     found += _system(spec, targets)
+    if "profile-bayes" not in spec.attacks and targets.n_epochs > 1:
+        found.append(
+            Assumption(
+                "The attacks that ran compare epoch by epoch; none of them learns which interests last.",
+                "One who does links more people the more epochs there are: run the attack 'profile-bayes' to see it.",
+            )
+        )
     found.append(_gaps(targets, queries))
     if truth is None:
         pass  # nothing was scored

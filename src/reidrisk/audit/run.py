@@ -31,6 +31,9 @@ Progress = Callable[[str, float], None]
 _SECONDS = 30.0
 """What one attack may take by default, roughly, on two cores; where it would take longer, queries are sampled."""
 
+_BAYES_TOKENS = 10_000_000_000
+"""Pairs of records times epochs that ProfileBayes looks at by default: about half a minute on two cores."""
+
 _SURE = 20_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
 
@@ -208,6 +211,9 @@ def _sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | Non
     # On the processor and with all the memory it wants: the sample must not depend on the machine.
     while size > 1_000 and search.choose(index, size, memory=1 << 60, device="cpu").seconds > _SECONDS:
         size //= 2
+    if "profile-bayes" in spec.attacks:
+        while size > 1_000 and size * len(targets) * targets.n_epochs > _BAYES_TOKENS:
+            size //= 2
     return None if size == len(queries) else size
 
 
@@ -226,6 +232,8 @@ def _attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
     known: dict[str, attacks.Attack[Any]] = {
         "hamming": attacks.Hamming(),
         "weighted-hamming": attacks.WeightedHamming(top_k=top_k, noise=noise),
+        # Of a system that was not declared nothing is assumed about the same epoch.
+        "profile-bayes": attacks.ProfileBayes(top_k if spec.system == "topics" or spec.top_k else None, noise),
     }
     if not spec.attacks:
         raise OptionError(f"choose at least one attack of: {', '.join(known)}")

@@ -58,7 +58,7 @@ class AuditSpec(_Frozen):
     system: Literal["topics", "other"] = "other"
     top_k: int | None = Field(default=None, ge=1)
     noise: float | None = Field(default=None, ge=0.0, lt=1.0)
-    attacks: tuple[Literal["hamming", "weighted-hamming"], ...] = ("hamming", "weighted-hamming")
+    attacks: tuple[Literal["hamming", "weighted-hamming", "profile-bayes"], ...] = ("hamming", "weighted-hamming")
     epochs: tuple[int, ...] | None = None
     sample: int | None = Field(default=None, ge=1)
     everyone: bool = False

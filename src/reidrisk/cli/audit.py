@@ -44,7 +44,10 @@ def audit(
         bool, typer.Option("--allow-unmatched", help="Keep people who are in one table only.")
     ] = False,
     attack: Annotated[
-        list[str] | None, typer.Option(help="'hamming' or 'weighted-hamming'; may be repeated; both when missing.")
+        list[str] | None,
+        typer.Option(
+            help="'hamming', 'weighted-hamming' or 'profile-bayes'; repeatable; the first two by default."
+        ),
     ] = None,
     epochs: Annotated[str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8.")] = None,
     sample: Annotated[int | None, typer.Option(help="Score so many records, drawn at random.")] = None,
