@@ -125,12 +125,15 @@ def improvements(users: int, seed: int, progress: Progress) -> StudyResult:
                 found[key] = combine([each[name] for each, _, _ in runs])
                 once = mean_of_repetitions([each[name] for _, each, _ in runs])
                 more[key] = dict(zip(("once", "once_low", "once_high"), once, strict=True)) | useful
+    lines = _lines(found, more)
+    places = [point.x for each in lines for point in each.points]
     return result(
         ("jha-improvements", "Topics API: proposed changes, risk and loss", "jha, Section 9.2"),
         (users, seed, people, found),
         ("value", "share of shown topics that are real interests, in percent"),
-        _lines(found, more),
+        lines,
         _compared(found, more),
+        x_ticks=tuple(x for x in range(0, 101, 10) if min(places) <= x <= max(places)),
         notes=(
             f"{EPOCHS} epochs of observation, f = 2. The attackers know z and p, and take drawn profiles for top ones.",
             "Cookies of both sites expire together, and nobody links a site's old pseudonyms with its new ones; with "
