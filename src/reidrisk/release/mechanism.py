@@ -7,23 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import OptionError, ReidRiskError
-from reidrisk.extras import require
-from reidrisk.release.accounting import check_budget, gaussian_sigma, zcdp_rho
+from reidrisk.privacy import (
+    PrivacyStatement,
+    add_discrete_gaussian,
+    check_budget,
+    discrete_gaussian,
+    gaussian_sigma,
+    zcdp_rho,
+)
 from reidrisk.release.counts import Counts
 from reidrisk.release.sensitivity import Block
-from reidrisk.release.statement import PrivacyStatement
 from reidrisk.streams import stream
 
 __all__ = ["Plan", "add_noise", "plan_noise"]
 
 SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 """Shares of the budget as published: 25 / 25 / 50 %; of summed epochs half and half."""
-
-_PIECE = 1 << 16  # values handed to the noise library at a time: it copies them to Python lists
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from reidrisk.release.sensitivity import measured_blocks
     >>> exact = Counts({"f12": np.zeros((2, 2), dtype=np.int64)}, k=1, n_tokens=2, n_epochs=2)
     >>> plan = plan_noise(measured_blocks(1, 2, 2), 1.0, 1e-6, discrete=False)
@@ -156,12 +159,7 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
         values = counts.flat(block.name)
         if plan.discrete:
             measurement = measurements[block.name]
-            # The noise of each count is independent, so pieces of a table spend together what the whole would.
-            drawn = [
-                np.array(measurement(values[start : start + _PIECE].tolist()), dtype=np.int64)
-                for start in range(0, len(values), _PIECE)
-            ]
-            noisy[block.name] = np.concatenate(drawn)
+            noisy[block.name] = add_discrete_gaussian(values, measurement)
         else:
             rng = stream(0 if seed is None else seed, f"release noise {block.name}")
             noisy[block.name] = values + sigma * rng.standard_normal(len(values))
@@ -175,13 +173,7 @@ def _ratio(epsilon: float, delta: float, discrete: bool) -> float:
 
 def _measurements(plan: Plan) -> dict[str, Any]:
     """Return the noise of each table, after opendp has agreed that together it keeps within the budget."""
-    # Not its prelude, which loads every library there is for it.
-    mod, domains, metrics, noise = (
-        require(f"opendp.{part}", "release", "a real release") for part in ("mod", "domains", "metrics", "measurements")
-    )
-    mod.enable_features("contrib")
-    space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l2_distance(T="f64")
-    made = {b.name: noise.make_gaussian(*space, scale=s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
+    made = {b.name: discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
     spent = {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks}
     if plan.budget == "joint":
         allowed = {"all": (sum(spent.values()), 1.0)}

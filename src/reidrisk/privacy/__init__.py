@@ -1,0 +1,20 @@
+"""What protects people in published counts: budgets, vetted noise, and the statement that travels with the output."""
+
+from reidrisk.privacy.accounting import check_budget, gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
+from reidrisk.privacy.noise import add_discrete_gaussian, discrete_gaussian, randomised_response
+from reidrisk.privacy.statement import NEIGHBOURS, PUBLISHED, UNIT, PrivacyStatement
+
+__all__ = [
+    "NEIGHBOURS",
+    "PUBLISHED",
+    "UNIT",
+    "PrivacyStatement",
+    "add_discrete_gaussian",
+    "check_budget",
+    "discrete_gaussian",
+    "gaussian_delta",
+    "gaussian_sigma",
+    "randomised_response",
+    "zcdp_delta",
+    "zcdp_rho",
+]

@@ -1,0 +1,91 @@
+"""Noise that protects people: discrete, from the operating system's randomness, drawn by opendp, never seeded."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import OptionError, ReidRiskError
+from reidrisk.extras import require
+
+__all__ = ["add_discrete_gaussian", "discrete_gaussian", "randomised_response"]
+
+_PIECE = 1 << 16  # values handed to the noise library at a time: it copies them to Python lists
+_BITS = 1 << 20
+
+
+def discrete_gaussian(sigma: float) -> Any:
+    """Return opendp's measurement that adds discrete Gaussian noise of parameter sigma to whole numbers.
+
+    Its own accounting, ``measurement.map(sensitivity)``, says the rho of zCDP that an l2 sensitivity spends.
+
+    Examples
+    --------
+    >>> round(discrete_gaussian(5.0).map(1.0), 6)                # 1 / (2 sigma^2)
+    0.02
+    """
+    # Not its prelude, which loads every library there is for it.
+    mod, domains, metrics, noise = (
+        require(f"opendp.{part}", "release", "noise that protects people")
+        for part in ("mod", "domains", "metrics", "measurements")
+    )
+    mod.enable_features("contrib")
+    space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l2_distance(T="f64")
+    return noise.make_gaussian(*space, scale=sigma)
+
+
+def add_discrete_gaussian(values: npt.NDArray[np.int64], measurement: Any) -> npt.NDArray[np.int64]:
+    """Add independent noise to every value of a vector.
+
+    Examples
+    --------
+    >>> noisy = add_discrete_gaussian(np.zeros(100_000, dtype=np.int64), discrete_gaussian(5.0))
+    >>> bool(4.8 < noisy.std() < 5.2)
+    True
+    """
+    # The noise of each count is independent, so pieces of a table spend together what the whole would.
+    drawn = [
+        np.array(measurement(values[start : start + _PIECE].tolist()), dtype=np.int64)
+        for start in range(0, len(values), _PIECE)
+    ]
+    return np.concatenate(drawn) if drawn else np.empty(0, dtype=np.int64)
+
+
+def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDArray[np.bool_]:
+    r"""Let each of many people answer yes or no under local differential privacy (Warner 1965).
+
+    The truth is told with probability :math:`e^\epsilon / (1 + e^\epsilon)`, so two answers to one question differ in
+    probability by a factor of at most :math:`e^\epsilon`. Each bit is one person's only answer.
+
+    Examples
+    --------
+    >>> told = randomised_response(np.ones(100_000, dtype=bool), epsilon=1.0)
+    >>> bool(abs(told.mean() - 0.7311) < 0.01)
+    True
+    """
+    if not (math.isfinite(epsilon) and epsilon > 0.0):
+        raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}")
+    mod, domains, metrics, noise = (
+        require(f"opendp.{part}", "release", "noise that protects people")
+        for part in ("mod", "domains", "metrics", "measurements")
+    )
+    mod.enable_features("contrib")
+    # The library draws a fair coin with probability f, which flips a bit with probability f / 2.
+    flip = 2.0 / (1.0 + math.exp(epsilon))
+    # It counts 2 m changed bits for people with m of them. Here a person has one bit, and changes half as much.
+    measurement = noise.make_randomized_response_bitvec(
+        domains.bitvector_domain(max_weight=1), metrics.discrete_distance(), f=flip
+    )
+    if measurement.map(1) / 2.0 > epsilon * (1.0 + 1e-9):
+        raise ReidRiskError(
+            f"one answer would spend {measurement.map(1) / 2.0:.6g}, more than {epsilon:g}; report this"
+        )
+    answers = np.empty(bits.size, dtype=bool)
+    for start in range(0, bits.size, _BITS):
+        piece = bits[start : start + _BITS]
+        told = np.frombuffer(measurement(np.packbits(piece).tobytes()), dtype=np.uint8)
+        answers[start : start + _BITS] = np.unpackbits(told, count=piece.size).astype(bool)
+    return answers
