@@ -8,6 +8,8 @@ from reidrisk.cohorts.counts import CohortCounts, count_visits, k_anonymity
 from reidrisk.cohorts.domains import registrable
 from reidrisk.cohorts.empty_cohort import EmptyCohort, EmptyProfile, empty_cohort
 from reidrisk.cohorts.other_groupings import kmeans, prefix_lsh
+from reidrisk.cohorts.private import PrivateSensitivity, private_sensitivity
+from reidrisk.cohorts.private_users import UsersNeeded, users_needed
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary, sensitivity, sensitivity_of_counts
 from reidrisk.cohorts.simhash import simhash
 from reidrisk.cohorts.sorting_lsh import SortingLSH
@@ -23,10 +25,12 @@ __all__ = [
     "EmptyCohort",
     "EmptyProfile",
     "FrequencyHistogram",
+    "PrivateSensitivity",
     "Sensitivity",
     "SensitivitySummary",
     "SortingLSH",
     "ThresholdCurve",
+    "UsersNeeded",
     "blocklist_changes",
     "category_visits",
     "check_blocklist",
@@ -38,9 +42,11 @@ __all__ = [
     "k_anonymity",
     "kmeans",
     "prefix_lsh",
+    "private_sensitivity",
     "registrable",
     "sensitivity",
     "sensitivity_of_counts",
     "simhash",
     "threshold_curve",
+    "users_needed",
 ]

@@ -174,6 +174,12 @@ def sensitivity(
     categories: Sequence[str] | None = None,
     shuffles: int = 1,
     seed: int = 0,
+    private: bool = False,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    model: Literal["central", "local"] = "central",
+    most_categories: int | None = None,
+    simulation: bool = False,
 ) -> Sensitivity:
     """Measure the sensitivity gap of every cohort (floc, Definitions 1 to 4).
 
@@ -199,6 +205,9 @@ def sensitivity(
         Names of the columns.
     shuffles, seed : int
         How often users are shuffled for the baseline, 0 for none, and the seed.
+    private : bool
+        Measure through noise that protects everyone: :func:`private_sensitivity` says what the options after it mean.
+        Needs ``epsilon`` and ``n_cohorts``; there is no baseline then, and the seed is for simulations only.
 
     Examples
     --------
@@ -217,6 +226,31 @@ def sensitivity(
     if isinstance(shuffles, bool) or not isinstance(shuffles, int | np.integer) or shuffles < 0:
         raise OptionError(f"shuffles must be a whole number of at least 0, not {shuffles!r}")
     seed = checked_seed(seed)
+    if private:
+        from reidrisk.cohorts.private import private_sensitivity
+
+        if epsilon is None or n_cohorts is None:
+            missing = "epsilon" if epsilon is None else "n_cohorts"
+            raise OptionError(f"a private measurement needs {missing}: the budget and which cohorts exist are public")
+        return private_sensitivity(
+            assignment,
+            visited,
+            n_cohorts,
+            epsilon,
+            delta,
+            model,
+            t=t,
+            level=level,
+            fdr=fdr,
+            categories=categories,
+            most_categories=most_categories,
+            simulation=simulation,
+            seed=seed if simulation else None,
+        )
+    if epsilon is not None or delta is not None or most_categories is not None or simulation or model != "central":
+        raise OptionError(
+            "epsilon, delta, model, most_categories and simulation are for private=True; nothing is noisy"
+        )
     assigned = as_assignment(assignment, n_cohorts)
     found = sensitivity_of_counts(count_visits(assigned, visited, categories=categories), t, level, fdr)
     if not shuffles:

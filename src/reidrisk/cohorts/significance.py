@@ -17,9 +17,9 @@ from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.gaps import cohort_blocks, excess
 from reidrisk.errors import OptionError
 
-__all__ = ["checked_share", "discoveries", "gap_intervals", "p_values"]
+__all__ = ["NUISANCE", "checked_share", "discoveries", "exact_ends", "gap_intervals", "p_values", "wilson_ends"]
 
-_NUISANCE = 1e-10  # how likely the rest's frequency may lie above the bound used for it; added to every p-value
+NUISANCE = 1e-10  # how likely the rest's frequency may lie above the bound used for it; added to every p-value
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,10 +50,10 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
         x, size = counts.visits[rows].astype(np.int64), counts.sizes[rows, None]
         rest, y = counts.n_users - size, counts.population - x
         p, q = x / size, y / np.maximum(rest, 1)
-        below, _ = _exact_ends(x, size, tail / x.shape[1])
-        _, above = _exact_ends(x, size, tail)
-        _, rest_above = _wilson(q, rest, tail / x.shape[1])
-        rest_below, _ = _wilson(q, rest, tail)
+        below, _ = exact_ends(x, size, tail / x.shape[1])
+        _, above = exact_ends(x, size, tail)
+        _, rest_above = wilson_ends(q, rest, tail / x.shape[1])
+        rest_below, _ = wilson_ends(q, rest, tail)
         part = rest / counts.n_users
         low[rows] = (part * (p - q - np.hypot(p - below, rest_above - q))).max(axis=1)
         high[rows] = (part * (p - q + np.hypot(above - p, q - rest_below))).max(axis=1)
@@ -91,9 +91,9 @@ def p_values(counts: CohortCounts, t: float) -> Floats:
         y = counts.population[category] - x
         bound = np.ones(row.size)
         open_end = y < rest
-        bound[open_end] = betainccinv(y[open_end] + 1.0, (rest - y)[open_end], _NUISANCE)
+        bound[open_end] = betainccinv(y[open_end] + 1.0, (rest - y)[open_end], NUISANCE)
         limit = np.minimum(bound + t * counts.n_users / np.maximum(rest, 1.0), 1.0)
-        one = betainc(x, s - x + 1.0, limit) + _NUISANCE
+        one = betainc(x, s - x + 1.0, limit) + NUISANCE
         smallest = np.ones(size.size)
         np.minimum.at(smallest, row, one)
         found[rows] = np.minimum(smallest * counts.visits.shape[1], 1.0)
@@ -121,7 +121,7 @@ def checked_share(name: str, value: float) -> float:
     return float(value)
 
 
-def _exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
+def exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
     """Return the Clopper-Pearson ends; equal pairs (x, size), of which there are many, are computed once."""
     from scipy.special import betainccinv, betaincinv
 
@@ -136,7 +136,7 @@ def _exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: flo
     return low[inverse], high[inverse]
 
 
-def _wilson(q: Floats, n: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
+def wilson_ends(q: Floats, n: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
     """Return the Wilson score ends; an empty rest knows nothing, and its part is 0."""
     from scipy.special import ndtri
 

@@ -1,0 +1,226 @@
+"""Noisy cohort counts: how much noise, whether intervals hold through it, and what it takes to decide as without it."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from reidrisk import cohorts
+from reidrisk.cohorts.counts import count_visits
+from reidrisk.cohorts.private_answers import ask_users, bounded_visits, lie_probability, simulated_answers
+from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
+from reidrisk.errors import DataError, OptionError
+from reidrisk.privacy import zcdp_delta
+
+BUDGET = {"central": {"epsilon": 1.0, "delta": 1e-6}, "local": {"epsilon": 2.0}}
+
+
+def population(rng, sizes, chance, without=0):
+    """Draw users: cohort i has sizes[i] users, who visit with chance[i]; the last row is for users without one."""
+    assignment = np.repeat([*range(len(sizes)), -1], [*sizes, without])
+    return assignment, rng.random((assignment.size, chance.shape[1])) < chance[assignment]
+
+
+def test_one_user_changes_the_table_by_at_most_its_sensitivity():
+    rng = np.random.default_rng(0)
+    assignment, visited = population(rng, [5, 6], np.full((3, 4), 0.5), without=4)
+    visited[2] = True
+    whole = np.concatenate([part.reshape(3, -1) for part in with_every_cohort(count_visits(assignment, visited), 2)], 1)
+    largest = 0.0
+    for left_out in range(len(assignment)):
+        kept = np.arange(len(assignment)) != left_out
+        parts = with_every_cohort(count_visits(assignment[kept], visited[kept]), 2)
+        rest = np.concatenate([part.reshape(3, -1) for part in parts], 1)
+        largest = max(largest, float(np.linalg.norm(whole - rest)))
+    assert largest == pytest.approx(central_noise(4, 1.0, 1e-6)[0])
+
+
+def test_the_noise_spends_the_budget_and_no_more():
+    sensitivity, sigma = central_noise(30, 0.7, 1e-8, most=5)
+    delta = zcdp_delta(sensitivity**2 / (2 * sigma**2), 0.7)
+    assert 0.99e-8 < delta <= 1e-8
+    assert sensitivity == pytest.approx(math.sqrt(6))
+    lie = lie_probability(0.7)
+    assert (1 - lie) / lie == pytest.approx(math.exp(0.7))
+
+
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_without_noise_the_answer_is_the_exact_one(model):
+    rng = np.random.default_rng(1)
+    chance = np.array([[0.1], [0.5], [0.1], [0.2]])
+    assignment, visited = population(rng, [400, 300, 500], chance, without=100)
+    exact = cohorts.sensitivity(assignment, visited, t=0.1, shuffles=0)
+    budget = {"epsilon": 300.0} | ({"delta": 1e-6} if model == "central" else {})
+    found = cohorts.private_sensitivity(assignment, visited, 3, model=model, simulation=True, seed=0, **budget)
+    assert np.allclose(found.gap, exact.gap, atol=2e-3)
+    assert np.allclose(found.low, exact.low, atol=5e-3)
+    assert np.allclose(found.high, exact.high, atol=5e-3)
+    assert found.blocklist().cohorts == exact.blocklist().cohorts == (1,)
+    assert found.blocklist("doubt") == exact.blocklist("doubt")
+
+
+@pytest.mark.parametrize("model", ["central", "local"])
+@pytest.mark.parametrize(("size", "common"), [(60, 0.02), (400, 0.3), (3000, 0.05)])
+def test_intervals_hold_the_true_gap_through_the_noise(model, size, common):
+    rng = np.random.default_rng(size)
+    m, c, runs = 8, 5, 40
+    below = above = 0
+    for run in range(runs):
+        chance = np.full((m + 1, c), common)
+        chance[0, 0], chance[1, 1] = common + 0.3, common + 0.12
+        assignment, visited = population(rng, [size] * m, chance, without=size)
+        n = assignment.size
+        true = chance[:m] - (chance[:m] * size).sum(axis=0) / n - chance[m] * size / n
+        found = cohorts.private_sensitivity(
+            assignment, visited, m, model=model, simulation=True, seed=run, **BUDGET[model]
+        )
+        below += int((found.high < true.max(axis=1)).sum())
+        above += int((found.low > true.max(axis=1)).sum())
+    # 2.5 % each are allowed; 320 intervals give that a spread of 0.9 points.
+    assert below / (runs * m) < 0.045
+    assert above / (runs * m) < 0.045
+
+
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_p_values_at_the_edge_of_t_are_rarely_small(model):
+    rng = np.random.default_rng(5)
+    size, m, t = 2_000, 10, 0.1
+    chance = np.full((m + 1, 1), 0.2)
+    chance[0] = 0.2 + t * m / (m - 1)  # the true gap is exactly t
+    small = 0
+    for run in range(200):
+        assignment, visited = population(rng, [size] * m, chance)
+        found = cohorts.private_sensitivity(
+            assignment, visited, m, model=model, t=t, simulation=True, seed=run, **BUDGET[model]
+        )
+        small += bool(found.p_value[0] < 0.05)
+    assert small / 200 < 0.095
+
+
+def test_tails_agree_with_drawn_noise():
+    rng = np.random.default_rng(2)
+    size, t, sigma = 300, 0.1, 25.0
+    measured = CentralCounts(np.array([size, 40_000]), np.array([[95], [6_000]]), sigma)
+    # The bound on the rest is generous by design: compare at the same limit.
+    p = float(measured.tails(slice(0, 1), t)[0, 0])
+    margin = 6.3613 * sigma
+    from scipy.special import betainccinv
+
+    rest, others = 40_000 - margin, 6_000 + margin
+    limit = betainccinv(others + 1, rest - others, 1e-10) + t * 40_300 / 40_000
+    draws = rng.binomial(size, limit, 400_000) + sigma * math.sqrt(1 + limit**2) * rng.standard_normal(400_000)
+    drawn = float((draws >= 95).mean())
+    assert drawn <= p <= drawn * 1.2
+
+
+def test_a_cohort_smaller_than_the_noise_is_not_known_at_all():
+    measured = CentralCounts(np.array([10, 100_000]), np.array([[10], [1_000]]), 30.0)
+    low, high = measured.cohort_ends(slice(0, 1), 0.025)
+    assert (low[0, 0], high[0, 0]) == (0.0, 1.0)
+
+
+def test_answers_drawn_from_counts_are_those_of_asked_users():
+    rng = np.random.default_rng(3)
+    assignment, visited = population(rng, [4_000, 6_000], np.array([[0.5, 0.1], [0.2, 0.3], [0.9, 0.0]]), without=2_000)
+    asked = [ask_users(assignment, visited, 2, 1.0, seed) for seed in range(30)]
+    sizes, visits = with_every_cohort(count_visits(assignment, visited), 2)
+    drawn = [simulated_answers(sizes, visits, 1.0, np.random.default_rng(seed)) for seed in range(30)]
+
+    def rates(found: list[LocalCounts]):
+        return np.array([f.yes / f.asked for f in found])
+
+    one, two = rates(asked), rates(drawn)
+    spread = np.sqrt((one.var(axis=0) + two.var(axis=0)) / 30)
+    assert (np.abs(one.mean(axis=0) - two.mean(axis=0)) < 4 * spread).all()
+    assert np.allclose(one.std(axis=0), two.std(axis=0), rtol=0.6)
+
+
+def test_bounded_visits_are_some_of_the_visits():
+    rng = np.random.default_rng(4)
+    visited = rng.random((200, 12)) < 0.4
+    kept = bounded_visits(visited, 3, seed=0).toarray()
+    assert (kept <= visited).all()
+    assert (kept.sum(axis=1) == np.minimum(visited.sum(axis=1), 3)).all()
+    # Drawn at random, not the first ones.
+    assert kept.sum(axis=0).max() < 2.5 * kept.sum(axis=0).min()
+
+
+def test_the_share_of_right_decisions_follows_the_normal_law_of_the_noise():
+    size, frequency, rest = 100, 0.4, 0.1
+    counts = count_visits(
+        np.repeat([0, 1], [size, 9_900]), (np.arange(10_000) % 10 < np.repeat([4, 1], [size, 9_900]))[:, None]
+    )
+    gap = 0.99 * (frequency - rest)
+    sigma = central_noise(1, 1.0, 1e-9)[1]
+    t = gap - 0.15
+    found = cohorts.users_needed(counts, [10_000], 1.0, 1e-9, t=t, runs=2_000, seed=1)
+    wrong = norm.cdf(-0.15 * size / (sigma * math.sqrt(1 + frequency**2)))
+    assert found.missed[0] == pytest.approx(wrong, abs=4 * math.sqrt(wrong / 2_000))
+
+
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_more_users_bring_the_decisions_of_the_exact_counts(model):
+    rng = np.random.default_rng(6)
+    chance = np.full((31, 8), 0.05)
+    chance[[2, 9], [1, 4]] = 0.4
+    counts = count_visits(*population(rng, [100] * 30, chance, without=300))
+    found = cohorts.users_needed(counts, [3_300, 100_000, 10_000_000], model=model, t=0.2, **BUDGET[model])
+    assert found.agreement[0] < found.agreement[-1] == 1.0
+    assert found.needed in found.users
+    assert found.sensitive == 2
+    assert cohorts.UsersNeeded.from_json(found.to_json()) == found
+
+
+def test_real_noise_differs_from_run_to_run_and_says_what_it_protects():
+    rng = np.random.default_rng(7)
+    assignment, visited = population(rng, [200, 200], np.full((3, 2), 0.3))
+    arguments = {"n_cohorts": 2, "epsilon": 0.5, "delta": 1e-6, "private": True}
+    one, two = (cohorts.sensitivity(assignment, visited, **arguments) for _ in range(2))
+    assert not np.array_equal(one.counts.visits, two.counts.visits)
+    assert one.seed is None
+    assert not one.statement.simulation
+    assert one.statement.sensitivity["counts"] == pytest.approx(math.sqrt(3))
+    assert "e^0.5" in one.summary.assumptions[-1]
+    local = cohorts.sensitivity(assignment, visited, private=True, model="local", n_cohorts=2, epsilon=0.5)
+    assert local.statement.delta == 0.0
+    tried = cohorts.sensitivity(assignment, visited, simulation=True, seed=4, **arguments)
+    assert tried.statement.simulation
+    assert "protects nobody" in tried.summary.assumptions[-1]
+
+
+def test_empty_cohorts_are_measured_too():
+    found = cohorts.private_sensitivity([1] * 50, np.zeros((50, 1)), n_cohorts=4, epsilon=1.0, delta=1e-6)
+    assert found.counts.cohorts.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_cohorts": None}, "n_cohorts"),
+        ({"epsilon": None}, "epsilon"),
+        ({"epsilon": -1.0}, "epsilon must be"),
+        ({"delta": None}, "delta"),
+        ({"model": "both"}, "'central' or 'local'"),
+        ({"model": "local"}, "leave them out"),
+        ({"n_cohorts": 1}, "cohort 1 of user"),
+        ({"most_categories": 0}, "most_categories"),
+    ],
+)
+def test_bad_options_are_named(change, message):
+    arguments = {"n_cohorts": 2, "epsilon": 1.0, "delta": 1e-6, "private": True} | change
+    with pytest.raises((OptionError, DataError), match=message):
+        cohorts.sensitivity([0, 1], [[1], [0]], **arguments)
+
+
+def test_noise_options_are_refused_where_nothing_is_noisy():
+    with pytest.raises(OptionError, match="private=True"):
+        cohorts.sensitivity([0, 1], [[1], [0]], epsilon=1.0)
+    with pytest.raises(OptionError, match="never seeded"):
+        cohorts.private_sensitivity([0, 1], [[1], [0]], 2, 1.0, 1e-6, seed=3)
+
+
+def test_a_seeded_table_is_the_same_again():
+    table = np.array([[3], [4]])
+    one, two = (central_counts(np.array([10, 20]), table, 3.0, seed=5) for _ in range(2))
+    assert (one.visits == two.visits).all()
