@@ -2,6 +2,7 @@
 
 from reidrisk.populations.audiences import audiences, seen, visits
 from reidrisk.populations.drift import drifting
+from reidrisk.populations.mixture import mixture
 from reidrisk.populations.published import published
 from reidrisk.populations.rate_tables import read_rates
 from reidrisk.populations.rates import Rates, crossover, distinct, identical, iid, real
@@ -14,6 +15,7 @@ __all__ = [
     "drifting",
     "identical",
     "iid",
+    "mixture",
     "published",
     "read_rates",
     "real",
