@@ -3,5 +3,15 @@
 from reidrisk.report import charts
 from reidrisk.report.charts import save_chart
 from reidrisk.report.html import render, write
+from reidrisk.report.validation import render_internal, render_public, write_internal, write_public
 
-__all__ = ["charts", "render", "save_chart", "write"]
+__all__ = [
+    "charts",
+    "render",
+    "render_internal",
+    "render_public",
+    "save_chart",
+    "write",
+    "write_internal",
+    "write_public",
+]

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
 import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reidrisk.audit import AuditResult
-from reidrisk.extras import require
 from reidrisk.io import write_atomically
 from reidrisk.report import charts, sentences, tables
 from reidrisk.report.findings import mood, tightest
+from reidrisk.report.page import drawn_specs, filled, kept, marked
 from reidrisk.report.phrases import attack_label, frequency, interval
 from reidrisk.results import Risk
 from reidrisk.wording import percent, two_digits
 
 __all__ = ["render", "write"]
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -64,31 +59,21 @@ def render(result: AuditResult) -> str:
     The file holds the scripts that draw its charts once, makes no request to any network (its own security
     policy forbids it), and is made of aggregates only.
     """
-    jinja2 = require("jinja2", "report", "the HTML report")
     # A result may come with per-user risks in memory; none of them gets near the page.
     result = AuditResult.from_dict(result.to_dict())
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    markup = require("markupsafe", "report", "the HTML report").Markup
-    environment.filters["kept"] = lambda text: markup(_kept(text))
     figures = _figures(result)
-    scripts = [_bundle(), (_TEMPLATES / "charts.js").read_text(encoding="utf-8")]
-    text: str = environment.get_template("report.html").render(
+    return filled(
+        "report.html",
+        {name: figure.specs for name, figure in figures.items() if figure},
         result=result,
         strongest=result.strongest,
         mood=mood(result.strongest),
         subject=sentences.subject(result),
-        verdict=markup(_emphasised(result.verdict)),
+        verdict=marked(_emphasised(result.verdict)),
         news=sentences.news(result),
         tiles=_tiles(result),
         gate_sentence=sentences.gate_sentence(result),
-        figures={name: figure and {**vars(figure), "still": markup(figure.still)} for name, figure in figures.items()},
-        specs=markup(_json({name: figure.specs for name, figure in figures.items() if figure})),
+        figures={name: figure and {**vars(figure), "still": marked(figure.still)} for name, figure in figures.items()},
         differences=sentences.paired(result),
         bounds_summary=sentences.bounds_summary(result),
         bounds=tables.bound_table(result.bounds) if result.bounds else None,
@@ -100,11 +85,7 @@ def render(result: AuditResult) -> str:
         level=percent(float(result.spec.get("level", 0.95))),
         spec_json=json.dumps(result.spec, indent=2),
         seconds=two_digits(result.seconds),
-        style=markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
-        scripts=[markup(script) for script in scripts],
-        policy=_policy(scripts),
     )
-    return text
 
 
 def _figures(result: AuditResult) -> dict[str, Figure | None]:
@@ -147,10 +128,7 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
 def _figure(
     name: str, title: str, around: sentences.Around, draw: Callable[[bool], charts.Chart], table: tables.Table
 ) -> Figure:
-    convert = require("vl_convert", "report", "the HTML report")
-    # Checking a chart against its schema takes longer than drawing it; the tests do that.
-    specs = {"wide": draw(False).to_dict(validate=False), "narrow": draw(True).to_dict(validate=False)}
-    still = convert.vegalite_to_svg(specs["wide"] | {"width": 720})
+    specs, still = drawn_specs(draw)
     return Figure(name, title, around.before, around.after, around.alt, still, specs, table)
 
 
@@ -178,39 +156,7 @@ def _wrong_interval(risk: Risk) -> str:
     return "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
 
 
-def _kept(text: object) -> str:
-    """Escape a text, and keep each number and its unit on one line."""
-    return re.sub(
-        r"((?:\d[\d.,]* to )?\d[\d.,]* (?:in \d[\d,]*\d|%))", r'<span class="kept">\1</span>', html.escape(str(text))
-    )
-
-
 def _emphasised(sentence: str) -> str:
     """Escape a sentence and print its first natural frequency in bold."""
     first = r'<span class="kept">([^<]* in [^<]*)</span>'
-    return re.sub(first, r'<strong class="kept">\1</strong>', _kept(sentence), count=1)
-
-
-@cache
-def _bundle() -> str:
-    """Return the scripts that draw charts, for the version of the chart language that the charts are written in."""
-    altair = require("altair", "report", "the HTML report")
-    convert = require("vl_convert", "report", "the HTML report")
-    wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    version = wanted if wanted in convert.get_vegalite_versions() else None
-    bundle: str = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
-    return bundle.replace("\r\n", "\n").replace("</script", r"<\/script")
-
-
-def _json(value: Any) -> str:
-    """Write JSON that is safe between script tags."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
-
-
-def _policy(scripts: list[str]) -> str:
-    """Return a policy under which exactly these scripts run and nothing is fetched or sent."""
-    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
-    rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; script-src {allowed}; {rest}"
+    return re.sub(first, r'<strong class="kept">\1</strong>', kept(sentence), count=1)

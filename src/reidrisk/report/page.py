@@ -1,0 +1,101 @@
+"""What every HTML page shares: safe text, the scripts that draw charts, a policy under which nothing is fetched."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reidrisk.extras import require
+
+__all__ = ["drawn_specs", "filled", "kept", "marked", "style"]
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
+    """Fill in a template; charts are drawn from ``specs`` by scripts that the file holds.
+
+    Parameters
+    ----------
+    template : str
+        Its file name. It prints ``style``, ``policy``, ``specs`` and ``scripts``.
+    specs : dict
+        Chart specifications by name, each ``"wide"`` and ``"narrow"``.
+    values
+        What else it prints; text is escaped.
+    """
+    jinja2 = require("jinja2", "report", "the HTML report")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["kept"] = lambda text: marked(kept(text))
+    scripts = [_bundle(), (_TEMPLATES / "charts.js").read_text(encoding="utf-8")]
+    text: str = environment.get_template(template).render(
+        specs=marked(_json(specs)),
+        style=marked(style()),
+        scripts=[marked(script) for script in scripts],
+        policy=_policy(scripts),
+        **values,
+    )
+    return text
+
+
+def drawn_specs(draw: Callable[[bool], Any]) -> tuple[dict[str, Any], str]:
+    """Return a chart's specifications for a screen and for a phone, and a still picture for readers without scripts."""
+    convert = require("vl_convert", "report", "the HTML report")
+    # Checking a chart against its schema takes longer than drawing it; the tests do that.
+    specs = {"wide": draw(False).to_dict(validate=False), "narrow": draw(True).to_dict(validate=False)}
+    return specs, convert.vegalite_to_svg(specs["wide"] | {"width": 720})
+
+
+def style() -> str:
+    """Return the style sheet."""
+    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
+
+
+def marked(text: str) -> Any:
+    """Return text that is HTML already and is not escaped again."""
+    return require("markupsafe", "report", "the HTML report").Markup(text)
+
+
+def kept(text: object) -> str:
+    """Escape a text, and keep each number and its unit on one line."""
+    return re.sub(
+        r"((?:\d[\d.,]* to )?\d[\d.,]* (?:in \d[\d,]*\d|%))", r'<span class="kept">\1</span>', html.escape(str(text))
+    )
+
+
+@cache
+def _bundle() -> str:
+    """Return the scripts that draw charts, for the version of the chart language that the charts are written in."""
+    altair = require("altair", "report", "the HTML report")
+    convert = require("vl_convert", "report", "the HTML report")
+    wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    version = wanted if wanted in convert.get_vegalite_versions() else None
+    bundle: str = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    return bundle.replace("\r\n", "\n").replace("</script", r"<\/script")
+
+
+def _json(value: Any) -> str:
+    """Write JSON that is safe between script tags."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return a policy under which exactly these scripts run and nothing is fetched or sent."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    rest = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {allowed}; {rest}"

@@ -1,0 +1,133 @@
+"""The charts of the reports on a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from reidrisk.release.canary import CanaryTest
+from reidrisk.release.validate import PublicValidation
+from reidrisk.release.validate_errors import ABSOLUTE, RELATIVE, RELATIVE_BINS
+from reidrisk.release.validate_internal import Distinct
+from reidrisk.release.validate_rates import RateComparison
+from reidrisk.report import drawing
+from reidrisk.report.drawing import Line, Point
+from reidrisk.report.phrases import attack_label
+from reidrisk.report.scales import RateScale, rate_scale
+
+__all__ = ["absolute_errors", "canary", "distinct", "error_density", "rates", "relative_errors"]
+
+_NAMES = {"model": "Model", "sample": "Sample", "popularity alone": "Popularity alone"}
+_STYLES = {
+    "model": replace(drawing.ATTACKS[0], band=False, markers=False),
+    "sample": replace(drawing.ATTACKS[1], band=False, markers=False),
+    "popularity alone": drawing.GUESSING,
+}
+
+
+@dataclass(frozen=True)
+class ShareScale(RateScale):
+    """An axis of shares, written as percentages: 'everyone' is no word for statistics."""
+
+    @property
+    def label_expression(self) -> str:
+        """How a tick is written."""
+        return "format(100 * datum.value, '.3~r') + ' %'"
+
+
+def absolute_errors(result: PublicValidation, narrow: bool = False) -> Any:
+    """Draw which share of the statistics is off by no more than so many percentage points (dick, Figure 3a)."""
+    points = {c.what: list(zip(ABSOLUTE, c.absolute, strict=True))[1:] for c in result.curves}
+    drawn = [_line(what, [(100 * at, share) for at, share in each]) for what, each in points.items()]
+    x = _x("off by no more than, percentage points", [1e-5, 10.0], log=True, ticks=[10.0**e for e in range(-5, 2)])
+    return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics", "percentage points", narrow)
+
+
+def relative_errors(result: PublicValidation, narrow: bool = False) -> Any:
+    """Draw which share of the statistics of at least 0.01 % is off by no more than so much (dick, Figure 3b)."""
+    drawn = [_line(c.what, [(100 * a, s) for a, s in zip(RELATIVE, c.relative, strict=True)]) for c in result.curves]
+    x = _x("off by no more than, % of the statistic", [0, 100], ticks=[0, 20, 40, 60, 80, 100])
+    return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics of at least 0.01 %", "%", narrow)
+
+
+def error_density(result: PublicValidation, narrow: bool = False) -> Any:
+    """Draw how relative errors spread around 0 (dick, Figure 4b)."""
+    middle = [50 * (a + b) for a, b in pairwise(RELATIVE_BINS)]
+    drawn = [_line(c.what, list(zip(middle, c.relative_density, strict=True)), end=False) for c in result.curves]
+    top = max(point.rate for line in drawn for point in line.points)
+    x = _x("too low or too high by, % of the statistic", [-50, 50], ticks=[-50, -25, 0, 25, 50])
+    width = 100 * (RELATIVE_BINS[1] - RELATIVE_BINS[0])
+    return drawing.line_chart(drawn, x, _shares(top), f"share of statistics in each {width:g} %", "%", narrow)
+
+
+def canary(test: CanaryTest, narrow: bool = False) -> Any:
+    """Draw how often the canary is found at each rate of false alarms, beside what the noise promises."""
+    curves = (
+        ("Measured", _STYLES["model"], test.detections, f"area {test.area:.3f}"),
+        ("Promised at most", replace(drawing.BOUND, markers=False), test.promised_detections, _area(test)),
+        ("Blind guessing", drawing.GUESSING, test.false_alarms, "area 0.500"),
+    )
+    drawn = [
+        Line(name, name, value, style, _points(zip([100 * a for a in test.false_alarms], each, strict=True)))
+        for name, style, each, value in curves
+    ]
+    x = _x("false alarms, %", [0, 100], ticks=[0, 25, 50, 75, 100])
+    return drawing.line_chart(drawn, x, _shares(1.0), "canaries found", "% false alarms", narrow)
+
+
+def distinct(found: Distinct, narrow: bool = False) -> Any:
+    """Draw how many people have so many distinct tokens, real and synthetic (dick, Figure 5)."""
+    drawn = []
+    for name, style, shares in (("Real", "sample", found.real), ("Synthetic", "model", found.synthetic)):
+        mean = sum(count * share for count, share in enumerate(shares, 1))
+        points = _points((count, share) for count, share in enumerate(shares, 1))
+        drawn.append(Line(name, name, f"mean {mean:.1f}", replace(_STYLES[style], markers=True), points))
+    most = len(found.real)
+    top = max(*found.real, *found.synthetic)
+    ticks = list(range(0, most + 1, 5)) if most >= 10 else list(range(1, most + 1))
+    x = _x("distinct tokens over all epochs", [1, most], ticks=ticks)
+    return drawing.line_chart(drawn, x, _shares(top), "share of people", "distinct tokens", narrow)
+
+
+def rates(found: Sequence[RateComparison], narrow: bool = False) -> Any:
+    """Draw the rate of each attack on real and synthetic users, one standard deviation either way (dick, Figure 6)."""
+    drawn = []
+    for rate in found:
+        for kind, style in (("real", drawing.ATTACKS[1]), ("synthetic", drawing.ATTACKS[0])):
+            mean, deviation = getattr(rate, kind), getattr(rate, f"{kind}_deviation")
+            text = f"{100 * mean:.3g} % ± {100 * deviation:.2g}"
+            name = f"{attack_label(rate.attack)}, {kind}, {rate.n_epochs} epochs among {rate.n_targets:,}"
+            point = Point(0.0, mean, max(0.0, mean - deviation), mean + deviation, text)
+            drawn.append(Line(name, f"{attack_label(rate.attack)}, {kind}", text, style, (point,)))
+    scale = rate_scale([value for line in drawn for value in (line.points[0].rate, line.points[0].high)])
+    return drawing.row_chart(drawn, scale, "people linked correctly", narrow)
+
+
+def _line(what: str, points: Sequence[tuple[float, float]], end: bool = True) -> Line:
+    at_end = f"{100 * points[-1][1]:.4g} %" if end else ""
+    return Line(_NAMES[what], _NAMES[what], at_end, _STYLES[what], _points(points))
+
+
+def _points(values: Any) -> tuple[Point, ...]:
+    return tuple(Point(float(x), float(y), float(y), float(y), f"{100 * y:.4g} %") for x, y in values)
+
+
+def _x(title: str, domain: list[float], ticks: Sequence[float], log: bool = False) -> Any:
+    alt = drawing.altair()
+    return alt.X(
+        "x:Q",
+        title=title,
+        scale=alt.Scale(type="log" if log else "linear", domain=domain, nice=False),
+        axis=alt.Axis(values=list(ticks), format="~g", grid=False, labelFlush=False),
+    )
+
+
+def _shares(top: float) -> ShareScale:
+    scale = rate_scale([top])
+    return ShareScale(scale.log, scale.bottom, scale.top, scale.ticks, scale.zero)
+
+
+def _area(test: CanaryTest) -> str:
+    return f"area {test.area_promised:.3f}"
