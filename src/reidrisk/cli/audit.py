@@ -45,9 +45,7 @@ def audit(
     ] = False,
     attack: Annotated[
         list[str] | None,
-        typer.Option(
-            help="'hamming', 'weighted-hamming' or 'profile-bayes'; repeatable; the first two by default."
-        ),
+        typer.Option(help="'hamming', 'weighted-hamming' or 'profile-bayes'; repeatable; the first two by default."),
     ] = None,
     epochs: Annotated[str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8.")] = None,
     sample: Annotated[int | None, typer.Option(help="Score so many records, drawn at random.")] = None,
