@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from reidrisk import __version__
-from reidrisk.cli import audit, bounds, convert, demo, simulate, study
+from reidrisk.cli import audit, bounds, cohorts, convert, demo, release, simulate, study
 
 __all__ = ["app"]
 
@@ -18,14 +18,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _START, _AUDIT, _THEORY, _DATA = "Start here", "Audit your data", "What no attacker can beat", "Prepare data"
-_PAPERS = "Reproduce the papers"
+_RELEASE, _PAPERS = "Give data away", "Reproduce the papers"
 
 app.command("demo", rich_help_panel=_START)(demo.demo)
 app.command("audit", rich_help_panel=_AUDIT)(audit.audit)
 app.command("gate", rich_help_panel=_AUDIT)(audit.gate)
+app.add_typer(cohorts.cohorts, name="cohorts", rich_help_panel=_AUDIT)
 app.command("bounds", rich_help_panel=_THEORY)(bounds.bounds)
 app.command("convert", rich_help_panel=_DATA)(convert.convert)
 app.add_typer(simulate.simulate, name="simulate", rich_help_panel=_DATA)
+app.add_typer(release.release, name="release", rich_help_panel=_RELEASE)
 app.add_typer(study.study, name="study", rich_help_panel=_PAPERS)
 
 

@@ -120,7 +120,7 @@ def _x(title: str, domain: list[float], ticks: Sequence[float], log: bool = Fals
         "x:Q",
         title=title,
         scale=alt.Scale(type="log" if log else "linear", domain=domain, nice=False),
-        axis=alt.Axis(values=list(ticks), format="~g", grid=False, labelFlush=False),
+        axis=alt.Axis(values=list(ticks), format=",.6~f", grid=False, labelFlush=False),
     )
 
 

@@ -1,0 +1,324 @@
+"""`reidrisk release`: differentially private statistics, a model of them, synthetic users, and how good they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from reidrisk.cli import output
+from reidrisk.cli.audit import Json, Seed
+from reidrisk.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from reidrisk.release import PrivacyStatement, Statistics, TypeMixture
+    from reidrisk.traces import TopSets
+
+__all__ = ["release"]
+
+release = typer.Typer(
+    help="Give away statistics, a model and synthetic users instead of people's top sets.",
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+)
+
+Sets = Annotated[Path, typer.Argument(help="Top sets of real people: one row a user, one list an epoch.")]
+NTokens = Annotated[int | None, typer.Option(help="Size of the vocabulary, where the file does not say it.")]
+Words = Annotated[Path | None, typer.Option(help="All labels there are: one a line, or a JSON list.")]
+TopK = Annotated[int | None, typer.Option(help="Size of a full set; the longest in the file when missing.")]
+
+
+@release.callback()
+def _menu(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@release.command("measure")
+def measure(
+    sets: Sets,
+    epsilon: Annotated[float, typer.Option(help="Privacy budget: the probability factor is e to this.")],
+    delta: Annotated[float, typer.Option(help="Privacy budget: chance left out of it, far below 1 / users.")],
+    out: Annotated[Path, typer.Option(help="Folder for the statistics and their privacy statement.")],
+    budget: Annotated[str, typer.Option(help="'joint', one mechanism over all counts, or 'split' as published.")] = (
+        "joint"
+    ),
+    epochs: Annotated[int | None, typer.Option(help="Measure the first so many epochs; all when missing.")] = None,
+    top_k: TopK = None,
+    n_tokens: NTokens = None,
+    vocabulary: Words = None,
+    simulation: Annotated[
+        bool, typer.Option("--simulation", help="Noise with a seed, for trying out; it protects nobody.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of the noise, with --simulation only.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure differentially private statistics of top sets, and write them with their privacy statement."""
+    from reidrisk import release as api
+    from reidrisk.privacy.accounting import check_budget
+
+    check_budget(epsilon, delta)
+    _check_folder(out)
+    with output.progress_bar() as progress:
+        say = progress or (lambda stage, share: None)
+        say("reading the sets", 0.0)
+        people = _read_sets(sets, n_tokens, vocabulary, top_k)
+        if epochs is not None:
+            people = people.epochs(epochs)
+        say("counting pairs, adding noise", 0.5)
+        found = api.statistics(people, epsilon, delta, simulation, seed, budget)
+        say("writing", 0.9)
+        api.write_statistics(found, out)
+    assert found.statement is not None
+    _print_release(
+        found.statement,
+        {"folder": str(out), "k": found.k, "n_tokens": found.n_tokens, "estimated_users": found.n_users},
+        f"About {found.n_users:,.0f} users, estimated from noisy counts; sets of {found.k} out of {found.n_tokens:,}.",
+        f"reidrisk release fit {out} --out model.safetensors",
+        as_json,
+    )
+
+
+@release.command("fit")
+def fit(
+    stats: Annotated[Path, typer.Argument(help="Folder of statistics, from `reidrisk release measure`.")],
+    out: Annotated[Path, typer.Option(help="Write the model here (safetensors, or .json as published).")],
+    types: Annotated[int, typer.Option(help="Number of types.")] = 500,
+    epochs: Annotated[int, typer.Option(help="Epochs of the model; any number.")] = 4,
+    steps: Annotated[int, typer.Option(help="Steps of the fit.")] = 2000,
+    learning_rate: Annotated[float, typer.Option(help="Largest rate of the optimiser.")] = 0.1,
+    device: Annotated[str | None, typer.Option(help="'cuda' or 'cpu'; a GPU where there is one.")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File to continue from, written every minute, removed at the end.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the start.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Fit a mixture of types to released statistics; it looks at nothing else."""
+    from reidrisk import release as api
+
+    output.check_writable(out, checkpoint, inputs=(stats,))
+    targets = api.read_statistics(stats)
+    with output.progress_bar() as progress:
+        say = progress or (lambda stage, share: None)
+        model = api.TypeMixture.fit(
+            targets,
+            types,
+            epochs,
+            seed,
+            steps=steps,
+            learning_rate=learning_rate,
+            device=device,
+            checkpoint=checkpoint,
+            progress=lambda step, of, value: say(f"fitting, J = {value:.3g}", step / of),
+        )
+    api.write_parameters(model, out) if out.suffix == ".json" else model.save(out)
+    assert model.report is not None
+    assert model.statement is not None
+    report = model.report
+    _print_release(
+        model.statement,
+        {"file": str(out), "n_types": types, "n_epochs": epochs, **report.to_dict()},
+        f"J = {report.objective:.3g} after {report.steps:,} steps in {report.seconds:.3g} seconds on {report.device} "
+        f"({report.stopped}); seed {seed}.",
+        f"reidrisk release sample {out} --users 1000000 --out users",
+        as_json,
+    )
+
+
+@release.command("sample")
+def sample(
+    model: Annotated[Path, typer.Argument(help="Model, from `reidrisk release fit`.")],
+    users: Annotated[int, typer.Option(help="Number of synthetic users.")],
+    out: Annotated[Path, typer.Option(help="Folder for Parquet files of up to 1,048,576 users each.")],
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Draw synthetic users from a model; sets that come out short stay short in the files."""
+    from reidrisk import release as api
+    from reidrisk.streams import checked_seed, fresh_seed
+
+    _check_folder(out)
+    if out.is_dir() and any(out.glob("users-*-of-*.parquet")):
+        raise OptionError(f"{out} already holds users; give another folder, so that two samples are not mixed")
+    known = _read_model(model)
+    seed = fresh_seed() if seed is None else checked_seed(seed)
+    with output.progress_bar() as progress:
+        say = progress or (lambda stage, share: None)
+        files = api.write_users(
+            known, users, seed, out, progress=lambda done, of: say(f"{done:,} users drawn", done / of)
+        )
+    assert known.statement is not None
+    _print_release(
+        known.statement.after("synthetic users were drawn from the model"),
+        {"folder": str(out), "files": [str(file) for file in files], "users": users, "seed": seed},
+        f"{users:,} synthetic users in {len(files)} file{'' if len(files) == 1 else 's'} in {out}; seed {seed}.",
+        "",
+        as_json,
+    )
+
+
+@release.command("validate")
+def validate(
+    stats: Annotated[Path, typer.Argument(help="Folder of statistics, from `reidrisk release measure`.")],
+    model: Annotated[Path, typer.Argument(help="Model, from `reidrisk release fit`.")],
+    out: Annotated[Path, typer.Option(help="Write the public report here (one offline HTML file).")],
+    users: Annotated[Path | None, typer.Option(help="Folder of synthetic users to compare as well.")] = None,
+    canary: Annotated[int, typer.Option(help="Releases with and without a canary that attack the noise; 0: none.")] = (
+        10_000
+    ),
+    real: Annotated[
+        Path | None, typer.Option(help="Top sets of the real people, for the internal report; private.")
+    ] = None,
+    internal: Annotated[
+        Path | None, typer.Option(help="Write the internal report here; no privacy statement covers it.")
+    ] = None,
+    trials: Annotated[int, typer.Option(help="Trials of the attacks, real and synthetic; 0: none.")] = 10,
+    queries: Annotated[int, typer.Option(help="People to be found again in each trial.")] = 10_240,
+    noise: Annotated[float, typer.Option(help="Probability that a site is shown a random token.")] = 0.05,
+    no_refit: Annotated[
+        bool, typer.Option("--no-refit", help="Use the one model in all trials instead of fitting anew for each.")
+    ] = False,
+    device: Annotated[str | None, typer.Option(help="Where to fit anew: 'cuda' or 'cpu'.")] = None,
+    top_k: TopK = None,
+    n_tokens: NTokens = None,
+    vocabulary: Words = None,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Compare model and samples with the released statistics; and, in a report of its own, with the real people."""
+    from reidrisk import release as api
+    from reidrisk import report
+    from reidrisk.streams import checked_seed, fresh_seed
+
+    if (real is None) != (internal is None):
+        raise OptionError("give --real and --internal together: the internal report compares with the real people")
+    output.check_writable(out, internal, inputs=(model, real, vocabulary))
+    for path in (out, internal):
+        output.check_report(path)
+    if internal is not None:
+        _keep_apart(internal, (stats, users))
+    seed = fresh_seed() if seed is None else checked_seed(seed)
+    targets, known = api.read_statistics(stats), _read_model(model)
+    document: dict[str, Any] = {}
+    with output.progress_bar() as progress:
+        say = progress or (lambda stage, share: None)
+        say("comparing with the statistics", 0.0)
+        drawn = None if users is None else api.read_users(users)[0]
+        public = api.public_validation(known, targets, drawn)
+        say("attacking the noise", 0.1)
+        attacked = _attacked(api, targets, canary, seed)
+        report.write_public(public, out, attacked)
+        document["public"] = public.to_dict()
+        document["canary"] = None if attacked is None else attacked.to_dict()
+        found = None
+        if real is not None and internal is not None:
+            people = _read_sets(real, n_tokens or known.n_tokens, vocabulary, top_k or known.k)
+            found = api.internal_validation(
+                people,
+                targets,
+                known,
+                noise=noise,
+                trials=trials,
+                queries=queries,
+                models=None if no_refit or trials < 2 else api.refitted(known, targets, device),
+                seed=seed,
+                progress=lambda stage, share: say(stage, 0.2 + 0.8 * share),
+            )
+            report.write_internal(found, internal)
+            document["internal"] = found.to_dict()
+    if as_json:
+        output.print_json(document)
+    else:
+        screen = output.console()
+        screen.print(f"\n{public.reading}\n", highlight=False)
+        if attacked is not None:
+            screen.print(f"{attacked.reading}\n", highlight=False)
+        if found is not None:
+            screen.print(f"[bold]{found.warning}[/bold]", highlight=False)
+            for rate in found.rates:
+                screen.print(f"- {rate.reading}", highlight=False)
+            screen.print(found.reading, highlight=False)
+    output.remark(f"public report: {out}")
+    if internal is not None:
+        output.remark(f"internal report, not for publication: {internal}")
+
+
+def _attacked(api: Any, targets: Statistics, trials: int, seed: int) -> Any:
+    statement, counts = targets.statement, targets.counts
+    assert statement is not None
+    if trials == 0:
+        return None
+    if not statement.sigma or counts is None:
+        output.remark("the statement does not say how much noise there is, so the canary is left out")
+        return None
+    return api.canary(statement, targets.k, counts.n_epochs, trials, seed if statement.simulation else None)
+
+
+def _read_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
+    """Read top sets whose vocabulary is declared: one read off the data would tell which tokens somebody has."""
+    import numpy as np
+
+    from reidrisk import TopSets, io
+    from reidrisk.io.formats import open_table
+
+    declared = None if words is None else io.read_vocabulary(words)
+    if declared is None and n_tokens is None and open_table(path).metadata.n_tokens is None:
+        raise OptionError(
+            f"{path}: nothing says which tokens exist, and that must not be read off the people; "
+            "give --n-tokens or --vocabulary"
+        )
+    sets = io.read_top_sets(path, n_tokens if declared is None else None, declared)
+    if top_k is None or top_k == sets.k:
+        return sets
+    if top_k < sets.k:
+        raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")
+    longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
+    longer[:, :, : sets.k] = sets.tokens
+    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary)
+
+
+def _read_model(path: Path) -> TypeMixture:
+    from reidrisk import release as api
+
+    return api.read_parameters(path) if path.suffix == ".json" else api.TypeMixture.load(path)
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"cannot write into {folder}: it is a file; give a folder")
+    if not folder.parent.is_dir():
+        raise OptionError(f"cannot write {folder}: there is no folder {folder.parent}; create it first")
+
+
+def _keep_apart(internal: Path, published: tuple[Path | None, ...]) -> None:
+    """Refuse an internal report in a folder that is going to be published."""
+    for folder in published:
+        if folder is not None and folder.resolve() in internal.resolve().parents:
+            raise OptionError(
+                f"{internal} is inside {folder}, which is for publication; keep the internal report apart"
+            )
+
+
+def _print_release(
+    statement: PrivacyStatement, values: dict[str, Any], told: str, following: str, as_json: bool
+) -> None:
+    if as_json:
+        output.print_json({**values, "privacy": statement.to_dict()})
+        return
+    screen = output.console()
+    screen.print(f"\n{told}", highlight=False)
+    table = Table("privacy", "", show_header=False)
+    table.add_row("in one sentence", statement.reading)
+    table.add_row("mechanism", statement.mechanism)
+    table.add_row("epsilon, delta", f"{statement.epsilon:.6g}, {statement.delta:.3g}")
+    table.add_row("unit", f"{statement.unit}; neighbours: {statement.neighbours}")
+    if statement.sigma:
+        table.add_row("noise of a count", ", ".join(f"{name} {sigma:.4g}" for name, sigma in statement.sigma.items()))
+    table.add_row("taken as public", "; ".join(statement.taken_as_public) or "nothing")
+    table.add_row("post-processing", "; ".join(statement.post_processing) or "none")
+    screen.print(table)
+    if following:
+        print(f"\nNow try:\n\n  {following}")
