@@ -4,9 +4,9 @@ import sys
 import numpy as np
 import pytest
 
-from reidrisk import Traces
+from reidrisk import Traces, populations, topics
 from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, audit_traces, gate, run
-from reidrisk.errors import OptionError, TruthError
+from reidrisk.errors import DataError, OptionError, TruthError
 
 TABLES = InMemory()
 
@@ -57,6 +57,32 @@ def test_the_attack_that_learns_lasting_interests_is_ahead_when_asked_for_and_na
     said = ["profile-bayes" in a.otherwise for a in without.assumptions]
     assert sum(said) == 1
     assert not any("profile-bayes" in a.otherwise for a in result.assumptions)
+
+
+def test_a_model_that_an_attack_exceeds_is_called_out():
+    rng = np.random.default_rng(0)
+    rates = rng.gamma(0.1, 20.0, size=(300, 60)) * (rng.random((300, 60)) < 0.3)
+    api = topics.TopicsAPI(n_topics=60)
+    sets = api.profiles(populations.real(rates), epochs=12, seed=0)
+    a, b = (api.expose(sets, seed=0, site=site) for site in ("a", "b"))
+    spec = AuditSpec(inputs=TABLES, system="topics", seed=1, epochs=(12,), attacks=("profile-bayes",))
+    result = audit_traces(a, b, spec)
+    model = next(bound for bound in result.bounds if bound.within_model)
+    assert result.risks[0].low > model.high
+    said = [a for a in result.assumptions if "Do not quote it as a limit" in a.otherwise]
+    assert len(said) == 1
+    assert "ProfileBayes links more people than 'partial information' allows" in said[0].holds
+
+
+def test_epochs_without_any_token_are_left_out_and_named():
+    a, b = traces()
+    late = np.array(a.tokens)
+    late[:, :2] = -1
+    result = audit_traces(Traces(late, 6, a.users), b, AuditSpec(inputs=TABLES, seed=1))
+    assert sorted({risk.n_epochs for risk in result.risks}) == [4, 5]
+    assert any("In the first 1, 2 epochs one of the tables holds no token" in x.holds for x in result.assumptions)
+    with pytest.raises(DataError, match=r"known records hold no token in the first 2 epochs.*--epochs"):
+        audit_traces(Traces(late, 6, a.users), b, AuditSpec(inputs=TABLES, seed=1, epochs=(2,)))
 
 
 def test_the_strongest_attack_is_the_one_with_the_highest_rate_at_the_most_epochs():

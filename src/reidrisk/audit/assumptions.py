@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from reidrisk.audit.result import Assumption
 from reidrisk.audit.spec import AuditSpec
+from reidrisk.results import Bound, Risk
 from reidrisk.traces import Traces
 from reidrisk.wording import percent
 
-__all__ = ["assumptions"]
+__all__ = ["assumptions", "exceeded"]
 
 
 def assumptions(
@@ -81,6 +84,23 @@ def assumptions(
     return tuple(found)
 
 
+def exceeded(risks: Sequence[Risk], bounds: Sequence[Bound]) -> tuple[Assumption, ...]:
+    """Say where an attack links more people than a model of people allows: there the model does not hold."""
+    found = []
+    for bound in bounds:
+        above = [r for r in risks if r.n_epochs == bound.n_epochs and bound.within_model and r.low > bound.high]
+        if above:
+            found.append(
+                Assumption(
+                    f"At {bound.n_epochs} epochs {above[-1].attack} links more people than '{bound.name}' allows "
+                    f"({percent(above[-1].rate)} against {percent(bound.value)}).",
+                    "So people are not as that model takes them: interests last, and it has every epoch start anew. "
+                    "Do not quote it as a limit here.",
+                )
+            )
+    return tuple(found[-1:])
+
+
 def _truth(truth: str | None) -> Assumption:
     if truth is None:
         return Assumption(
@@ -94,14 +114,14 @@ def _system(spec: AuditSpec, targets: Traces) -> list[Assumption]:
     top_k, noise = spec.parameters(targets.n_tokens)
     vocabulary = Assumption(
         f"The system can show {targets.n_tokens:,} different tokens.",
-        "Noise is spread over the whole vocabulary: with a larger one, the weighted attack gains a little.",
+        "Noise is spread over the whole vocabulary: with a larger one, attacks that know the system gain a little.",
     )
     if spec.system == "topics":
         return [
             Assumption(
                 f"The tokens come from the Topics API: one of a person's top {top_k} a week, "
                 f"and a random one with probability {percent(noise)}.",
-                "With other parameters the weighted attack weighs wrongly and finds fewer people than it could.",
+                "With other parameters, attacks that know the system find fewer people than they could.",
             ),
             vocabulary,
         ]

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import attacks, bounds, io, measure, populations, search, topics
-from reidrisk.audit.assumptions import assumptions
+from reidrisk import attacks, bounds, io, measure, populations, topics
+from reidrisk.audit import plan
+from reidrisk.audit.assumptions import assumptions, exceeded
 from reidrisk.audit.result import Assumption, AuditResult, gate_of, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.errors import OptionError, TruthError
@@ -27,12 +28,6 @@ from reidrisk.wording import in_words
 __all__ = ["audit_traces", "run"]
 
 Progress = Callable[[str, float], None]
-
-_SECONDS = 30.0
-"""What one attack may take by default, roughly, on two cores; where it would take longer, queries are sampled."""
-
-_BAYES_TOKENS = 10_000_000_000
-"""Pairs of records times epochs that ProfileBayes looks at by default: about half a minute on two cores."""
 
 _SURE = 20_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
@@ -92,12 +87,12 @@ def audit_traces(
     seed = fresh_seed() if spec.seed is None else spec.seed
     spec = spec.model_copy(update={"seed": seed})
     known = _truth(targets, queries, truth)
-    rows, _ = chosen_queries(len(queries), _sample_size(spec, targets, queries), seed)
+    rows, _ = chosen_queries(len(queries), plan.sample_size(spec, targets, queries), seed)
     scored = queries if rows is None else queries.take(rows)
     if known is not None and rows is not None:
         known = measure.Truth(known.target[rows], known.origin)
-    counts = _epoch_counts(spec, targets.n_epochs)
-    chosen = _attacks(spec, targets.n_tokens)
+    counts, skipped = plan.with_tokens(plan.epoch_counts(spec, targets.n_epochs), targets, queries)
+    chosen = plan.chosen_attacks(spec, targets.n_tokens)
 
     # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
     steps = _Steps(tell, total=sum(counts) * (len(chosen) + 2) + 2 * targets.n_epochs)
@@ -122,6 +117,7 @@ def audit_traces(
     exposure = None
     if worst is not None and worst.per_user is not None:
         exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group, spec.level)
+    notes += exceeded(risks, found) + skipped
     tell("done", 1.0)
     return AuditResult(
         verdict=_verdict(worst, curve),
@@ -197,47 +193,6 @@ def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Trut
             except TruthError:
                 return None  # ids that share nobody are pseudonyms of two worlds: the case without truth
     return measure.find_truth(targets, queries, truth)
-
-
-def _sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None:
-    if spec.everyone:
-        if spec.sample is not None:
-            raise OptionError("choose a sample of queries or everyone, not both")
-        return None
-    if spec.sample is not None:
-        return spec.sample
-    index = search.Index(targets.tokens, targets.n_tokens)
-    size = len(queries)
-    # On the processor and with all the memory it wants: the sample must not depend on the machine.
-    while size > 1_000 and search.choose(index, size, memory=1 << 60, device="cpu").seconds > _SECONDS:
-        size //= 2
-    if "profile-bayes" in spec.attacks:
-        while size > 1_000 and size * len(targets) * targets.n_epochs > _BAYES_TOKENS:
-            size //= 2
-    return None if size == len(queries) else size
-
-
-def _epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:
-    """Return the numbers of epochs to look at: as asked, or 1, 2, 4, … and all."""
-    if spec.epochs is None:
-        return tuple(sorted({1 << i for i in range(n_epochs.bit_length()) if 1 << i <= n_epochs} | {n_epochs}))
-    wrong = [r for r in spec.epochs if not 1 <= r <= n_epochs]
-    if wrong or not spec.epochs:
-        raise OptionError(f"the tables have {n_epochs} epochs; cannot look at the first {wrong[0] if wrong else 0}")
-    return tuple(sorted(set(spec.epochs)))
-
-
-def _attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
-    top_k, noise = spec.parameters(n_tokens)
-    known: dict[str, attacks.Attack[Any]] = {
-        "hamming": attacks.Hamming(),
-        "weighted-hamming": attacks.WeightedHamming(top_k=top_k, noise=noise),
-        # Of a system that was not declared nothing is assumed about the same epoch.
-        "profile-bayes": attacks.ProfileBayes(top_k if spec.system == "topics" or spec.top_k else None, noise),
-    }
-    if not spec.attacks:
-        raise OptionError(f"choose at least one attack of: {', '.join(known)}")
-    return [known[name] for name in dict.fromkeys(spec.attacks)]
 
 
 def _bounds(

@@ -99,8 +99,12 @@ def print_audit(result: AuditResult) -> None:
     elif result.choosiness:
         screen.print(_sureness(result))
     telling = [bound for bound in result.bounds if bound.says_something]
-    if telling:
-        screen.print(_bounds(telling))
+    proven = [bound for bound in telling if not bound.within_model]
+    if proven:
+        screen.print(_bounds(proven, "no attacker beats"))
+    if len(proven) < len(telling):
+        modelled = [bound for bound in telling if bound.within_model]
+        screen.print(_bounds(modelled, "best attacker, if the model of people holds"))
     silent = len(result.bounds) - len(telling)
     if silent:
         screen.print(f"{silent} further {'bound says' if silent == 1 else 'bounds say'} nothing here (100 % or more).")
@@ -138,14 +142,13 @@ def _sureness(result: AuditResult) -> Table:
     return table
 
 
-def _bounds(bounds: Sequence[Bound]) -> Table:
-    table = Table("epochs", "no attacker beats", "setting", "because", "reference")
+def _bounds(bounds: Sequence[Bound], meaning: str) -> Table:
+    table = Table("epochs", meaning, "setting", "because", "reference")
     for bound in bounds:
         value = percent(bound.value)
         if bound.low < bound.high:
             value += f" ({percent(bound.low)} to {percent(bound.high)})"
-        name = f"{bound.name} (within its model)" if bound.within_model else bound.name
-        table.add_row(str(bound.n_epochs or ""), value, bound.setting, name, bound.reference)
+        table.add_row(str(bound.n_epochs or ""), value, bound.setting, bound.name, bound.reference)
     return table
 
 
