@@ -1,5 +1,6 @@
 """Cohorts: FLoC as Chrome computed it, other groupings, and which of them give a sensitive interest away."""
 
+from reidrisk.cohorts.audit import CohortAudit, CohortRow, cohort_audit
 from reidrisk.cohorts.blocklist import Blocklist, BlocklistChanges, BlocklistCheck, blocklist_changes, check_blocklist
 from reidrisk.cohorts.categories import CategoryVisits, category_visits
 from reidrisk.cohorts.cityhash import cityhash64
@@ -13,7 +14,10 @@ from reidrisk.cohorts.private_users import UsersNeeded, users_needed
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary, sensitivity, sensitivity_of_counts
 from reidrisk.cohorts.simhash import simhash
 from reidrisk.cohorts.sorting_lsh import SortingLSH
+from reidrisk.cohorts.tables import read_assignment, read_categories, read_visits, write_assignment
 from reidrisk.cohorts.thresholds import FrequencyHistogram, ThresholdCurve, frequency_histogram, threshold_curve
+from reidrisk.cohorts.weekly import WeeklyCohorts, weekly_cohorts
+from reidrisk.cohorts.weekly_histories import weekly_histories
 
 __all__ = [
     "Blocklist",
@@ -21,7 +25,9 @@ __all__ = [
     "BlocklistCheck",
     "CategoryVisits",
     "Closeness",
+    "CohortAudit",
     "CohortCounts",
+    "CohortRow",
     "EmptyCohort",
     "EmptyProfile",
     "FrequencyHistogram",
@@ -31,11 +37,13 @@ __all__ = [
     "SortingLSH",
     "ThresholdCurve",
     "UsersNeeded",
+    "WeeklyCohorts",
     "blocklist_changes",
     "category_visits",
     "check_blocklist",
     "cityhash64",
     "closeness",
+    "cohort_audit",
     "count_visits",
     "empty_cohort",
     "frequency_histogram",
@@ -43,10 +51,16 @@ __all__ = [
     "kmeans",
     "prefix_lsh",
     "private_sensitivity",
+    "read_assignment",
+    "read_categories",
+    "read_visits",
     "registrable",
     "sensitivity",
     "sensitivity_of_counts",
     "simhash",
     "threshold_curve",
     "users_needed",
+    "weekly_cohorts",
+    "weekly_histories",
+    "write_assignment",
 ]

@@ -34,6 +34,8 @@ def domain_lists(domains: Any) -> DomainLists:
     >>> lists.starts.tolist(), lists.codes.tolist(), lists.distinct.to_pylist(), lists.single
     ([0, 2, 2, 3], [0, 1, 0], ['b.org', 'a.org'], False)
     """
+    if isinstance(domains, DomainLists):
+        return domains
     import pyarrow as pa
 
     if isinstance(domains, str | bytes):

@@ -2,16 +2,19 @@
 
 from reidrisk.report import charts
 from reidrisk.report.charts import save_chart
+from reidrisk.report.cohorts import render_cohorts, write_cohorts
 from reidrisk.report.html import render, write
 from reidrisk.report.validation import render_internal, render_public, write_internal, write_public
 
 __all__ = [
     "charts",
     "render",
+    "render_cohorts",
     "render_internal",
     "render_public",
     "save_chart",
     "write",
+    "write_cohorts",
     "write_internal",
     "write_public",
 ]

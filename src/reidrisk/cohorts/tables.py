@@ -1,0 +1,110 @@
+"""The tables of an audit of cohorts: visits, categories and who is in which cohort; read, checked, written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.formats import format_of, open_table
+
+__all__ = ["read_assignment", "read_categories", "read_visits", "write_assignment"]
+
+
+def read_visits(path: PathLike, week: str | None = None) -> Any:
+    """Read visits: columns ``user`` and ``host`` or ``token``, one row a visit; ids and hosts become text.
+
+    Parameters
+    ----------
+    path : str or path
+        Parquet, CSV, Arrow IPC or NPZ; other columns are not looked at.
+    week : str, optional
+        Column that says in which week a visit was; it is returned as ``week``.
+    """
+    frame = _text(path, ["user", _key(path)] + ([] if week is None else [week]))
+    if week is None:
+        return frame
+    return frame.with_columns(_numbers(path, frame[week]).alias("week")).select("user", frame.columns[1], "week")
+
+
+def read_categories(path: PathLike) -> Any:
+    """Read categories: columns ``host`` or ``token`` and ``category``, one row for each category of a host."""
+    return _text(path, [_key(path), "category"], missing=True)
+
+
+def read_assignment(path: PathLike) -> tuple[Any, npt.NDArray[np.int64]]:
+    """Read who is in which cohort: columns ``user`` and ``cohort``; no value or -1 is no cohort."""
+    import polars as pl
+
+    table = _text(path, ["user", "cohort"], missing=True)
+    if table["user"].null_count():
+        row = int(np.argmax(table["user"].is_null().to_numpy()))
+        raise DataError(f"{path}: row {row} has no user; leave it out")
+    given = table["cohort"].str.strip_chars()
+    cohort = given.cast(pl.Int64, strict=False)
+    wrong = (cohort.is_null() & given.is_not_null() & (given != "")) | (cohort.fill_null(-1) < -1)
+    if wrong.any():
+        row = int(np.argmax(wrong.to_numpy()))
+        raise DataError(
+            f"{path}: the cohort of user {table['user'][row]!r} is {given[row]!r}; give a whole number, or -1"
+        )
+    if table["user"].n_unique() != len(table):
+        raise DataError(f"{path}: user {table['user'].filter(table['user'].is_duplicated())[0]!r} is in two cohorts")
+    return table["user"], cohort.fill_null(-1).to_numpy().astype(np.int64)
+
+
+def write_assignment(path: PathLike, users: Any, cohorts: npt.NDArray[np.int64]) -> None:
+    """Write who is in which cohort, as Parquet or CSV; -1 is no cohort."""
+    import polars as pl
+
+    frame = pl.DataFrame({"user": users, "cohort": cohorts})
+    kind = format_of(path)
+    if kind not in ("csv", "parquet") or str(path).endswith(".gz"):
+        raise OptionError(f"{path}: cohorts are written as .csv or .parquet; choose another ending")
+    with write_atomically(path) as temporary:
+        if kind == "csv":
+            frame.write_csv(temporary)
+        else:
+            frame.write_parquet(temporary)
+
+
+def _key(path: PathLike) -> str:
+    names = list(open_table(path).types)
+    found = [name for name in ("host", "token") if name in names]
+    if len(found) != 1:
+        raise FormatError(f"{path}: it needs one column 'host' or 'token', and has {', '.join(names)}")
+    return found[0]
+
+
+def _text(path: PathLike, columns: Sequence[str], missing: bool = False) -> Any:
+    import polars as pl
+    import pyarrow as pa
+
+    table = open_table(path)
+    absent = [column for column in columns if column not in table.types]
+    if absent:
+        raise FormatError(f"{path}: it has no column {absent[0]!r}; it has {', '.join(table.types)}")
+    frame = pl.DataFrame(pa.table({column: table.column(column) for column in columns}))
+    if not len(frame):
+        raise DataError(f"{path}: the table has no rows")
+    frame = frame.select(pl.col(column).cast(pl.String) for column in columns)
+    for column in [] if missing else columns:
+        if frame[column].null_count():
+            row = int(np.argmax(frame[column].is_null().to_numpy()))
+            raise DataError(f"{path}: row {row} has no {column}; leave it out")
+    return frame
+
+
+def _numbers(path: PathLike, column: Any) -> Any:
+    import polars as pl
+
+    weeks = column.cast(pl.Int64, strict=False)
+    if weeks.null_count():
+        row = int(np.argmax(weeks.is_null().to_numpy()))
+        raise DataError(f"{Path(path)}: row {row} is of the week {column[row]!r}; number the weeks")
+    return weeks

@@ -1,0 +1,91 @@
+"""Cohorts week by week: k-anonymous in each, and not at all as a sequence."""
+
+import numpy as np
+import pytest
+
+from reidrisk import attacks, bounds, cohorts, measure
+from reidrisk.errors import DataError, OptionError
+
+
+@pytest.fixture(scope="module")
+def histories():
+    return cohorts.weekly_histories(6_000, weeks=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def weekly(histories):
+    return cohorts.weekly_cohorts(histories, min_size=200)
+
+
+def test_every_cohort_is_k_anonymous_in_every_week(weekly):
+    for week, k in zip(weekly.traces.tokens.T, weekly.k, strict=True):
+        assert cohorts.k_anonymity(week) == k >= 200
+    assert len(weekly.table) > 5
+    assert "199" not in weekly.reading or min(weekly.k) == 200
+
+
+def test_the_common_table_keeps_every_cut_that_all_weeks_allow(histories, weekly):
+    """Halving any cohort once more would leave fewer than k users on one side in some week."""
+    hashes = [cohorts.simhash(week) for week in histories]
+    has = [column >= 0 for column in weekly.traces.tokens.T]
+    start = 0
+    for log_size in weekly.table.log_sizes.tolist():
+        middle, end = start + 2 ** (log_size - 1), start + 2**log_size
+        least = min(
+            min(int(((h >= start) & (h < middle) & k).sum()), int(((h >= middle) & (h < end) & k).sum()))
+            for h, k in zip(hashes, has, strict=True)
+        )
+        assert least < 200
+        start = end
+
+
+def test_one_week_keeps_the_bound_and_several_weeks_do_not(weekly):
+    rates = {}
+    for r in (1, 2, 6):
+        traces = weekly.traces.epochs(r)
+        risk = measure.random_user(attacks.Hamming(), traces, traces)
+        rates[r] = risk.rate
+        # Two sites are told the same: whoever was seen every week is one of those with the same sequence.
+        seen = (traces.tokens >= 0).all(axis=1)
+        distinct = len(np.unique(traces.tokens[seen], axis=0))
+        assert risk.per_user[seen].sum() == pytest.approx(distinct)
+    assert rates[1] <= bounds.from_k_anonymity(min(weekly.k))
+    assert rates[6] > 0.9 > 0.2 > rates[2] > rates[1]
+
+
+def test_more_people_and_weeks_leave_the_first_ones_as_they_are(histories):
+    small = cohorts.weekly_histories(100, weeks=2, seed=1)
+    for few, many in zip(small, histories, strict=False):
+        assert (few.starts == many.starts[:101]).all()
+        assert (few.codes == many.codes[: few.starts[-1]]).all()
+
+
+def test_habits_bring_people_back_to_their_sites():
+    def overlap(habit):
+        one, two = cohorts.weekly_histories(300, weeks=2, seed=0, habit=habit)
+        shares = []
+        for u in range(300):
+            a, b = (set(week.codes[week.starts[u] : week.starts[u + 1]].tolist()) for week in (one, two))
+            shares.append(len(a & b) / max(len(a | b), 1))
+        return np.mean(shares)
+
+    assert overlap(0.0) < overlap(0.6) < overlap(1.0)
+
+
+def test_users_with_few_domains_have_no_cohort_in_that_week():
+    plenty = [[f"s{u}-{i}.org" for i in range(8)] for u in range(20)]
+    found = cohorts.weekly_cohorts([plenty, [*plenty[:-1], ["one.org"]]], min_size=5)
+    assert (found.traces.tokens[:, 0] >= 0).all()
+    assert (found.traces.tokens[:, 1] < 0).tolist() == [False] * 19 + [True]
+
+
+def test_bad_input_is_named():
+    week = [["a.org"] * 3, ["b.org"]]
+    with pytest.raises(DataError, match="no week"):
+        cohorts.weekly_cohorts([], 1)
+    with pytest.raises(DataError, match="week 1 has another number of users"):
+        cohorts.weekly_cohorts([week, week[:1]], 1, min_domains=0)
+    with pytest.raises(DataError, match="week 0 has 0 users with enough domains"):
+        cohorts.weekly_cohorts([week], 1)
+    with pytest.raises(OptionError, match="habit"):
+        cohorts.weekly_histories(10, 1, habit=1.5)

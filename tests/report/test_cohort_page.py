@@ -1,0 +1,83 @@
+"""The page of an audit of cohorts: its numbers, its warning, and the page itself in a real browser."""
+
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+pytest.importorskip("altair")
+
+from reidrisk import cohorts, report
+from reidrisk.report import cohort_charts
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+HOSTILE = "</script><script>alert(1)</script>"
+
+pytestmark = pytest.mark.xdist_group("report")
+
+
+def audited(private=False, share=0.4):
+    rng = np.random.default_rng(0)
+    assignment = rng.integers(-1, 30, 20_000)
+    chance = np.full((31, 3), 0.05)
+    chance[4, 1] = share
+    visited = rng.random((20_000, 3)) < chance[assignment]
+    noise = {"private": True, "epsilon": 1.0, "delta": 1e-6, "simulation": True} if private else {}
+    names = ["health", HOSTILE, "religion"]
+    return cohorts.cohort_audit(cohorts.sensitivity(assignment, visited, n_cohorts=30, categories=names, **noise))
+
+
+CASES = {"exact": audited(), "nothing sensitive": audited(share=0.05), "private": audited(private=True)}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_charts_keep_to_their_schema(case):
+    for narrow in (False, True):
+        for draw in (cohort_charts.gap_histogram, cohort_charts.threshold_chart):
+            draw(CASES[case], narrow).to_dict()  # checks against the schema
+
+
+def test_every_bar_is_in_the_histogram():
+    audit = CASES["exact"]
+    assert sum(audit.gap_counts) == 30
+    above = sum(n for low, n in zip(audit.edges, audit.gap_counts, strict=False) if low >= 0.1 - 1e-9)
+    assert above == audit.summary.sensitive == 1
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_page_says_what_was_found_and_that_it_is_internal(case):
+    audit = CASES[case]
+    page = report.render_cohorts(audit, "cohorts.csv")
+    assert "published, it would be the leak it warns of" in page
+    assert HOSTILE not in page
+    words = re.sub(r"<[^>]+>", "", page)
+    assert " ".join(audit.summary.reading.split()) in " ".join(words.split())
+    assert ("The privacy statement" in page) == (case == "private")
+    assert ("protects nobody" in page) == (case == "private")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: install it with apt-get install chromium")
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("case", CASES)
+def test_charts_are_drawn_and_nothing_is_fetched(tmp_path, case, width):
+    playwright = pytest.importorskip("playwright.sync_api")
+    file = tmp_path / "page.html"
+    report.write_cohorts(CASES[case], file, HOSTILE)
+    troubles = []
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: troubles.append(dialog.message))
+        page.on("request", lambda request: request.url == file.as_uri() or troubles.append(request.url))
+        page.goto(file.as_uri())
+        page.wait_for_selector("html[data-charts=drawn]", state="attached")
+        assert page.locator(".chart svg").count() == 2
+        # Bars start at the axis: flat ones would be lines.
+        heights = page.locator("[data-chart=gaps] .mark-rect path").evaluate_all("a => a.map(e => e.getBBox().height)")
+        assert max(heights) > 100
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        browser.close()
+    assert not troubles
