@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from reidrisk.errors import OptionError
+from reidrisk.options import whole
 
 __all__ = ["BLOCK", "blocks", "checked_seed", "fresh_seed", "stream"]
 
@@ -74,6 +74,4 @@ def checked_seed(seed: int) -> int:
     >>> checked_seed(7)
     7
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or int(seed) < 0:
-        raise OptionError(f"seed must be a whole number of at least 0, not {seed!r}")
-    return int(seed)
+    return whole("seed", seed, least=0)

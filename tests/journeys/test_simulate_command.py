@@ -156,7 +156,7 @@ BAD = {
     "start": (lines(), ["--start", "2025-01-01"], "begins at 2025-01-01 00:00:00 UTC, after the last visit"),
     "noise": (lines(), ["--noise", 1.5], "noise must lie in"),
     "top k": (lines(), ["--top-k", 9], "top_k must be a whole number from 1 to the 8"),
-    "window": (lines(), ["--window", 0], "window must be at least 1 epoch"),
+    "window": (lines(), ["--window", 0], "window must be a whole number of epochs, at least 1, not 0"),
     "days": (lines(), ["--epoch-days", 0], "epoch_days must be a number of days above 0"),
     "seed": (lines(), ["--seed", -1], "seed must be a whole number"),
 }

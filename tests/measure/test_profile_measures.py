@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Traces, attacks, measure, populations, topics
 from reidrisk.errors import DataError, OptionError
 
 
+@settings(deadline=None)  # the first call loads scipy
 @given(st.integers(1, 6), st.integers(1, 60), st.floats(1e-6, 1.0), st.integers(1, 600))
 def test_p_above_is_the_binomial_tail(f, n, noise, n_tokens):
     q = noise / n_tokens
@@ -35,6 +36,7 @@ def test_p_above_is_what_the_simulator_does():
     assert kept.mean() == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / kept.size))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**20), st.integers(1, 5), st.integers(1, 3))
 def test_anonymity_is_a_count_of_equal_sets(seed, k, f):
     tokens = np.random.default_rng(seed).integers(-1, 3, (12, 4))
@@ -113,6 +115,11 @@ def test_what_makes_no_sense_is_one_clear_line():
         (DataError, "profile_anonymity compares traces, not int", lambda: measure.profile_anonymity(3)),
         (DataError, "nothing is known of person 1", lambda: measure.known_interests([{1}, set()], 9)),
         (DataError, "person 0 has the token -1", lambda: measure.known_interests([{-1}], 9)),
+        (DataError, "person 1 has the token 1.5; tokens are whole", lambda: measure.known_interests([{1}, {1.5}], 9)),
+        (DataError, "person 0 has the token 'a'; tokens are whole", lambda: measure.known_interests([{"a"}], 9)),
+        (DataError, "what is known of person 0 is 1; give a collection", lambda: measure.known_interests([1, 2], 9)),
+        (DataError, "what is known of person 0 is 'news'", lambda: measure.known_interests(["news"], 9)),
+        (OptionError, "noise is a probability from 0 to 1, not '5 %'", lambda: measure.p_above(2, 30, noise="5 %")),
         (OptionError, "times must be", lambda: measure.known_interests([{1}], 9, times=0)),
         (
             DataError,

@@ -9,6 +9,7 @@ import numpy as np
 
 from reidrisk.attacks.pooled import as_traces
 from reidrisk.errors import OptionError
+from reidrisk.options import from_0_to_1, whole
 from reidrisk.results import Result
 from reidrisk.wording import in_words, range_in_words
 
@@ -41,11 +42,8 @@ def p_above(threshold: int, epochs: int, noise: float = 0.05, n_tokens: int = 34
     >>> f"{p_above(2, 30):.1e}", f"{349 * p_above(2, 30):.4f}", p_above(1, 1, noise=0.5, n_tokens=5)
     ('8.9e-06', '0.0031', 0.1)
     """
-    for name, value in (("threshold", threshold), ("epochs", epochs), ("n_tokens", n_tokens)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
-    if not 0.0 <= noise <= 1.0:
-        raise OptionError(f"noise is a probability from 0 to 1, not {noise}")
+    threshold, epochs, n_tokens = whole("threshold", threshold), whole("epochs", epochs), whole("n_tokens", n_tokens)
+    noise = from_0_to_1("noise", noise)
     if threshold > epochs or noise == 0.0:
         return 0.0
     from scipy.special import betainc  # half a second nobody else should pay for

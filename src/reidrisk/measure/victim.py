@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.measure.truth import Truth, find_truth
+from reidrisk.options import whole
 from reidrisk.results import Risk
 from reidrisk.traces import Traces
 from reidrisk.wording import in_words, range_in_words
@@ -102,15 +103,22 @@ def known_interests(interests: Sequence[Iterable[int]], n_tokens: int, times: in
     >>> known_interests([{3, 5}, {4}], n_tokens=9, times=2).tokens.tolist()
     [[3, 5, 3, 5], [4, -1, 4, -1]]
     """
-    if isinstance(times, bool) or not isinstance(times, int | np.integer) or times < 1:
-        raise OptionError(f"times must be a whole number of at least 1, not {times!r}")
-    sets = [sorted(set(one)) for one in interests]
-    for row, one in enumerate(sets):
-        if not one:
-            raise DataError(f"nothing is known of person {row}; give at least one token")
-        if one[0] < 0:
-            raise DataError(f"person {row} has the token {one[0]}; tokens are at least 0")
+    times = whole("times", times)
+    sets = [_tokens(row, one) for row, one in enumerate(interests)]
     table = np.full((len(sets), max((len(one) for one in sets), default=1)), -1, dtype=np.int64)
     for row, one in enumerate(sets):
         table[row, : len(one)] = one
     return Traces(np.tile(table, (1, times)), n_tokens, users=users)
+
+
+def _tokens(row: int, given: Any) -> list[int]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise DataError(f"what is known of person {row} is {given!r}; give a collection of tokens, such as {{3, 5}}")
+    found = set()
+    for token in given:
+        if isinstance(token, bool) or not isinstance(token, int | np.integer) or token < 0:
+            raise DataError(f"person {row} has the token {token!r}; tokens are whole numbers of at least 0")
+        found.add(int(token))
+    if not found:
+        raise DataError(f"nothing is known of person {row}; give at least one token")
+    return sorted(found)

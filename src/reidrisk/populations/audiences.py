@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError, OptionError
+from reidrisk.options import from_0_to_1, whole
 from reidrisk.streams import blocks, checked_seed, stream
 from reidrisk.traces import Traces
 
@@ -48,11 +49,8 @@ def audiences(n: int, overlap: float, seed: int, sites: int = 2) -> tuple[Ints, 
     >>> len(a), len(b), len(np.intersect1d(a, b)), len(np.union1d(a, b))
     (1000, 1000, 500, 1500)
     """
-    for name, value, least in (("n", n, 1), ("sites", sites, 2)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    if not 0.0 <= overlap <= 1.0:
-        raise OptionError(f"overlap is a share of an audience, from 0 to 1, not {overlap}")
+    n, sites = whole("n", n), whole("sites", sites, least=2)
+    overlap = from_0_to_1("overlap", overlap, "a share of an audience,")
     core = round(n * overlap / (sites - (sites - 1) * overlap))
     if n - core < sites and core < n:
         raise OptionError(f"{n} users are too few for {sites} sites that share {overlap:g} of their audiences")
@@ -84,10 +82,11 @@ def visits(n: int, epochs: int, every: npt.ArrayLike, seed: int, site: str = "a"
     >>> came.shape, bool(0.32 < came.mean() < 0.35), bool(visits(9, 4, every=1.0, seed=0).all())
     ((1000, 30), True, True)
     """
-    for name, value in (("n", n), ("epochs", epochs)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
-    mean = np.asarray(every, dtype=np.float64)
+    n, epochs = whole("n", n), whole("epochs", epochs)
+    try:
+        mean = np.asarray(every, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"every must be one number or one for each of the {n:,} users, not {every!r}") from None
     if mean.shape not in ((), (n,)):
         raise OptionError(f"every must be one number or one for each of the {n:,} users, not of shape {mean.shape}")
     wrong = np.flatnonzero(~((mean.ravel() >= 1.0) & (mean.ravel() < math.inf)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.errors import OptionError
+from reidrisk.options import from_0_to_1
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.streams import checked_seed, stream
 
@@ -90,8 +91,7 @@ def drifting(rates: Rates, share: float, seed: int) -> Rates:
         raise OptionError(f"drifting needs Rates, not {type(rates).__name__}; give populations.real(matrix)")
     if isinstance(rates, Drifting):
         raise OptionError("these rates drift already; give the constant ones")
-    if not 0.0 <= share <= 1.0:
-        raise OptionError(f"share is a probability from 0 to 1, not {share}")
+    share = from_0_to_1("share", share)
     if len(rates) < 2:
         raise OptionError("drift takes interests from other users, but there is only 1; give at least 2")
-    return Drifting(rates, float(share), checked_seed(seed))
+    return Drifting(rates, share, checked_seed(seed))

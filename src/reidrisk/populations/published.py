@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import OptionError
+from reidrisk.options import whole
 from reidrisk.streams import blocks, checked_seed, stream
 from reidrisk.traces import TopSets
 from reidrisk.vocabulary import Vocabulary
@@ -199,8 +199,8 @@ def embedded() -> Parameters:
 
 def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | None = None) -> Tokens:
     """Draw (n, epochs, 5) tokens for any parameters; :func:`published` uses the embedded ones."""
-    n, epochs, seed = _checked("n", n, "users"), _checked("epochs", epochs, "epochs"), checked_seed(seed)
-    workers = (os.cpu_count() or 1) if threads is None else _checked("threads", threads, "threads")
+    n, epochs, seed = whole("n", n, unit="users"), whole("epochs", epochs, unit="epochs"), checked_seed(seed)
+    workers = (os.cpu_count() or 1) if threads is None else whole("threads", threads, unit="threads")
     tokens = np.empty((n, epochs, SET_SIZE), dtype=np.int16)
 
     def fill(part: tuple[int, int, int]) -> None:
@@ -285,9 +285,3 @@ def _symmetric(triangle: list[list[float]]) -> Floats:
     for i, row in enumerate(triangle):
         lower[i, : i + 1] = row
     return lower + np.tril(lower, -1).T
-
-
-def _checked(name: str, value: int, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise OptionError(f"{name} must be a whole number of {what}, at least 1, not {value!r}")
-    return int(value)

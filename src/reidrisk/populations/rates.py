@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError, OptionError
+from reidrisk.options import whole
 from reidrisk.populations.rate_tables import checked_rates
 from reidrisk.streams import blocks, checked_seed, stream
 
@@ -132,7 +133,7 @@ def iid(matrix: Any, n: int, seed: int) -> Rates:
     >>> [sorted(set(column)) for column in dense.T.tolist()]
     [[0.0, 3.0], [0.0], [0.0, 1.0]]
     """
-    given, n, seed = checked_rates(matrix), _whole("n", n), checked_seed(seed)
+    given, n, seed = checked_rates(matrix), whole("n", n), checked_seed(seed)
     visits = given > 0
     n_chosen, visitors = visits.sum(axis=1), visits.sum(axis=0)
     topics = np.flatnonzero(visitors)
@@ -171,7 +172,7 @@ def crossover(matrix: Any, n: int, seed: int) -> Rates:
     >>> sorted(set(map(tuple, dense.tolist())))
     [(2.0, 2.0), (2.0, 5.0), (5.0, 2.0), (5.0, 5.0)]
     """
-    given, n, seed = checked_rates(matrix), _whole("n", n), checked_seed(seed)
+    given, n, seed = checked_rates(matrix), whole("n", n), checked_seed(seed)
     m, n_topics = given.shape
     if m < 2:
         raise DataError("a crossover needs two parents, but the rates have one user; give at least 2 rows")
@@ -247,18 +248,12 @@ def distinct(n: int, n_topics: int = 349, top_k: int = 5, rate: float = CERTAIN,
 
 
 def _extreme(n: int, n_topics: int, top_k: int, rate: float) -> tuple[int, int, int, float]:
-    n, n_topics, top_k = _whole("n", n), _whole("n_topics", n_topics), _whole("top_k", top_k)
+    n, n_topics, top_k = whole("n", n), whole("n_topics", n_topics), whole("top_k", top_k)
     if top_k > n_topics:
         raise OptionError(f"top_k must lie between 1 and the {n_topics} topics, not {top_k}")
     if not 0 < rate < math.inf:
         raise OptionError(f"rate must be a finite number above 0, not {rate}")
     return n, n_topics, top_k, float(rate)
-
-
-def _whole(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return int(value)
 
 
 def _numbered_sets(numbers: Ints, n_topics: int, size: int) -> Ints:

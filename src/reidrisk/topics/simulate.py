@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
+from reidrisk.options import whole
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.streams import blocks, checked_seed, stream
 from reidrisk.topics.popularity import exposure
@@ -47,8 +48,7 @@ class TopicsAPI:
 
     def __post_init__(self) -> None:
         exposure(self.n_topics, self.top_k, self.noise)
-        if self.window < 1:
-            raise OptionError(f"window must be at least 1 epoch, not {self.window}")
+        whole("window", self.window, unit="epochs")
 
     @property
     def q_in(self) -> float:
@@ -98,9 +98,7 @@ class TopicsAPI:
             raise DataError(f"profiles needs Rates, not {type(rates).__name__}; give populations.real(matrix)")
         if rates.n_topics != self.n_topics:
             raise DataError(f"the rates have {rates.n_topics} topics, but the API has {self.n_topics}")
-        if isinstance(epochs, bool) or not isinstance(epochs, int | np.integer) or epochs < 1:
-            raise OptionError(f"epochs must be a whole number of at least 1, not {epochs!r}")
-        seed = checked_seed(seed)
+        epochs, seed = whole("epochs", epochs), checked_seed(seed)
         sets = np.empty((len(rates), epochs, self.top_k), dtype=np.min_scalar_type(-self.n_topics))
 
         def fill(part: tuple[int, int, int]) -> None:
@@ -185,13 +183,11 @@ class TopicsAPI:
         [[0, 0, 1, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
         """
         n, r = len(top_sets), top_sets.n_epochs
-        window = self.window if shown is None else shown
-        if isinstance(window, bool) or not isinstance(window, int | np.integer) or window < 1:
-            raise OptionError(f"shown must be a whole number of epochs from 1 on, not {window!r}")
+        window = self.window if shown is None else whole("shown", shown, unit="epochs")
         came = _visits(visits, n, r, seed, site)
         full = self.expose(top_sets, seed, site)
         seen = came.copy()
-        for back in range(1, min(int(window), r)):
+        for back in range(1, min(window, r)):
             seen[:, :-back] |= came[:, back:]
         tokens = np.where(seen, full.tokens, full.tokens.dtype.type(-1))
         tokens.flags.writeable = False
