@@ -330,6 +330,20 @@ def test_browsers_by_the_specification_tell_topics_of_the_same_sets():
         topics.browse(found, CLASSIFIER, ["b.com"], presence="never")
 
 
+def test_noise_that_everybody_is_told_is_not_told_of_weeks_without_a_visit():
+    """By the original rule a caller is told random topics of idle weeks as well, unless nobody met the user there."""
+    rows = [row for row in many(seed=3, n_users=12) if not (row[0] % 3 == 0 and row[1] // WEEK in (2, 4))]
+    found = replay(visits(rows, sort=True), CLASSIFIER, top_k=3, start=0)
+    assert found.n_idle == 2 * 4
+    noisy = {"noise": 1.0, "noise_rule": "original", "seed": 1}
+    always, active = (
+        topics.browse(found, CLASSIFIER, ["b.com"], presence=presence, **noisy)[0] for presence in ("always", "active")
+    )
+    assert always.observed.all()
+    assert np.array_equal(active.observed, found.active)
+    assert np.array_equal(active.tokens[found.active], always.tokens[found.active])
+
+
 def test_observers_are_registrable_domains():
     assert registrable(["A.b.co.uk.", "x.github.io", "com", None]) == ["b.co.uk", "x.github.io", None, None]
     for bad, why in {
