@@ -18,7 +18,10 @@ EVERY = {
     "unique": attacks.LooseSets(2, require_unique=True),
     "both": attacks.Both(attacks.LooseSets(1), attacks.LooseSets(2)),
     "either": attacks.Either(attacks.StrictSets(1), attacks.Either(attacks.LooseSets(1), attacks.StrictSets(2))),
+    "bayes": attacks.ProfileBayes(2, 0.1, threads=1),
+    "bayes without top sets": attacks.ProfileBayes(threads=1),
 }
+RANKING = ("hamming", "weighted", "per epoch", "bayes", "bayes without top sets")  # which always answer
 
 
 def table(rng, n, r, n_tokens=6, gaps=0.2, users=None):
@@ -73,6 +76,25 @@ def test_one_observer_alone_in_a_list_changes_nothing(which):
         assert np.array_equal(a, b)
 
 
+@pytest.mark.parametrize("which", EVERY)
+def test_a_list_of_observers_is_what_pooling_them_gives(which):
+    rng = np.random.default_rng(3)
+    one, two = ([table(rng, 30, 4) for _ in range(2)] for _ in range(2))
+    attack, rows = EVERY[which].fit(one), rng.integers(0, 30, 30)
+    for a, b in (
+        (attack.link(two), attack.link(attacks.pool(two))),
+        (attack.score(two, rows), attack.score(attacks.pool(two), rows)),
+        (attack.candidates(two, 5), attack.candidates(attacks.pool(two), 5)),
+    ):
+        for x, y in zip(*(vars(v).values() if isinstance(v, attacks.Links) else v for v in (a, b)), strict=True):
+            assert np.array_equal(x, y)
+    before = attack.link(two).score
+    two[0], two[1] = table(rng, 30, 4), table(rng, 30, 4)
+    after = attack.link(two).score
+    assert np.array_equal(after, attack.link(attacks.pool(two)).score), "a list may change in place"
+    assert which not in RANKING or not np.array_equal(after, before)
+
+
 def test_set_attacks_count_a_token_wherever_it_was_seen():
     a, b = Traces([[1, 2], [3, 4]], 9), Traces([[1, 5], [3, 4]], 9)
     query = Traces([[1, 1, 6]], 9)
@@ -81,8 +103,8 @@ def test_set_attacks_count_a_token_wherever_it_was_seen():
 
 
 @pytest.mark.parametrize(
-    "which", [name for name in EVERY if name != "per epoch"]
-)  # which refuses to estimate what nobody saw
+    "which", [name for name in EVERY if name not in ("per epoch", "bayes")]
+)  # the one refuses to estimate what nobody saw, the other counts the epochs that there are
 def test_an_epoch_that_nobody_saw_changes_no_answer(which):
     rng = np.random.default_rng(2)
     one, two = table(rng, 40, 5), table(rng, 40, 5)
@@ -98,7 +120,7 @@ def test_a_record_with_no_token_at_all_is_never_found_by_merit(which):
     targets = Traces([[1, 1, 2], [-1, -1, -1], [3, 3, 4]], 6)
     nobody = Traces([[-1, -1, -1]], 6)
     links = EVERY[which].fit(targets).link(nobody)
-    if which in ("hamming", "weighted", "per epoch"):
+    if which in RANKING:
         assert (links.n_ties[0], links.score[0]) == (3, 0)  # says nothing: every target ties
     else:
         assert links.target.tolist() == [-1]
@@ -114,7 +136,7 @@ def test_narrowed_attacks_link_as_if_the_other_targets_were_not_there(seed, whic
     narrow = attack.narrowed(rows)
     links = narrow.link(two)
     score = np.stack([attack.score(two, np.full(6, t)) for t in rows], axis=1)
-    if which in ("hamming", "weighted", "per epoch"):
+    if which in RANKING:
         assert np.array_equal(links.target, score.argmax(axis=1))
         assert np.array_equal(links.n_ties, (score == score.max(axis=1)[:, None]).sum(axis=1))
         slow = attacks.base.Narrowed(attack, rows).link(two)

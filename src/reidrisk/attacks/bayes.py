@@ -21,7 +21,7 @@ from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.bayes_counts import CAP, Counts, count, ladder_of, one_table, widened
 from reidrisk.attacks.bayes_prior import general_grid, learn, topics_grid
 from reidrisk.attacks.bayes_tables import Tables, build_tables, n_cells
-from reidrisk.attacks.pooled import Pooled
+from reidrisk.attacks.pooled import Pooled, gathered
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
 from reidrisk.search.weights import GRID
@@ -171,7 +171,7 @@ class ProfileBayes(Attack[Records]):
         wanted = probability or self.min_probability > 0.0
         temperature = self._temperature() if wanted else math.inf
         nats = 1.0 / (GRID * temperature)
-        best, ties, first, total = (np.zeros(len(queries), dtype=np.int64) for _ in range(4))
+        best, ties, first, total = (np.zeros(len(asked), dtype=np.int64) for _ in range(4))
         for rung, rows in _by_rung(asked):
             fixed = self._fixed(rung)
 
@@ -191,8 +191,8 @@ class ProfileBayes(Attack[Records]):
     def score(self, queries: Records, target_index: Ints) -> Ints:
         """Return the log Bayes factor of each query with the given target row, in steps of the grid."""
         asked, alone = self._prepare(queries)
-        rows = self._rows(target_index, len(queries), len(self._targets)).astype(np.int64)
-        out = np.empty(len(queries), dtype=np.int64)
+        rows = self._rows(target_index, len(asked), len(self._targets)).astype(np.int64)
+        out = np.empty(len(asked), dtype=np.int64)
         kernel.pair_scores(*_arrays(self._counts), self._alone, *_arrays(asked), alone,
                            *self._evidence_tables(), rows, out)  # fmt: skip
         return out
@@ -207,7 +207,7 @@ class ProfileBayes(Attack[Records]):
         counts = self._counts
         if not 1 <= k <= len(counts):
             raise OptionError(f"cannot give {k} candidates of {len(counts)} targets; choose from 1 to that number")
-        found, scores = (np.empty((len(queries), k), dtype=np.int64) for _ in range(2))
+        found, scores = (np.empty((len(asked), k), dtype=np.int64) for _ in range(2))
         size = max(1, min(_QUERIES, _SCORES // len(counts)))
         for rung, rows in _by_rung(asked):
             fixed = self._fixed(rung)
@@ -254,6 +254,7 @@ class ProfileBayes(Attack[Records]):
             return found
         if self._asked is not None and self._asked[0] is queries:
             return self._asked[1], self._asked[2]
+        queries = gathered(queries)  # a list may change in place: it is never the one kept
         n_epochs, table = one_table(queries, self.name)
         if type(table) is not type(fitted):
             raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(table).__name__}; give alike")
