@@ -135,7 +135,7 @@ BAD = {
         "row 148, column 'timestamp' holds 2024-05-01 00:00:00",
     ),
     "later": (lines(), ["--now", "2024-05-20"], "later than now, 2024-05-20 00:00:00 UTC"),
-    "now": (lines(), ["--now", "tomorrow"], "now is 'tomorrow'"),
+    "now": (lines(), ["--now", "tomorrow"], "now (--now) is 'tomorrow'"),
     "no time": ([*lines(), "p0,noon,t1.com"], [], "row 148, column 'timestamp' holds 'noon', which is no time"),
     "empty": ([], [], "the table is empty"),
     "column": (lines(), ["--host-column", "url"], "there is no column 'url' in it"),
@@ -157,7 +157,11 @@ BAD = {
     "noise": (lines(), ["--noise", 1.5], "noise must lie in"),
     "top k": (lines(), ["--top-k", 9], "top_k must be a whole number from 1 to the 8"),
     "window": (lines(), ["--window", 0], "window must be a whole number of epochs, at least 1, not 0"),
-    "days": (lines(), ["--epoch-days", 0], "epoch_days must be a number of days above 0"),
+    "days": (
+        lines(),
+        ["--epoch-days", 0],
+        "epoch_days must be a number from 1/86,400 (one second) to 730,000 days, not 0",
+    ),
     "seed": (lines(), ["--seed", -1], "seed must be a whole number"),
 }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,10 +79,12 @@ GOOD = [("a", 5, "a.com"), ("b", 6, "b.com")]
      ([*GOOD, (None, 7, "a.com")], {}, "row 3, column 'user' has no user id"),
      ([*GOOD, ("b", None, "a.com")], {}, "row 3, column 'timestamp' is empty"),
      ([*GOOD, ("b", 1_714_550_400_000, "a.com")], {}, "row 3.* holds 1714550400000; .*seconds .*not milliseconds"),
-     ([*GOOD, ("b", -7, "a.com")], {}, "row 3.* holds -7"),
+     ([*GOOD, ("b", -7, "a.com")], {}, "row 3.* holds -7; whole numbers are seconds since 1970, and not negative"),
      ([*GOOD, ("a", 99, "a.com")], {"now": 50}, "row 3.* 00:01:39 UTC, later than now, 1970-01-01 00:00:50 UTC"),
      ([*GOOD, ("a", 99, "a.com")], {"now": "1970-01-01T00:00:50Z"}, "later than now, 1970-01-01 00:00:50 UTC"),
-     (GOOD, {"now": "soon"}, "now is 'soon'"), (GOOD, {"now": True}, "now is True"),
+     ([*GOOD, ("a", 1_500_000_001, "a.com")], {"now": " 1500000000"}, "later than now, 2017-07-14 02:40:00 UTC"),
+     (GOOD, {"now": "1789000000000"}, r"now \(--now\) is 1789000000000; .* seconds since 1970, not milliseconds"),
+     (GOOD, {"now": "soon"}, "is 'soon'; give times such as"), (GOOD, {"now": True}, "is True"),
      (GOOD, {"invalid": "keep"}, "invalid must be"), (GOOD, {"host": "url"}, "no column 'url' in it, only 'user'"),
      (GOOD, {"host": "user"}, "three different columns")],
 )  # fmt: skip
@@ -135,6 +138,26 @@ def test_times_beyond_the_calendar_do_not_break_the_message():
         histories_from_frame(pl.DataFrame({"user": [1, 2], "timestamp": far, "host": ["a.com", "a.com"]}))
 
 
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(2**64 // 10**6, pa.timestamp("s")), (-(2**64) // 10**6, pa.timestamp("s", "UTC")),
+     (2**64 // 1000 + 1, pa.timestamp("ms")), (2**31 - 1, pa.date32()), (86_400_000 * 10**9, pa.date64())],
+)  # fmt: skip
+def test_a_time_that_would_wrap_to_1970_is_refused(number, kind):
+    table = pa.table({"user": [1, 2], "timestamp": pa.array([0, number], kind), "host": ["a.com", "a.com"]})
+    with pytest.raises(
+        DataError, match=rf"row 2, column 'timestamp' holds {number} .*out of range; give times such as"
+    ):
+        histories_from_frame(table)
+
+
+def test_dates_and_nanoseconds_are_whole_microseconds():
+    days = pa.array([3, 4], pa.date32())
+    for times in (days, days.cast(pa.date64()), pa.array([3 * DAY * 10**9 + 999, 4 * DAY * 10**9], pa.timestamp("ns"))):
+        found = histories_from_frame(pa.table({"user": [1, 2], "timestamp": times, "host": ["a.com", "a.com"]}))
+        assert found.time.tolist() == [3 * DAY, 4 * DAY]
+
+
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.integers(0, 60 * DAY), min_size=1, max_size=30), st.integers(1, 20), st.integers(1, 20))
 def test_epochs_agree_with_their_definition(times, days, step):
@@ -164,10 +187,10 @@ def test_the_epochs_of_the_first_paper():
     assert [d + 1 for d in range(28) if 7 in days[d]] == list(range(22, 29))
 
 
-@pytest.mark.parametrize("days", [0, -1, float("nan"), float("inf"), True, "7"])
+@pytest.mark.parametrize("days", [0, -1, float("nan"), float("inf"), True, "7", 1e9, 1e-6])
 def test_bad_epochs_are_named(days):
     for options in ({"days": days}, {"step_days": days}):
-        with pytest.raises(OptionError, match="must be a number of days above 0"):
+        with pytest.raises(OptionError, match=r"must be a number from 1/86,400 \(one second\) to 730,000 days, not "):
             Epochs.spanning(np.array([0, 20 * DAY]), **options)
 
 

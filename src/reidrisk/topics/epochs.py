@@ -17,6 +17,8 @@ __all__ = ["Epochs"]
 
 DAY = 86_400
 _MOST = 10_000  # columns of a table; two centuries of weeks
+_LONGEST = 2_000 * 365 * DAY
+"""No history is longer; sums of seconds stay far from overflow."""
 Times = npt.NDArray[np.int64]
 
 
@@ -106,6 +108,8 @@ class Epochs:
 
 def _seconds(days: float, option: str) -> int:
     is_number = isinstance(days, int | float | np.integer | np.floating) and not isinstance(days, bool)
-    if not is_number or not math.isfinite(days) or not 1 <= round(days * DAY) < 2**40:
-        raise OptionError(f"{option} must be a number of days above 0, not {days!r}")
+    if not is_number or not math.isfinite(days) or not 1 <= round(days * DAY) <= _LONGEST:
+        raise OptionError(
+            f"{option} must be a number from 1/{DAY:,} (one second) to {_LONGEST // DAY:,} days, not {days!r}"
+        )
     return round(days * DAY)

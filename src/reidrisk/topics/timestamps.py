@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +20,7 @@ Moment = datetime | str | int
 
 _SECOND = 1_000_000
 _LATEST = 253_402_300_800  # the year 10000: larger numbers are no seconds
+_LARGEST = 2**63 - 1
 _FORMS = "times such as '2024-05-31 17:20:00' (UTC where no zone is named), or whole seconds since 1970"
 
 
@@ -29,14 +31,18 @@ def moment(value: Moment, option: str) -> int:
     --------
     >>> moment("1970-01-02", "now"), moment(datetime(1970, 1, 1, tzinfo=UTC), "now"), moment(3, "now")
     (86400000000, 0, 3000000)
+    >>> moment("1789000000", "now")  # up to eight digits are a date, 20240531
+    1789000000000000
     """
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{9,18}\s*", value):
+        value = int(value)
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and abs(int(value)) < _LATEST:
         return int(value) * _SECOND
     if isinstance(value, str):
         with suppress(ValueError):
             value = datetime.fromisoformat(value.strip())
     if not isinstance(value, datetime):
-        raise OptionError(f"{option} is {value!r}; give {_FORMS}")
+        raise OptionError(f"{option} (--{option}) is {value!r}; give {_FORMS}, not milliseconds")
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
     since = aware - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * 86_400 + since.seconds) * _SECOND + since.microseconds
@@ -79,19 +85,33 @@ def microseconds(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
         wrong = (numbers >= _LATEST) | (numbers < 0)
         if wrong.any():
             row = int(np.argmax(wrong))
+            least = "and not negative" if numbers[row] < 0 else "not milliseconds"
             raise DataError(
-                f"{cell(name, row, column)} holds {int(numbers[row])}; whole numbers are seconds since 1970, "
-                "not milliseconds"
+                f"{cell(name, row, column)} holds {int(numbers[row])}; whole numbers are seconds since 1970, {least}"
             )
         return np.asarray(numbers.astype(np.int64) * _SECOND)
     if pa.types.is_timestamp(cells.type) or pa.types.is_date(cells.type):
-        try:
-            # Nanoseconds are cut off: no epoch is that short.
-            return np.asarray(cells.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).to_numpy())
-        except pa.ArrowException as error:
-            reason = " ".join(str(error).split())[:120]
-            raise DataError(f"{name}: column {column!r} holds times out of range ({reason})") from error
+        return _from_arrow(cells, name, column)
     raise FormatError(f"{name}: column {column!r} is of type {cells.type}; give {_FORMS}")
+
+
+def _from_arrow(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
+    import pyarrow as pa
+
+    if pa.types.is_date32(cells.type):
+        numbers, factor = cells.cast(pa.int32()).to_numpy().astype(np.int64), 86_400 * _SECOND
+    else:
+        unit = "ms" if pa.types.is_date64(cells.type) else cells.type.unit
+        numbers, factor = cells.cast(pa.int64()).to_numpy(), {"s": _SECOND, "ms": 1_000, "us": 1, "ns": 0}[unit]
+    if not factor:
+        return np.asarray(numbers // 1_000)  # nanoseconds are cut off: no epoch is that short
+    # The library would not say, and wrap: 2**64 microseconds are 584,542 years.
+    wrong = (numbers > _LARGEST // factor) | (numbers < -_LARGEST // factor)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        when = f"{int(numbers[row])} ({cells.type} since 1970)"
+        raise DataError(f"{cell(name, row, column)} holds {when}, a time out of range; give {_FORMS}")
+    return np.asarray(numbers * factor)
 
 
 def _from_text(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
