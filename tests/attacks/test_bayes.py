@@ -325,6 +325,16 @@ def test_no_noise_and_sets_of_one_are_handled_before_the_logarithm():
     assert np.array_equal(ProfileBayes(1, 0.0).fit(a).link(a).target, np.arange(40))
 
 
+def test_what_cannot_happen_stays_impossible_however_long_the_record():
+    """Two users hold the same tokens equally often, never in the same epoch; one alone would exceed 32 bits."""
+    base = np.random.default_rng(0).integers(0, 20, (60, 60))
+    base[0, :30], base[0, 30:], base[1, :30], base[1, 30:] = 1, 2, 2, 1
+    records = Traces(base, 20)
+    links = ProfileBayes(top_k=1, noise=0.0).fit(records).link(records, probability=True)
+    assert np.array_equal(links.target, np.arange(60))
+    assert (ProfileBayes(top_k=1, noise=0.0).fit(records).score(records, np.roll(np.arange(60), 1)) < 0).all()
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("model", "least", "sure", "matched"),

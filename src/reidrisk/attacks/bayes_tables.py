@@ -121,4 +121,6 @@ def _averaged(prior: Prior, logs: Floats) -> npt.NDArray[np.int32]:
     """Return (groups, cells, K) logarithms of the likelihood averaged over the prior, on the grid."""
     highest = logs.max(axis=0)
     averaged = np.log(prior.weight @ np.exp(logs - highest)) + highest
-    return to_grid(np.moveaxis(averaged, 0, -1)).astype(np.int32)
+    # What cannot happen (sets of one without noise) is lower with every epoch, until it would leave the integers.
+    whole = np.iinfo(np.int32)
+    return to_grid(np.moveaxis(averaged, 0, -1)).clip(whole.min, whole.max).astype(np.int32)
