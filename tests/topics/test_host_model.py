@@ -6,12 +6,13 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk.errors import DataError, FormatError, MissingExtraError, OptionError
-from reidrisk.topics import HostClassifier, HostModel, Taxonomy
+from reidrisk.topics import HostClassifier, HostModel, Taxonomy, histories_from_frame, replay
 from reidrisk.topics.host_model import Limits, _limits, chosen, word_pieces
 
 DATA = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -58,6 +59,15 @@ class Interpreter:
 @pytest.fixture
 def model():
     return HostModel(Interpreter(), [-2, 1, 7, 40], PIECES, LIMITS, TAXONOMY)
+
+
+def test_a_replay_says_whether_a_model_was_asked(model):
+    rows = {"user": [1, 2], "timestamp": [0, 6 * 86_400], "host": ["rain.com", "golf.com"]}
+    visits = histories_from_frame(pl.DataFrame(rows))
+    for asked, said in [(None, "Chrome would ask its model"), (model, "were put to a model")]:
+        found = replay(visits, HostClassifier(TAXONOMY, {"a.com": [1]}, model=asked), top_k=1)
+        assert found.visits.unknown == (2 if asked is None else 0)
+        assert [said in sentence for sentence in found.assumptions].count(True) == 1
 
 
 def test_the_name_is_cut_weighed_and_chosen(model):

@@ -28,6 +28,9 @@ __all__ = ["Replay", "replay"]
 _BLOCK = 4096
 """Users in a block: their visits are sorted together, quickest while they fit into a cache. Fixed: it keys streams."""
 
+_UNKNOWN = ("; Chrome would ask its model.", "; hosts that are not listed were put to a model, which may be wrong.")
+"""Of hosts that are not listed: without a model, and with one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Replay:
@@ -94,7 +97,7 @@ class Replay:
         overlap = self.epochs.step < self.epochs.length
         return (
             "A visit adds one to every topic of its host, whoever is on the page: every page is taken to call the API.",
-            "A visit to a host that is unknown or has no topic adds nothing; Chrome would ask its model.",
+            "A visit to a host that is unknown or has no topic adds nothing" + _UNKNOWN[self.hosts.by_model > 0],
             "A browser without a visit in an epoch still holds a set for it, all padding and the same for every "
             "observer: random topics, by which it can be recognised.",
             "Times without a zone are UTC, and epochs begin at the same moment for all users.",
@@ -196,10 +199,8 @@ def replay(
         )
     kept = np.flatnonzero(used.all(axis=1)) if every_epoch else np.arange(n)
     if len(kept) < 2:
-        which = (
-            f"{len(kept)} of {n:,} users has a visit in every one of {r} epochs" if every_epoch else "there is 1 user"
-        )
-        raise DataError(f"{histories.name}: {which}; give at least 2, one alone cannot be confused with anybody")
+        who = f"only 1 of {n:,} users has" if len(kept) else f"none of {n:,} users has"
+        _refuse_few(histories.name, f"{who} a visit in every one of {r} epochs")
     sets = TopSets(tokens[kept], len(taxonomy), take_users(histories.users, kept), taxonomy.vocabulary)
     return Replay(
         top_sets=sets.padded(seed),
