@@ -11,6 +11,7 @@ from reidrisk.bandits.fitbit import read_fitbit
 from reidrisk.bandits.graph2vec import graph2vec
 from reidrisk.bandits.linkage import deanonymisation
 from reidrisk.bandits.logs import from_log
+from reidrisk.bandits.matrix_files import read_matrices
 from reidrisk.bandits.regret import Regret, RegretDifference, compare, regret
 from reidrisk.bandits.strategies import (
     Average,
@@ -60,6 +61,7 @@ __all__ = [
     "read_casas",
     "read_endomondo",
     "read_fitbit",
+    "read_matrices",
     "regret",
     "tradeoff",
 ]

@@ -1,0 +1,58 @@
+"""Reads transition matrices that somebody has made already, with the profiles of their users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from reidrisk.bandits.transitions import Behaviour
+from reidrisk.errors import DataError, FormatError
+from reidrisk.io.formats import existing_file, reading
+
+__all__ = ["read_matrices"]
+
+
+def read_matrices(path: str | Path) -> Behaviour:
+    """Read an NPZ file of transition matrices.
+
+    Parameters
+    ----------
+    path : path
+        The arrays ``records`` (n, d, d), whose rows add up to 1, and ``profiles`` (n, p); where there are any, the
+        names ``users`` (n,) and ``states`` (d,).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "behaviour.npz"
+    >>> np.savez(file, records=[[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]], profiles=[[1.0], [2.0]])
+    >>> read_matrices(file)
+    Behaviour(2 users x 2 states, profiles of 1 number)
+    """
+    file, name = existing_file(path), str(path)
+    with reading(name, "NPZ"):
+        stored = np.load(file, allow_pickle=False)
+        if not isinstance(stored, np.lib.npyio.NpzFile):
+            raise FormatError(f"{name}: it holds a single array; store 'records' and 'profiles' with numpy.savez")
+        with stored:
+            arrays = {key: stored[key] for key in stored.files}
+    for key in ("records", "profiles"):
+        if key not in arrays:
+            raise FormatError(f"{name}: there is no array {key!r}; store 'records' (n, d, d) and 'profiles' (n, p)")
+        if arrays[key].dtype.kind not in "fiu":
+            raise FormatError(f"{name}: the array {key!r} is of type {arrays[key].dtype}; it must hold numbers")
+    records = arrays["records"]
+    shape = records.shape if records.ndim == 3 else (0, 0, 0)  # a wrong shape is refused below, by name
+    users = arrays.get("users", np.arange(shape[0]))
+    states = arrays.get("states", np.arange(shape[1]))
+    try:
+        return Behaviour(
+            records=records,
+            profiles=arrays["profiles"],
+            users=tuple(map(str, users)),
+            states=tuple(map(str, states)),
+            origin=f"Transition matrices of {len(records):,} users ({name}).",
+        )
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from error
