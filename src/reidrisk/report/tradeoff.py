@@ -1,0 +1,111 @@
+"""The page of a trade-off: what sharing behaviour costs and gives away, as one offline HTML file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from reidrisk import __version__
+from reidrisk.bandits import Tradeoff, TradeoffPoint
+from reidrisk.io import write_atomically
+from reidrisk.report.page import drawn_specs, filled, marked
+from reidrisk.report.tables import Table
+from reidrisk.report.tradeoff_chart import amount_text, risk_of, strategy_label, tradeoff_chart
+from reidrisk.results import Risk
+from reidrisk.wording import percent
+
+__all__ = ["caution", "point_table", "render_tradeoff", "write_tradeoff"]
+
+_TITLES = {
+    "scoreboard": "Against the attack of the paper",
+    "likelihood": "Against an attacker who knows how the records were changed",
+}
+
+
+def write_tradeoff(surface: Tradeoff, path: str | Path, command: str = "") -> None:
+    """Write a trade-off as one HTML file; an interrupted run leaves the old file or none.
+
+    Parameters
+    ----------
+    surface : Tradeoff
+        From :func:`reidrisk.bandits.tradeoff`.
+    path : str or path
+        The file.
+    command : str
+        How to run it again.
+    """
+    text = render_tradeoff(surface, command)
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def render_tradeoff(surface: Tradeoff, command: str = "") -> str:
+    """Return a trade-off as the text of one HTML file that fetches nothing and holds no single person's record."""
+    both = all(point.likelihood is not None for point in surface.points)
+    attacks = ["scoreboard", "likelihood"] if both else ["scoreboard"]
+    figures = [_figure(surface, attack) for attack in attacks]
+    return filled(
+        "tradeoff.html",
+        {figure["name"]: figure.pop("specs") for figure in figures},
+        version=__version__,
+        surface=surface,
+        figures=figures,
+        front=point_table(surface.front()),
+        points=point_table(surface.points),
+        command=command,
+        caution=caution(surface),
+        level=percent(surface.points[0].regret.level),
+    )
+
+
+def caution(surface: Tradeoff) -> str:
+    """Say where the scoreboard makes a choice on its front look safer than it is; empty where it does not."""
+    worse = [
+        (p.likelihood.rate - p.risk.rate, p)
+        for p in surface.front()
+        if p.likelihood is not None and p.likelihood.low > p.risk.high
+    ]
+    if not worse:
+        return ""
+    point = max(worse, key=lambda each: each[0])[1]
+    assert point.likelihood is not None
+    return (
+        f"Careful: of {strategy_label(point.strategy)} with {amount_text(point)}, where the scoreboard finds "
+        f"{percent(point.risk.rate)}, an attacker who knows how the records were changed finds "
+        f"{percent(point.likelihood.rate)}."
+    )
+
+
+def point_table(points: tuple[TradeoffPoint, ...]) -> Table:
+    """Return choices as text: strategy, noise, regret, who finds whom how often, ADS."""
+    rows = tuple(
+        (
+            strategy_label(p.strategy),
+            amount_text(p),
+            f"{p.regret.mean:,.0f} ({p.regret.low:,.0f} to {p.regret.high:,.0f})",
+            _found(p.risk),
+            _found(p.likelihood) if p.likelihood is not None else "not measured",
+            f"{p.ads:.2f}",
+        )
+        for p in points
+    )
+    columns = ("each receives", "on top", "regret", "found by the scoreboard", "found, mechanism known", "ADS")
+    return Table(columns, rows, (2, 3, 4, 5))
+
+
+def _found(risk: Risk) -> str:
+    return f"{percent(risk.rate)} ({percent(risk.low)} to {percent(risk.high)})"
+
+
+def _figure(surface: Tradeoff, attack: str) -> dict[str, Any]:
+    specs, still = drawn_specs(partial(tradeoff_chart, surface, attack))
+    best = surface.front(attack)
+    cheapest = min(best, key=lambda p: p.regret.mean)
+    safest = min(best, key=lambda p: risk_of(p, attack).rate)
+    alt = (
+        f"Regret against de-anonymisation of {len(surface.points)} choices; {len(best)} are not beaten in both, from "
+        f"{strategy_label(safest.strategy)} with {amount_text(safest)} to {strategy_label(cheapest.strategy)} with "
+        f"{amount_text(cheapest)}."
+    )
+    return {"name": attack, "title": _TITLES[attack], "alt": alt, "still": marked(still), "specs": specs}

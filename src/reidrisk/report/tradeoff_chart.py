@@ -1,0 +1,185 @@
+"""The chart of a trade-off: regret against de-anonymisation, one line a strategy, what nothing beats marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reidrisk.bandits import Tradeoff, TradeoffPoint
+from reidrisk.report import drawing
+from reidrisk.report.drawing import Style
+from reidrisk.report.phrases import frequency
+from reidrisk.report.scales import RateScale, rate_scale
+from reidrisk.results import Risk
+from reidrisk.wording import two_digits
+
+__all__ = ["STYLES", "amount_text", "risk_of", "strategy_label", "tradeoff_chart"]
+
+_GREY = "#52606d"
+_HEIGHT = 400
+
+STYLES = (
+    *drawing.ATTACKS,
+    Style("#000000", dash=(12, 3, 2, 3), shape="triangle-down"),
+    Style("#3E9BD1", dash=(2, 2), shape="cross"),
+    Style("#9A7B00", dash=(9, 2), shape="triangle-left"),
+    Style("#7B7F86", dash=(5, 2, 1, 2), shape="triangle-right"),
+)
+"""Looks of up to eight strategies; a ninth one starts again."""
+
+
+def strategy_label(strategy: str) -> str:
+    """Write a strategy for people.
+
+    Examples
+    --------
+    >>> strategy_label("own"), strategy_label("neighbour:2"), strategy_label("clusters:14"), strategy_label("svd:3")
+    ("one's own record", 'second neighbour', '14 clusters', 'svd:3')
+    """
+    names = {
+        "own": "one's own record",
+        "average": "average of all",
+        "neighbour": "nearest neighbour",
+        "neighbour:1": "nearest neighbour",
+        "neighbour:2": "second neighbour",
+    }
+    word, _, value = strategy.partition(":")
+    if word == "clusters" and value.isdigit():
+        return f"{value} clusters"
+    if word == "microaggregation" and value.isdigit():
+        return f"groups of {value} or more"
+    return names.get(strategy, strategy)
+
+
+def amount_text(point: TradeoffPoint) -> str:
+    """Write how much noise was put on top, in words."""
+    if point.noise == "svd":
+        return f"rank {point.amount:g}"
+    return f"variance {point.amount:g}" if point.amount else "no noise"
+
+
+def risk_of(point: TradeoffPoint, attack: str) -> Risk:
+    """Return the risk of a point by the named attack; the scoreboard's where the other was not measured."""
+    return point.likelihood if attack == "likelihood" and point.likelihood is not None else point.risk
+
+
+def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool = False) -> Any:
+    """Draw regret (across) against the probability of de-anonymisation (up): low and left is good.
+
+    Parameters
+    ----------
+    surface : Tradeoff
+        From :func:`reidrisk.bandits.tradeoff`.
+    attack : {"scoreboard", "likelihood"}
+        Whose success is drawn.
+    narrow : bool
+        Leave less room for labels, for a phone.
+    """
+    alt = drawing.altair()
+    scale = rate_scale([risk_of(p, attack).rate for p in surface.points] + [surface.guess])
+    x = _regret_axis(surface, narrow)
+    y = alt.Y("rate:Q", title=None, scale=_scale(scale), axis=_axis(scale))
+    names = list(dict.fromkeys(p.strategy for p in surface.points))
+    front = surface.front(attack)
+    rows = [_row(p, i, attack, scale, p in front) for i, p in enumerate(surface.points)]
+    looks = [STYLES[i % len(STYLES)] for i in range(len(names))]
+    labels = [strategy_label(name) for name in names]
+    legend = alt.Legend(
+        title=None,
+        orient="bottom" if narrow else "right",
+        columns=2 if narrow else 1,
+        symbolSize=90,
+        symbolStrokeWidth=2,
+        labelFontSize=14,
+        labelLimit=190,
+    )
+    color = alt.Color("strategy:N", scale=alt.Scale(domain=labels, range=[s.color for s in looks]), legend=legend)
+    shape = alt.Shape("strategy:N", scale=alt.Scale(domain=labels, range=[s.shape for s in looks]), legend=legend)
+    # One mark a strategy, so that each can have its dashes: an encoding of them would need a legend of its own.
+    lines = [
+        alt.Chart(alt.Data(values=[row for row in rows if row["strategy"] == label]))
+        .mark_line(strokeWidth=2, opacity=0.75, strokeDash=list(look.dash))
+        .encode(x=x, y=y, order="order:Q", color=color)
+        for label, look in zip(labels, looks, strict=True)
+    ]
+    tips = [alt.Tooltip(f"{name}:N") for name in ("strategy", "noise", "regret", "found")]
+    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, color=color, shape=shape, tooltip=tips)
+    plain = base.transform_filter("!datum.front").mark_point(size=45, strokeWidth=1.5, opacity=0.9)
+    best = base.transform_filter("datum.front").mark_point(size=150, filled=True, opacity=1)
+    path = (
+        alt.Chart(alt.Data(values=[row for row in rows if row["front"]]))
+        .mark_line(color="#F2C230", strokeWidth=10, opacity=0.55, strokeCap="round", strokeJoin="round")
+        .encode(x=x, y=y, order="rate:Q")
+    )
+    heading = alt.TitleParams(
+        f"people found by the attacker ({attack})",
+        subtitle="yellow: what no other choice beats in both",
+        anchor="start",
+        frame="group",
+        fontSize=14,
+        subtitleFontSize=13,
+        fontWeight="normal",
+        color=_GREY,
+        subtitleColor=_GREY,
+        offset=12,
+    )
+    parts = [path, *lines, plain, best, *_ends(surface, x, y, scale)]
+    return drawing.finished(alt.layer(*parts).properties(title=heading), _HEIGHT)
+
+
+def _row(point: TradeoffPoint, order: int, attack: str, scale: RateScale, front: bool) -> dict[str, Any]:
+    risk, regret = risk_of(point, attack), point.regret
+    return {
+        "x": regret.mean,
+        "rate": scale.drawn(risk.rate),
+        "order": order,
+        "front": front,
+        "strategy": strategy_label(point.strategy),
+        "noise": amount_text(point),
+        "regret": f"{regret.mean:,.0f} ({regret.low:,.0f} to {regret.high:,.0f})",
+        "found": f"{frequency(risk.rate)} ({frequency(risk.low)} to {frequency(risk.high)})",
+    }
+
+
+def _top(surface: Tradeoff) -> float:
+    """Return where the axis of regret ends: at blind choice, or before it where no point comes near."""
+    most = max(p.regret.mean for p in surface.points)
+    return 1.15 * most if most < 0.6 * surface.blind_regret else 1.04 * max(surface.blind_regret, most)
+
+
+def _regret_axis(surface: Tradeoff, narrow: bool) -> Any:
+    alt = drawing.altair()
+    beyond = f" (blind choice: {two_digits(surface.blind_regret)})" if _top(surface) < surface.blind_regret else ""
+    return alt.X(
+        "x:Q",
+        title=f"regret in {surface.steps:,} recommendations{beyond}",
+        scale=alt.Scale(domain=[0, _top(surface)], nice=False),
+        axis=alt.Axis(tickCount=4 if narrow else 7, format=",.0f", grid=False),
+    )
+
+
+def _ends(surface: Tradeoff, x: Any, y: Any, scale: RateScale) -> list[Any]:
+    """Draw what is known without noise or attack: the true matrices, blind choice, and a guess."""
+    alt = drawing.altair()
+    parts: list[Any] = []
+    for at, text, align in (
+        (surface.least_regret, "true matrices", "center"),
+        (surface.blind_regret, "blind choice", "right"),
+    ):
+        if at <= _top(surface):
+            base = alt.Chart(alt.Data(values=[{"x": at, "text": f"{text}: {two_digits(at)}"}])).encode(x=x)
+            parts.append(base.mark_rule(color=_GREY, strokeDash=[2, 4]))
+            words = base.mark_text(align=align, baseline="bottom", fontSize=13, color=_GREY)
+            parts.append(words.encode(y=alt.value(-6), text="text:N"))
+    guess = [{"x": 0, "rate": scale.drawn(surface.guess), "text": f"guess: {frequency(surface.guess)}"}]
+    base = alt.Chart(alt.Data(values=guess)).encode(y=y)
+    parts.append(base.mark_rule(color=_GREY, strokeDash=[2, 4]))
+    parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=_GREY).encode(x=x, text="text:N"))
+    return parts
+
+
+def _scale(scale: RateScale) -> Any:
+    return drawing.altair().Scale(type="log" if scale.log else "linear", domain=[scale.bottom, scale.top], nice=False)
+
+
+def _axis(scale: RateScale) -> Any:
+    return drawing.altair().Axis(values=list(scale.ticks), labelExpr=scale.label_expression)
