@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from reidrisk import __version__
-from reidrisk.cli import audit, bounds, cohorts, convert, demo, release, simulate, study
+from reidrisk.cli import audit, bandits, bounds, cohorts, convert, demo, release, simulate, study
 
 __all__ = ["app"]
 
@@ -28,6 +28,7 @@ app.command("bounds", rich_help_panel=_THEORY)(bounds.bounds)
 app.command("convert", rich_help_panel=_DATA)(convert.convert)
 app.add_typer(simulate.simulate, name="simulate", rich_help_panel=_DATA)
 app.add_typer(release.release, name="release", rich_help_panel=_RELEASE)
+app.add_typer(bandits.bandits, name="bandits", rich_help_panel=_RELEASE)
 app.add_typer(study.study, name="study", rich_help_panel=_PAPERS)
 
 

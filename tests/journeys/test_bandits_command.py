@@ -1,0 +1,186 @@
+"""From an activity log to a choice between ways to share it."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+QUICK = ["--runs", 6, "--steps", 40, "--releases", 1, "--amounts", "0,1e-4", "--seed", 1]
+
+
+def log(users=8, entries=40):
+    """People who differ in how long they stay and where they go next; every state occurs for everyone."""
+    rows, states = [], ("asleep", "cooking", "running")
+    for user in range(users):
+        at = 0
+        for entry in range(entries):
+            step = 2 if entry % (user + 2) == 0 else 1
+            rows.append(f"p{user},{at},{states[(step * entry + user) % 3]}")
+            at += 100 + 37 * user + 211 * (entry % 3)
+    return "\n".join(["user,timestamp,state", *rows]) + "\n"
+
+
+@pytest.fixture
+def file(table):
+    return table("log.csv", log())
+
+
+def test_the_table_says_what_is_not_beaten_and_what_the_ends_are(reidrisk, file):
+    done = reidrisk("bandits", "tradeoff", file, *QUICK)
+    assert done.code == 0, done.err
+    for words in ("choices are not beaten in both", "one's own record", "average of all", "2 clusters", "6 clusters"):
+        assert words in " ".join(done.out.split()), words
+    assert "A guess finds 12 %" in done.out or "A guess finds 13 %" in done.out  # 1 in 8
+    assert "must not protect real people" in done.out
+    assert "Seed 1." in done.out
+
+
+def test_json_has_every_point_with_intervals_and_the_same_seed_gives_the_same(reidrisk, file):
+    done = reidrisk("bandits", "tradeoff", file, *QUICK, "--json")
+    values = json.loads(done.out)
+    assert done.err == ""
+    assert (values["n_users"], values["n_states"], values["n_aux"], values["guess"]) == (8, 3, 7, 1 / 8)
+    assert {(p["strategy"], p["amount"]) for p in values["points"]} >= {("own", 0.0), ("clusters:2", 1e-4)}
+    assert len(values["points"]) == 7 * 2
+    for point in values["points"]:
+        assert point["regret"]["low"] <= point["regret"]["mean"] <= point["regret"]["high"]
+        assert point["likelihood"]["low"] <= point["likelihood"]["rate"] <= point["likelihood"]["high"]
+    own = next(p for p in values["points"] if p["strategy"] == "own" and p["amount"] == 0.0)
+    average = next(p for p in values["points"] if p["strategy"] == "average" and p["amount"] == 0.0)
+    assert own["likelihood"]["rate"] == 1.0  # 7 exact cells of 9 are enough
+    assert average["risk"]["rate"] == pytest.approx(1 / 8)
+    # A point on the front is beaten by none.
+    for p in values["points"]:
+        beaten = any(
+            q["regret"]["mean"] < p["regret"]["mean"] and q["risk"]["rate"] < p["risk"]["rate"]
+            for q in values["points"]
+        )
+        assert not (p["on_front"] and beaten)
+    assert reidrisk("bandits", "tradeoff", file, *QUICK, "--json").out == done.out
+    assert reidrisk("bandits", "tradeoff", file, *QUICK[:-1], 2, "--json").out != done.out
+
+
+def test_the_report_and_the_chart_are_written_and_say_how_to_run_it_again(reidrisk, file, tmp_path):
+    pytest.importorskip("vl_convert", reason="needs the extra report")
+    given = [
+        "--strategy",
+        "own",
+        "--strategy",
+        "clusters:2",
+        "--noise",
+        "svd",
+        "--amounts",
+        "3,1",
+        *QUICK[:6],
+        "--seed",
+        5,
+    ]
+    done = reidrisk("bandits", "tradeoff", file, *given, "--out", "page.html", "--chart", "chart.png")
+    assert done.code == 0, done.err
+    assert (tmp_path / "chart.png").read_bytes()[:4] == b"\x89PNG"
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "rank 3" in page
+    assert "2 clusters" in page
+    assert "default-src &#39;none&#39;" in page or "default-src 'none'" in page
+    command = re.search(r'<pre class="command"><code>(.*?)</code>', page)[1].replace("&#39;", "'")
+    assert command.startswith("reidrisk bandits tradeoff ")
+    assert command.endswith("--strategy own --strategy clusters:2 --noise svd --amounts 3,1 --runs 6 --steps 40 "
+                            "--releases 1 --out page.html --chart chart.png --seed 5")  # fmt: skip
+    specs = json.loads(re.search(r'id="chart-specs">(.*?)</script>', page, re.DOTALL)[1])
+    assert set(specs) == {"scoreboard", "likelihood"}
+    assert "p3" not in page.split("<script")[0]  # nobody by name
+
+
+def test_quick_leaves_out_the_stronger_attacker(reidrisk, file):
+    values = json.loads(reidrisk("bandits", "tradeoff", file, *QUICK, "--quick", "--json").out)
+    assert {p["likelihood"] for p in values["points"]} == {None}
+
+
+def test_matrices_and_the_workouts_of_endomondo_are_read_too(reidrisk, table, tmp_path):
+    some = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, 3))
+    np.savez(tmp_path / "m.npz", records=some, profiles=some[:, :, 0])
+    done = reidrisk("bandits", "tradeoff", "m.npz", "--format", "matrices", *QUICK, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["n_users"] == 6
+    workouts = [
+        {
+            "userId": u,
+            "sport": ("run", "bike", "row")[(u + i * (1 + u % 2)) % 3],
+            "timestamp": [1000 * i, 1000 * i + 300 + u],
+        }
+        for u in range(5)
+        for i in range(9)
+    ]
+    lines = "\n".join(map(json.dumps, workouts))
+    done = reidrisk("bandits", "tradeoff", table("w.json", lines), "--format", "endomondo", *QUICK, "--json")
+    assert done.code == 0, done.err
+    assert "45 workouts of 5 people" in json.loads(done.out)["origin"]
+
+
+BAD = {
+    "unknown state": ([], ["--states", "states.txt"], "which is not among the 2 known ones"),
+    "one user": ([log(users=1)], [], "only 1 user"),
+    "clusters": ([], ["--clusters", 9], "there are 8 users, so no 9 clusters"),
+    "clusters in a strategy": ([], ["--strategy", "clusters:9"], "9"),
+    "cells": ([], ["--n-aux", 10], "n_aux must lie between 1 and the 9 cells"),
+    "strategy": ([], ["--strategy", "shuffle"], "'shuffle' is no anonymisation step"),
+    "format": ([], ["--format", "xml"], "--format must be one of"),
+    "attack": ([], ["--attack", "magic"], "--attack must be one of"),
+    "noise": ([], ["--noise", "rain"], "--noise must be one of"),
+    "amounts": ([], ["--amounts", "0,few"], "--amounts holds 'few'"),
+    "variance": ([], ["--amounts", "-1"], "variance of noise must be"),
+    "rank": ([], ["--noise", "svd", "--amounts", "4"], "at most 3"),
+    "half a rank": ([], ["--noise", "svd", "--amounts", "1.5"], "ranks are whole numbers"),
+    "weights": ([], ["--weights", "heavy"], "weights must be one of"),
+    "rewards": ([], ["--rewards", "free"], "rewards must be one of"),
+    "alpha": ([], ["--alpha", 0], "alpha must be above 0"),
+    "both": ([], ["--quick", "--attack", "likelihood"], "--quick leaves out"),
+    "column": (["user,timestamp,place\np0,1,x\n"], [], "there is no column 'state'"),
+    "time": (["user,timestamp,state\np0,soon,x\np1,later,y\n"], [], "has no readable timestamp"),
+    "chart": ([], ["--chart", "chart.gif"], ".png or .svg"),
+    "report": ([], ["--out", "page.txt"], ".html"),
+    "over the input": ([], ["--out", "log.csv"], "it is also an input"),
+    "states of fitbit": ([], ["--format", "fitbit", "--states", "states.txt"], "--states is for logs"),
+    "gap of matrices": ([], ["--format", "matrices", "--max-gap", 5], "--max-gap is for logs"),
+    "seed": ([], ["--seed", -1], "seed must be a whole number"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_exit_2(case, reidrisk, table, tmp_path):
+    text, options, message = BAD[case]
+    table("log.csv", text[0] if text else log())
+    table("states.txt", "asleep\ncooking\n")
+    done = reidrisk("bandits", "tradeoff", "log.csv", *QUICK, *options)
+    assert (done.code, done.out) == (2, ""), done
+    assert done.err.count("\n") == 1
+    assert message in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["log.csv", "states.txt"]
+
+
+MATRICES = {
+    "sums": ({"records": [[[0.5, 0.4], [0.5, 0.5]]] * 3}, "row 0 of the matrix of user 0 adds up to 0.9, not to 1"),
+    "nan": ({"records": [[[np.nan, 0.4], [0.5, 0.5]]] * 3}, "cell (0, 0) of the matrix of user 0 is nan"),
+    "shape": ({"records": [[0.5, 0.5]] * 3}, "records must have shape"),
+    "profiles": ({"records": [[[0.5, 0.5]] * 2] * 3, "profiles": [[1.0]]}, "a row for each of the 3 users"),
+    "names": ({"records": [[[0.5, 0.5]] * 2] * 3, "states": ["a", "b", "c"]}, "3 state names"),
+    "text": ({"records": [["a"]]}, "it must hold numbers"),
+    "missing": ({"other": [1.0]}, "there is no array 'records'"),
+}
+
+
+@pytest.mark.parametrize("case", MATRICES)
+def test_matrices_that_are_none_are_refused(case, reidrisk, tmp_path):
+    arrays, message = MATRICES[case]
+    np.savez(tmp_path / "m.npz", **{"profiles": [[1.0], [2.0], [3.0]], **arrays})
+    done = reidrisk("bandits", "tradeoff", "m.npz", "--format", "matrices", *QUICK)
+    assert (done.code, done.out) == (2, ""), done
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_cut_off_file_is_named(reidrisk, table):
+    done = reidrisk("bandits", "tradeoff", table("m.npz", b"PK\x03\x04 cut"), "--format", "matrices", *QUICK)
+    assert done.code == 2
+    assert "cannot be read as NPZ" in done.err
