@@ -139,6 +139,23 @@ def test_the_tree_is_one_and_tokens_and_ids_are_inverse(topics):
         assert t.root(topic) in t.roots
 
 
+def test_columns_with_a_tab_between_are_a_table(tmp_path):
+    text = "ID\tTopic\n1\t/News\n7\t/News/A | B, C\n"
+    (tmp_path / "taxonomy.tsv").write_text(text)
+    assert Taxonomy.read(tmp_path / "taxonomy.tsv") == Taxonomy({1: "/News", 7: "/News/A | B, C"})
+    (tmp_path / "taxonomy.tsv").write_text(text + "8 /Sports\n")
+    with pytest.raises(FormatError, match="line 4 is '8 /Sports', not a row of id and /path of the topic, with a tab"):
+        Taxonomy.read(tmp_path / "taxonomy.tsv")
+
+
+@pytest.mark.data
+def test_chromes_own_file_is_version_2():
+    chrome = DATA / "topics_chrome_model/chrome5/taxonomy.tsv"
+    if not chrome.is_file():
+        pytest.skip(f"topics_chrome_model/chrome5/taxonomy.tsv is not in the data folder {DATA}")
+    assert Taxonomy.read(chrome) == published("taxonomy_v2.md")
+
+
 @pytest.mark.data
 def test_version_1_is_as_published():
     t = published("taxonomy_v1.md")

@@ -58,7 +58,8 @@ class Taxonomy:
         path : str or path
             UTF-8 text. A name ending in ``.json`` is a list of objects with ``topic_id`` and ``topic_label``, as in
             Google's Topics release; any other file holds a Markdown table ``| ID | Topic |``, as in the
-            specification, with any text around it.
+            specification, with any text around it, or the same two columns with a tab between, as Chrome's
+            ``taxonomy.tsv``.
 
         Examples
         --------
@@ -75,7 +76,7 @@ class Taxonomy:
             raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; save the file in UTF-8") from error
         except OSError as error:
             raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
-        entries = _from_json(name, text) if file.suffix.lower() == ".json" else _from_markdown(name, text)
+        entries = _from_json(name, text) if file.suffix.lower() == ".json" else _from_table(name, text)
         taxonomy = cls.__new__(cls)
         taxonomy._build(f"{name}: ", entries)
         return taxonomy
@@ -212,11 +213,14 @@ def _whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _from_markdown(name: str, text: str) -> list[_Entry]:
+def _from_table(name: str, text: str) -> list[_Entry]:
     entries: list[_Entry] = []
     inside = False
+    mark = "|"
     for number, line in enumerate(text.split("\n"), start=1):
-        first, bar, second = line.strip().removeprefix("|").removesuffix("|").partition("|")
+        if not inside:
+            mark = "|" if "|" in line else "\t"
+        first, bar, second = line.strip().removeprefix("|").removesuffix("|").partition(mark)
         first, second = first.strip(), second.strip()
         if not inside:
             inside = (first.lower(), second.lower()) == ("id", "topic")
@@ -225,11 +229,14 @@ def _from_markdown(name: str, text: str) -> list[_Entry]:
         elif not re.fullmatch(r":?-+:?", first):
             if not bar or not re.fullmatch(r"[0-9]{1,10}", first):
                 raise FormatError(
-                    f"{name}: line {number} is {line.strip()[:60]!r}, not a row '| id | /path of the topic |'"
+                    f"{name}: line {number} is {line.strip()[:60]!r}, not a row of id and /path of the topic, "
+                    f"{'as | id | /path |' if mark == '|' else 'with a tab between'}"
                 )
             entries.append((f"line {number}", int(first), second))
     if not inside:
-        raise FormatError(f"{name}: there is no table with the header '| ID | Topic |' in it")
+        raise FormatError(
+            f"{name}: there is no table with the header '| ID | Topic |' in it, nor with 'ID', a tab and 'Topic'"
+        )
     return entries
 
 
