@@ -1,10 +1,13 @@
 """From a table of visits to what observers see, and on to an audit."""
 
 import json
+import shlex
 import sys
 
 import polars as pl
 import pytest
+
+from reidrisk import topics
 
 TAXONOMY = "| ID | Topic |\n| -- | -- |\n" + "".join(f"| {i} | /T{i} |\n" for i in range(1, 9))
 LISTED = "domain\ttopics\n" + "".join(f"t{i} com\t{i}\n" for i in range(1, 9)) + "none com\t\n"
@@ -73,6 +76,14 @@ def test_the_same_seed_gives_the_same_files_and_json_is_all_that_is_printed(reid
     assert (tmp_path / "seen/a.com.parquet").read_bytes() == kept
     drawn = json.loads(reidrisk(*command).out)["seed"]
     assert json.loads(reidrisk(*command, "--seed", drawn).out)["seed"] == drawn
+
+
+def test_the_command_to_try_next_can_be_pasted(reidrisk, visits, lists):
+    done = reidrisk("simulate", "topics", "--histories", visits, *lists, "--out", "what is seen", "--seed", 1,
+                    "--observers", "a.com", "b.com")  # fmt: skip
+    (command,) = [line.strip() for line in done.out.splitlines() if line.strip().startswith("reidrisk audit")]
+    audit = reidrisk(*shlex.split(command)[1:], "--seed", 1)
+    assert audit.code == 0, audit.err
 
 
 def test_presence_by_visits_leaves_gaps(reidrisk, visits, lists, tmp_path):
@@ -150,13 +161,21 @@ BAD = {
     "twice": (lines(), ["A.com"], "observer 'A.com' is named twice"),
     "presence": (lines(), ["--presence", "never"], "--presence must be 'always' or 'active' or 'visits', not 'never'"),
     "hosts": (lines(), ["--invalid-hosts", "drop"], "--invalid-hosts must be"),
+    "window alone": (lines(), ["--window", 2], "--window has no effect with --presence always; add --presence visits"),
+    "rule alone": (lines(), ["--noise-rule", "original"], "--noise-rule is a choice of browsers; add --by-the-spec"),
+    "digits": (lines(), ["--now", "1715000000"], "later than now, 2024-05-06 12:53:20 UTC"),
+    "long": (lines(), ["--epoch-days", 1e9], "epoch_days must be a number from 1/86,400 (one second) to 730,000 days"),
     "rule": (lines(), ["--noise-rule", "new"], "--noise-rule must be 'observed' or 'original', not 'new'"),
     "overlap": (lines(), ["--by-the-specification", "--step-days", 3], "by the specification epochs have 7 days"),
     "shown": (lines(), ["--by-the-specification", "--window", 2], "by the specification a visit shows 3 epochs"),
     "start": (lines(), ["--start", "2025-01-01"], "begins at 2025-01-01 00:00:00 UTC, after the last visit"),
     "noise": (lines(), ["--noise", 1.5], "noise must lie in"),
     "top k": (lines(), ["--top-k", 9], "top_k must be a whole number from 1 to the 8"),
-    "window": (lines(), ["--window", 0], "window must be a whole number of epochs, at least 1, not 0"),
+    "window": (
+        lines(),
+        ["--presence", "visits", "--window", 0],
+        "window must be a whole number of epochs, at least 1, not 0",
+    ),
     "days": (
         lines(),
         ["--epoch-days", 0],
@@ -177,7 +196,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(case, reidrisk, table, lists, 
     assert not (tmp_path / "seen").exists()
 
 
-def test_damaged_files_and_bad_folders_are_one_line(reidrisk, table, visits, lists):
+def test_damaged_files_and_bad_folders_are_one_line(reidrisk, table, visits, lists, monkeypatch):
     command = ["simulate", "topics", *lists, "--observers", "a.com", "--histories"]
     for name, content, message in [
         ("visits.parquet", b"PAR1 and then nothing", "cannot be read as Parquet"),
@@ -190,7 +209,14 @@ def test_damaged_files_and_bad_folders_are_one_line(reidrisk, table, visits, lis
     in_the_way = table("file", "x")
     done = reidrisk(*command, visits, "--out", in_the_way)
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "it is a file; give a folder" in done.err
+    assert "file is a file; give a folder" in done.err
+    classified = []
+    monkeypatch.setattr(topics, "read_histories", lambda *given: classified.append(given))
+    for folder in ("file/below", "/proc/none/below"):
+        done = reidrisk(*command, visits, "--out", folder)
+        assert (done.code, done.err.count("\n"), classified) == (2, 1, []), "found before the long job"
+        assert f"cannot write into {folder}: " in done.err
+        assert "; give a" in done.err
 
 
 def test_without_the_extra_the_install_command_is_named(reidrisk, visits, lists, monkeypatch):

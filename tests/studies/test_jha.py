@@ -202,7 +202,7 @@ def test_gaps_and_drift_leave_less_to_the_attacker(results):
 
 
 def test_too_few_users_are_refused():
-    with pytest.raises(OptionError, match="at least 100 users"):
+    with pytest.raises(OptionError, match="at least 100, not"):
         studies.run("jha-fig3", users=50)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
 
 __all__ = [
+    "check_folder",
     "check_report",
     "check_writable",
     "console",
@@ -65,6 +66,18 @@ def check_writable(*paths: Path | None, inputs: Sequence[Path | None] = ()) -> N
                 pass
         except OSError as error:
             raise OptionError(f"cannot write {path}: {error.strerror} in the folder {path.parent}") from error
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse, before a long job, a folder that cannot be made after it, or not be written into."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise OptionError(f"cannot write into {folder}: {there} is a file; give a folder")
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise OptionError(f"cannot write into {folder}: {error.strerror} in {there}; give another folder") from error
 
 
 def check_report(path: Path | None) -> None:

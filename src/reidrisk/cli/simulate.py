@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -46,7 +47,7 @@ def _menu(context: typer.Context) -> None:
 def topics(
     histories: Annotated[Path, typer.Option(help="Visits: a table with the columns user, timestamp, host.")],
     override_list: Annotated[Path, typer.Option(help="Chrome's list of hosts and their topics (TSV).")],
-    taxonomy: Annotated[Path, typer.Option(help="The taxonomy of that list: Markdown table or JSON.")],
+    taxonomy: Annotated[Path, typer.Option(help="The taxonomy of that list: Markdown, TSV or JSON.")],
     observers: Annotated[list[str], typer.Option(help="Sites that observe: registrable domains, one or more.")],
     out: Annotated[Path, typer.Option(help="Folder for one Parquet file an observer, and simulation.json.")],
     others: Annotated[list[str] | None, typer.Argument(metavar="[OBSERVER]...", help="Further observers.")] = None,
@@ -68,13 +69,16 @@ def topics(
     presence: Annotated[
         str, typer.Option(help="When an observer meets a user: 'always', when 'active', or on 'visits' to its site.")
     ] = "always",
-    window: Annotated[int, typer.Option(help="Epochs that one visit shows, with --presence visits.")] = 3,
+    window: Annotated[
+        int | None, typer.Option(help="Epochs that one visit shows, with --presence visits; 3 when missing.")
+    ] = None,
     by_the_specification: Annotated[
         bool, typer.Option("--by-the-specification", help="One browser a user, step by step; slower.")
     ] = False,
     noise_rule: Annotated[
-        str, typer.Option(help="With it: tell noise only where the topic was 'observed', or always ('original').")
-    ] = "observed",
+        str | None,
+        typer.Option(help="With it: tell noise where the topic was 'observed' (when missing) or always ('original')."),
+    ] = None,
     now: Annotated[str | None, typer.Option(help="Refuse visits after this time; the clock when missing.")] = None,
     sort: Annotated[bool, typer.Option("--sort", help="Put visits in order instead of refusing disorder.")] = False,
     invalid_hosts: Annotated[str, typer.Option(help="'refuse' what is not a host, or 'count' it.")] = "refuse",
@@ -89,13 +93,18 @@ def topics(
 
     meets: Any = _chosen("--presence", presence, "always", "active", "visits")
     count_hosts = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count") == "count"
-    rule: Any = _chosen("--noise-rule", noise_rule, "observed", "original")
-    if by_the_specification and window != _SHOWN:
+    rule: Any = _chosen("--noise-rule", noise_rule or "observed", "observed", "original")
+    if noise_rule is not None and not by_the_specification:
+        raise OptionError("--noise-rule is a choice of browsers; add --by-the-specification or leave it out")
+    if by_the_specification and window not in (None, _SHOWN):
         raise OptionError(f"by the specification a visit shows {_SHOWN} epochs; leave out --window")
+    if window is not None and presence != "visits":
+        raise OptionError(f"--window has no effect with --presence {presence}; add --presence visits or leave it out")
+    shown = _SHOWN if window is None else window
     seed = fresh_seed() if seed is None else checked_seed(seed)
     sites = checked_observers([*observers, *(others or [])])
     tree = api.Taxonomy.read(taxonomy)
-    settings = api.TopicsAPI(len(tree), top_k=top_k, noise=noise, window=window)
+    settings = api.TopicsAPI(len(tree), top_k=top_k, noise=noise, window=shown)
     files = [out / f"{site}.parquet" for site in sites]
     _check_folder(out, [*files, out / _SUMMARY], inputs=(histories, override_list, taxonomy, utility_buckets))
     with output.progress_bar() as progress:
@@ -141,9 +150,9 @@ def topics(
             "top_k": top_k,
             "noise": noise,
             "presence": presence,
-            "window": window if presence == "visits" else None,
+            "window": shown if presence == "visits" else None,
             "by_the_specification": by_the_specification,
-            "noise_rule": noise_rule if by_the_specification else None,
+            "noise_rule": rule if by_the_specification else None,
             "invalid_hosts": invalid_hosts,
             "sort": sort,
         },
@@ -182,10 +191,9 @@ def _chosen(option: str, given: str, *known: str) -> str:
 
 def _check_folder(folder: Path, files: list[Path], inputs: tuple[Path | None, ...]) -> None:
     """Refuse, before the long job, outputs that cannot be written or that are inputs."""
+    output.check_folder(folder)
     if folder.is_dir():
         output.check_writable(*files, inputs=inputs)
-    elif folder.exists():
-        raise OptionError(f"cannot write into {folder}: it is a file; give a folder")
 
 
 def _print(document: dict[str, Any]) -> None:
@@ -214,5 +222,6 @@ def _print(document: dict[str, Any]) -> None:
     files = [observer["file"] for observer in document["observers"]]
     if len(files) > 1:
         settings = document["parameters"]
-        command = f"reidrisk audit {files[0]} {files[1]} --system topics --top-k {settings['top_k']}"
-        print(f"\nNow try:\n\n  {command} --noise {settings['noise']}")
+        tables = shlex.join(files[:2])
+        command = f"reidrisk audit {tables} --system topics --top-k {settings['top_k']} --noise {settings['noise']}"
+        print(f"\nNow try:\n\n  {command}")

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json
+from reidrisk.streams import checked_seed
 from reidrisk.wording import two_digits
 
 __all__ = ["study"]
@@ -57,11 +58,13 @@ def run_study(
     from reidrisk import studies
 
     known = studies.find(name)
+    n = known.size(users)
+    checked_seed(seed)
     if out is not None:
         # Before the long job, not after it.
         studies.need_charts()
+        output.check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
-    n = known.users if users is None else users
     output.remark(f"{known.title}, {n:,} users: about {_time(known.estimate(n))} on two cores.")
     with output.progress_bar() as progress:
         found = studies.run(name, users=n, seed=seed, progress=progress)

@@ -193,7 +193,4 @@ def run(name: str, users: int | None = None, seed: int = 0, progress: Progress |
     '7.59'
     """
     study = find(name)
-    n = study.users if users is None else users
-    if n < 100:
-        raise OptionError(f"a study needs at least 100 users, not {n}")
-    return study.run(n, checked_seed(seed), progress or (lambda stage, share: None))
+    return study.run(study.size(users), checked_seed(seed), progress or (lambda stage, share: None))

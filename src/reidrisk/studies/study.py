@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from reidrisk.options import whole
 from reidrisk.report import drawing
 from reidrisk.report.drawing import Line, Point, Style
 from reidrisk.report.phrases import frequency, interval
@@ -16,6 +17,8 @@ __all__ = ["Comparison", "Progress", "Steps", "Study", "StudyResult", "line"]
 
 Progress = Callable[[str, float], None]
 """Is told what is being done, and the share of the whole that is behind."""
+
+_LEAST = 100  # with fewer users, no rate of a study says anything
 
 Row = Mapping[str, str | int | float]
 
@@ -123,6 +126,16 @@ class Study:
     users: int
     seconds: tuple[float, float]
     run: Callable[[int, int, Progress], StudyResult]
+
+    def size(self, users: int | None) -> int:
+        """Return how many users it is run with: as many as published when missing, and never less than 100.
+
+        Examples
+        --------
+        >>> Study("a", "A", "nobody", 100, (2.0, 30.0), lambda users, seed, progress: None).size(None)
+        100
+        """
+        return whole("users", self.users if users is None else users, least=_LEAST)
 
     def estimate(self, users: int) -> float:
         """Return about how many seconds it takes.
