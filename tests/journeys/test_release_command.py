@@ -1,0 +1,214 @@
+"""The owner of sensitive top sets publishes statistics, a model and synthetic users, and keeps a report."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from reidrisk import TopSets, Vocabulary, io, release
+from reidrisk.cli import main
+
+torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
+N_USERS = 6_173
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as leave:
+        main([str(argument) for argument in arguments])
+    assert not leave.value.code
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """Run the three commands of a release, once."""
+    folder = tmp_path_factory.mktemp("release")
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=N_USERS)
+    tokens = np.stack([np.argsort(rng.random((N_USERS, 4)), axis=1)[:, :2] + 4 * group[:, None] for _ in range(3)], 1)
+    tokens[0, 0, 1] = -1  # a set that was not full
+    words = Vocabulary([f"topic {i}" for i in range(8)])
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the model is tiny: threads would wait for each other
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        io.write_top_sets(TopSets(tokens, 8, vocabulary=words), "sets.parquet")
+        run("release", "measure", "sets.parquet", "--epsilon", 1, "--delta", 1e-6, "--epochs", 2, "--out", "stats")
+        run("release", "fit", "stats", "--out", "m.safetensors", "--types", 6, "--epochs", 3, "--steps", 200)
+        run("release", "sample", "m.safetensors", "--users", 5000, "--out", "users", "--seed", 1)
+        known = release.TypeMixture.load("m.safetensors")
+        other = Vocabulary([f"word {i}" for i in range(8)])
+        release.TypeMixture(known.theta, other, known.statement).save("other.safetensors")
+    yield folder
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def published(released, reidrisk, tmp_path):
+    """Have what was released in the folder where commands run."""
+    shutil.copytree(released, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.fixture
+def sets(published):
+    return published / "sets.parquet"
+
+
+def test_three_commands_and_every_output_says_what_protects_the_people(published, tmp_path):
+    statements = [
+        json.loads((tmp_path / "stats" / "statement.json").read_text())["privacy"],
+        release.TypeMixture.load(tmp_path / "m.safetensors").statement.to_dict(),
+        release.read_users(tmp_path / "users")[1].to_dict(),
+    ]
+    for number, stated in enumerate(statements):
+        assert (stated["epsilon"], stated["delta"], stated["simulation"]) == (1.0, 1e-6, False)
+        assert stated["unit"]
+        assert stated["neighbours"]
+        assert len(stated["post_processing"]) == 2 + number
+    sets, _ = release.read_users(tmp_path / "users")
+    assert sets.vocabulary.labels[0] == "topic 0"
+    for file in tmp_path.glob("stats/*.json"):
+        assert str(N_USERS) not in file.read_text()
+
+
+def test_two_reports_kept_apart(reidrisk, sets, tmp_path):
+    pytest.importorskip("altair")
+    private = tmp_path / "private"
+    private.mkdir()
+    done = reidrisk(
+        *("release", "validate", "stats", "m.safetensors", "--users", "users", "--out", "public.html"),
+        *("--real", sets, "--internal", private / "internal.html", "--trials", 2, "--queries", 300, "--canary", 500),
+        *("--seed", 3),
+    )
+    assert done.code == 0, done.err
+    assert "Not covered by the privacy statement" in done.out
+    public, internal = (tmp_path / "public.html").read_text(), (private / "internal.html").read_text()
+    assert "Not covered by the privacy statement" in internal
+    assert "Not covered" not in public
+    for number in (str(N_USERS), f"{N_USERS:,}"):
+        assert number not in public
+    assert f"{N_USERS:,}" in internal
+    assert "Privacy statement".lower() in public.lower()
+    assert "An attack on the noise" in public
+
+
+def test_the_public_report_alone_needs_no_real_people(reidrisk, published, tmp_path):
+    pytest.importorskip("altair")
+    done = reidrisk("release", "validate", "stats", "m.safetensors", "--out", "p.html", "--canary", 0, "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["canary"] is None
+    assert "internal" not in found
+    assert found["public"]["n_sampled"] == 0
+
+
+def test_a_simulation_is_seeded_and_marked(reidrisk, sets, tmp_path):
+    for folder in ("a", "b"):
+        done = reidrisk(
+            *("release", "measure", sets, "--epsilon", 1, "--delta", 1e-6, "--out", folder),
+            *("--simulation", "--seed", 5, "--json"),
+        )
+        assert done.code == 0, done.err
+    assert json.loads(done.out)["privacy"]["simulation"]
+    assert (tmp_path / "a/q_across.json").read_bytes() == (tmp_path / "b/q_across.json").read_bytes()
+
+
+def test_a_model_in_the_published_layout_works_as_well(reidrisk, published):
+    assert reidrisk("release", "fit", "stats", "--out", "m.json", "--types", 3, "--steps", 60).code == 0
+    done = reidrisk("release", "sample", "m.json", "--users", 100, "--out", "some")
+    assert "100 synthetic users" in done.out
+    assert "discrete Gaussian noise" in done.out
+    done = reidrisk("release", "sample", "m.json", "--users", 100, "--out", "more", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["seed"] >= 0
+
+
+def test_the_size_of_a_set_can_be_stated(reidrisk, sets):
+    options = ("--epsilon", 1, "--delta", 1e-6, "--out", "s", "--json")
+    assert json.loads(reidrisk("release", "measure", sets, *options, "--top-k", 3).out)["k"] == 3
+    done = reidrisk("release", "measure", sets, *options, "--top-k", 1)
+    assert done.code == 2
+    assert "more than the 1 of --top-k" in done.err
+
+
+BUDGET = ("--epsilon", 1, "--delta", 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "told"),
+    [
+        ("user,epoch_0_0,epoch_0_1,epoch_1_0,epoch_1_1\na,0,0,1,2\n", BUDGET, "repeats token 0"),
+        ("user,epoch_0_0,epoch_0_1\na,0,1\nb,1,2\n", BUDGET, "at least 2 epochs"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\na,1,2\n", BUDGET, "user"),
+        ("user,epoch_0_0,epoch_1_0\n", BUDGET, "s.csv"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 0, "--delta", 1e-6), "epsilon must be"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", -2, "--delta", 1e-6), "epsilon must be"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1, "--delta", 1), "delta must lie"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1, "--delta", 0), "delta must lie"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--seed", 3), "never seeded"),
+        ("user,epoch_0_0,epoch_1_0\na,0,7\n", BUDGET, "outside the vocabulary"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--budget", "mine"), "'joint' or 'split'"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--epochs", 5), "epochs"),
+    ],
+)
+def test_bad_data_and_budgets_are_one_line_and_leave_nothing(reidrisk, table, tmp_path, text, options, told):
+    file = table("s.csv", text)
+    done = reidrisk("release", "measure", file, *options, "--n-tokens", 4, "--out", "stats")
+    assert done.code == 2
+    assert told in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "stats" / "statement.json").exists()
+
+
+def test_a_vocabulary_is_never_read_off_the_people(reidrisk, table):
+    file = table("s.csv", "user,epoch_0_0,epoch_1_0\na,0,1\nb,1,0\n")
+    done = reidrisk("release", "measure", file, *BUDGET, "--out", "stats")
+    assert done.code == 2
+    assert "--n-tokens or --vocabulary" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("fit", "nowhere", "--out", "x.safetensors"), "no such folder"),
+        (("fit", "users", "--out", "x.safetensors"), "statement.json"),
+        (("fit", "stats", "--out", "nowhere/x"), "no folder"),
+        (("fit", "stats", "--out", "x", "--types", 0), "n_types"),
+        (("sample", "stats/q_within.json", "--users", 5, "--out", "x"), "q_within.json"),
+        (("sample", "m.safetensors", "--users", 0, "--out", "x"), "at least 1"),
+        (("sample", "m.safetensors", "--users", 5, "--out", "users"), "already holds users"),
+        (("sample", "sets.parquet", "--users", 5, "--out", "x"), "no model"),
+        (("validate", "stats", "m.safetensors", "--out", "p.html", "--real", "sets.parquet"), "together"),
+        (("validate", "stats", "m.safetensors", "--out", "p.txt"), ".html"),
+        (
+            (
+                "validate",
+                "stats",
+                "m.safetensors",
+                "--out",
+                "p.html",
+                "--real",
+                "sets.parquet",
+                "--internal",
+                "stats/i.html",
+            ),
+            "keep the internal report apart",
+        ),
+        (("validate", "stats", "other.safetensors", "--out", "p.html"), "another vocabulary"),
+        (("validate", "stats", "m.safetensors", "--out", "p.html", "--users", "stats"), "no files"),
+    ],
+)
+def test_bad_files_are_one_line(reidrisk, published, arguments, told):
+    pytest.importorskip("altair")
+    done = reidrisk("release", *arguments)
+    assert done.code == 2, done.out
+    assert told in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_the_menu_names_the_four_steps(reidrisk):
+    done = reidrisk("release")
+    assert done.code == 0
+    for step in ("measure", "fit", "sample", "validate"):
+        assert step in done.out
