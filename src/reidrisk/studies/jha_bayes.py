@@ -206,18 +206,6 @@ def calibration(users: int, seed: int, progress: Progress) -> StudyResult:
     )
 
 
-def _number(row: Row, column: str) -> float:
-    return float(row[column])
-
-
-def _centre(row: Row) -> float:
-    return round((_number(row, "from") + _number(row, "to")) / 2, 6)
-
-
-def _rates(row: Row) -> tuple[float, float, float]:
-    return _number(row, "rate"), _number(row, "low"), _number(row, "high")
-
-
 def _calibrated(
     people: People, name: str, errors: dict[tuple[str, str], tuple[float, float, float, float]]
 ) -> Comparison:
