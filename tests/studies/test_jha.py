@@ -195,7 +195,13 @@ def test_groups_help_and_guessing_gets_better_with_them(results):
     assert rows[-1]["rate"] > rows[0]["rate"]
 
 
-def test_gaps_and_drift_leave_less_to_the_attacker(results):
+def test_interests_are_not_said_to_be_constant_where_they_drift(results):
+    told = results["jha-limits"].assumptions
+    assert any("Interests change in the rows 'half-life' only" in sentence for sentence in told)
+    assert not any("interests do not change." in sentence for sentence in told)
+
+
+def test_gaps_leave_less_to_the_attacker(results):
     for series in ("gaps: LooseSets", "gaps: WeightedHamming"):
         rows = pick(results["jha-limits"], series=series)
         assert rows[0]["rate"] > rows[-1]["rate"]

@@ -79,8 +79,8 @@ def limits(users: int, seed: int, progress: Progress) -> StudyResult:
         notes=(
             f"Crossover personas, {EPOCHS} epochs, f = 2; one limit is changed at a time. A query whose user is not "
             "among the targets can only be linked wrongly; the attackers are not told how many there are.",
-            "Groups are drawn evenly and both sites see the same one. Drift replaces single interests by those of "
-            "other users, so that how common a topic is does not change.",
+            "Groups are drawn evenly and both sites see the same one. Interests change in the rows 'half-life' only: "
+            "drift replaces single interests by those of other users, so that how common a topic is stays the same.",
         ),
     )
 
@@ -172,8 +172,9 @@ def _compared(found: Found) -> tuple[Comparison, ...]:
             "half-life of an interest from 120 to 15 epochs (Section 9.1)",
             named,
             from_to("half-life", HALF_LIVES[0], HALF_LIVES[-1]),
-            "Both sites see the drift, so a comparison week by week even gains from it. Profiles over all weeks get "
-            "larger, and the set attacks lose.",
+            "Both sites see the drift, so a comparison week by week even gains from it, and ProfileBayes, which "
+            "compares weeks as well as totals, keeps its rate. Sets of topics over all weeks get larger and share "
+            "less: the loose attack loses.",
         ),
         Comparison(
             "visits every week to every fifth week, E = 3 (Section 9.1)",

@@ -134,7 +134,7 @@ def find_people() -> People:
         return People(np.asarray(held * (_VISITS / TOP_K / _PUBLISHED_WEEKS), dtype=np.float64), "published", note)
     note = (
         f"Users have the visit rates released by the authors ({len(matrix)} users, {matrix.shape[1]} topics), and "
-        "personas are drawn from them; visits are Poisson, and interests do not change."
+        "personas are drawn from them; visits are Poisson, and interests do not change unless stated otherwise."
     )
     return People(np.asarray(matrix), "real", note)
 
