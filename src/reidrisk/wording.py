@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["in_words", "percent", "range_in_words", "two_digits"]
+__all__ = ["in_words", "people_in_words", "percent", "range_in_words", "two_digits"]
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
 
@@ -54,6 +54,17 @@ def in_words(rate: float) -> str:
         return f"1 in {round(1.0 / rate):,}"
     out_of = _out_of(rate)
     return f"{two_digits(rate * out_of)} in {out_of:,}"
+
+
+def people_in_words(rate: float) -> str:
+    """Write a rate as the people it stands for.
+
+    Examples
+    --------
+    >>> people_in_words(0.031), people_in_words(0.0)
+    ('3.1 in 100 people', 'nobody')
+    """
+    return f"{in_words(rate)} people" if rate > 0.0 else "nobody"
 
 
 def range_in_words(rate: float, low: float, high: float) -> str:

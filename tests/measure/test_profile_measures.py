@@ -70,6 +70,8 @@ def test_everyone_alike_and_nobody_alike():
     assert alike.rate > 0.95
     assert apart.unique > 0.8
     assert "share their profile with at least 9 others" in alike.reading
+    alone = measure.profile_anonymity(Traces([[0], [1], [2]], 3), threshold=1)
+    assert alone.reading.startswith("Nobody shares a profile with at least 1 other (")
 
 
 def test_a_known_victim_stands_alone():

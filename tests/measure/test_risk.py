@@ -14,6 +14,14 @@ def tables(seed, n=60, r=3, n_tokens=4):
     return targets, queries
 
 
+def test_an_attacker_who_links_nobody_is_said_to_link_nobody():
+    a, b = Traces([[0], [1]], 2), Traces([[1], [0]], 2)
+    risk = measure.random_user(attacks.Hamming(), a, b)
+    assert risk.rate == 0.0
+    assert "links nobody correctly (0 to " in risk.reading
+    assert "links nobody correctly (0 to " in measure.matching(attacks.Hamming(), a, b).reading
+
+
 def test_four_users_by_hand():
     """One unique match, one pair that ties, one query whose user is no target."""
     targets = Traces([[1, 2], [3, 4], [3, 4], [0, 0]], n_tokens=5, users=["a", "b", "c", "d"])

@@ -17,7 +17,7 @@ from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Risk
 from reidrisk.streams import fresh_seed, stream
 from reidrisk.traces import Traces
-from reidrisk.wording import in_words, range_in_words
+from reidrisk.wording import in_words, people_in_words, range_in_words
 
 __all__ = ["DENSE_LIMIT", "matching"]
 
@@ -98,7 +98,7 @@ def matching(
         seed=used,
         assumptions=_assumptions(known, optimal, orders, queries),
         reading=(
-            f"An attacker who sees all records at once links {in_words(risk.rate)} people correctly ({about}); "
+            f"An attacker who sees all records at once links {people_in_words(risk.rate)} correctly ({about}); "
             f"guessing blindly would link {in_words(risk.baseline)}."
         ),
     )

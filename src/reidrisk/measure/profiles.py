@@ -11,7 +11,7 @@ from reidrisk.attacks.pooled import as_traces
 from reidrisk.errors import OptionError
 from reidrisk.options import from_0_to_1, whole
 from reidrisk.results import Result
-from reidrisk.wording import in_words, range_in_words
+from reidrisk.wording import in_words, people_in_words, range_in_words
 
 __all__ = ["Anonymity", "p_above", "profile_anonymity"]
 
@@ -144,7 +144,8 @@ def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float 
             f"The rate is exact for these {n:,} users; the interval is for as many users like these.",
         ),
         reading=(
-            f"{in_words(rate).capitalize()} people share their profile with at least {k - 1} others "
+            f"{people_in_words(rate).capitalize()} {'share their' if rate else 'shares a'} profile with at least "
+            f"{k - 1} {'other' if k == 2 else 'others'} "
             f"({range_in_words(rate, low, high)}); "
             f"{in_words(float((crowd == 1).mean()))} are alone with it."
         ),
