@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reidrisk import Bags, Traces, attacks, measure, populations, topics
 from reidrisk.attacks import ProfileBayes
-from reidrisk.attacks.bayes_calibration import draw_rates
+from reidrisk.attacks.bayes_calibration import draw_rates, simulate_sets
 from reidrisk.attacks.bayes_counts import Ladder, count, ladder_of
 from reidrisk.attacks.bayes_prior import (
     Grid,
@@ -91,7 +91,7 @@ def test_link_score_and_candidates_agree_with_the_numpy_twin(case):
     links, n = attack.link(queries), len(targets)
     every = np.stack([attack.score(queries, np.full(len(queries), t)) for t in range(n)], axis=1)
     ladder = ladder_of(targets)
-    twin = pair_scores_numpy(count(targets, ladder), count(queries, ladder), attack._tables)
+    twin = pair_scores_numpy(count(targets, ladder), count(queries, ladder), attack._learnt.tables)
     # Kinds are added up by exp and log, whose last digit NumPy and the compiler may round differently.
     assert np.abs(every - twin).max() <= (0 if kinds == 1 else 3)
     assert np.array_equal(links.score, every.max(axis=1))
@@ -104,6 +104,61 @@ def test_link_score_and_candidates_agree_with_the_numpy_twin(case):
     rows, scores = attack.candidates(queries, 1, among)
     assert np.array_equal(scores[:, 0], every[:, among].max(axis=1))
     assert np.array_equal(rows[:, 0], among[every[:, among].argmax(axis=1)])
+
+
+@pytest.mark.parametrize("top_k", [None, 2])
+@pytest.mark.parametrize("every", [2, 3, 5])
+def test_scores_of_scaled_records_have_a_numpy_twin(top_k, every):
+    rng = np.random.default_rng(every)
+    chances = rng.dirichlet(np.full(5, 0.7), 25)
+    tables = [np.stack([rng.choice(5, 40, p=row) for row in chances]) for _ in range(2)]
+    targets, queries = (Traces(np.where(rng.random(x.shape) < 0.1, -1, x), 5) for x in tables)
+    ladder = ladder_of(targets, every)
+    attack = ProfileBayes(top_k, 0.1)._fit(targets, ladder)
+    twin = pair_scores_numpy(count(targets, ladder), count(queries, ladder), attack._learnt.tables)
+    rows, scores = attack.candidates(queries, 25)
+    assert np.abs(scores - np.take_along_axis(twin, rows, axis=1)).max() <= 3
+    every_pair = np.stack([attack.score(queries, np.full(25, t)) for t in range(25)], axis=1)
+    assert np.array_equal(np.take_along_axis(every_pair, rows, axis=1), scores)
+    assert np.array_equal(attack.link(queries).target, every_pair.argmax(axis=1))
+
+
+def test_scaled_counts_by_hand():
+    """Three epochs a trial: counts 1, 2, 4 and 5 become 0, 1, 1 and 2, and 14 of 20 epochs 5 of 7 trials."""
+    record = Traces([[0] + [1] * 2 + [2] * 5 + [3] * 4 + [-1] * 8], 4)
+    ladder = Ladder(7, 1, every=3)
+    counts = count(record, ladder)
+    assert (counts.token.tolist(), counts.count.tolist(), counts.start.tolist()) == ([1, 2, 3], [1, 2, 1], [0, 3])
+    assert ladder.epochs(counts.rung).tolist() == [4.0]  # 12 observed
+
+
+@pytest.mark.parametrize("top_k", [None, 2])
+def test_more_epochs_never_link_fewer(top_k):
+    rng = np.random.default_rng(0)
+    n, lengths = 120, (60, 120, 240, 480, 1_000)
+    if top_k is None:
+        chances = rng.dirichlet(np.ones(6), n)
+        a, b = (np.stack([rng.choice(6, lengths[-1], p=row) for row in chances]) for _ in range(2))
+    else:
+        a, b = simulate_sets(top_k * rng.dirichlet(np.ones(6), n), top_k, 0.05, lengths[-1], rng)
+    rates = []
+    for r in lengths:
+        attack, asked = ProfileBayes(top_k, 0.05).fit(Traces(a[:, :r], 6)), Traces(b[:, :r], 6)
+        rates.append(np.mean(attack.link(asked).target == np.arange(n)))
+        if r == 240:  # epochs, of which several make a trial in the one case
+            said = attack.link(asked, probability=True).probability
+            assert said.mean() == pytest.approx(rates[-1], abs=0.1)
+    assert all(more >= less - 0.02 for less, more in itertools.pairwise(rates)), rates
+    assert rates[-1] > 0.97
+
+
+def test_a_token_seen_in_every_epoch_of_a_long_record_is_not_taken_for_a_rarer_one():
+    """Two users see token 0 in 900 and in 300 of 900 epochs: both beyond any table."""
+    records = Traces([[0] * 900, [0] * 300 + [1] * 600, [1] * 900] * 5, 2)
+    score = ProfileBayes().fit(records).candidates(records, 15)
+    best = score[1] == score[1][:, :1]
+    assert (best.sum(axis=1) == 5).all()
+    assert (score[0][:, :5] % 3 == (np.arange(15) % 3)[:, None]).all()
 
 
 def test_the_likelihood_of_two_observers_is_that_of_every_top_set():
@@ -190,6 +245,16 @@ def test_drawn_rates_follow_the_posterior():
     drawn = draw_rates(prior, counts, ladder, np.random.default_rng(0)).mean(axis=0)
     assert drawn[0] == pytest.approx(0.3 * 0.4**2 / (0.3 * 0.4**2 + 0.7 * 0.05**2), abs=0.01)
     assert drawn[1] == pytest.approx(0.6**2 / (0.6**2 + 0.95**2), abs=0.02)
+
+
+def test_gaps_that_all_share_leave_more_epochs_seen_together():
+    """Nobody saw half of the epochs: two records without other gaps saw the same half, not a quarter of all."""
+    tokens = np.random.default_rng(1).integers(0, 5, (30, 8))
+    shared = np.where(np.arange(8) < 4, tokens, -1)
+    assert ladder_of(Traces(shared, 5)).overlap == 2.0
+    half = ProfileBayes(2, 0.1).fit(Traces(shared, 5)).candidates(Traces(shared, 5), 30)
+    whole = ProfileBayes(2, 0.1).fit(Traces(tokens[:, :4], 5)).candidates(Traces(tokens[:, :4], 5), 30)
+    assert np.abs(half[1] - whole[1]).max() <= 8  # steps of 1/65,536 nat
 
 
 def test_cells_have_no_holes():
@@ -307,6 +372,24 @@ def test_narrowed_to_some_targets_nothing_else_changes():
     assert links.probability == pytest.approx(odds.max(axis=1) / odds.sum(axis=1), abs=1e-6)
 
 
+def test_what_was_narrowed_stays_when_its_parent_is_fitted_anew():
+    (a, b), (c, _) = population(60, 10), population(40, 7, seed=9)
+    attack, rows = ProfileBayes(4, 0.05).fit(a), np.array([7, 3, 20])
+    narrow = attack.narrowed(rows)
+    before = narrow.link(b)
+    attack.fit(c)
+    gaps = gappy(b, 0.5, 0)
+    again = ProfileBayes(4, 0.05).fit(a).narrowed(rows)
+    for x, y in ((before, narrow.link(b, probability=True)), (again.link(gaps), narrow.link(gaps))):
+        assert np.array_equal(x.score, y.score)
+        assert np.array_equal(x.target, y.target)
+    again.link(b, probability=True)
+    assert (narrow.temperature_, attack.temperature_) == (again.temperature_, None)
+    for none in ([], np.zeros(0, dtype=np.int64)):
+        with pytest.raises(OptionError, match="give the rows of at least one target"):
+            again.narrowed(none)
+
+
 def test_a_large_vocabulary_shares_priors_among_rare_tokens():
     rng = np.random.default_rng(1)
     own = rng.integers(0, 50_000, size=(80, 6))
@@ -369,6 +452,11 @@ def test_bad_input_is_one_clear_line():
         (ProfileBayes(absent=1.0), "absent must lie in"),
         (ProfileBayes(min_probability=1.5), "min_probability must lie in"),
         (ProfileBayes(5, 1.0), "noise must lie in"),
+        (ProfileBayes(5, "x"), r"noise must lie in \[0, 1\), not 'x'"),
+        (ProfileBayes(noise="x"), r"noise must lie in \[0, 1\), not 'x'"),
+        (ProfileBayes(absent=None), "absent must lie in .*, not None"),
+        (ProfileBayes(min_probability="1"), "min_probability must lie in .*, not '1'"),
+        (ProfileBayes("5"), "top_k must be a whole number of tokens or None, not '5'"),
         (ProfileBayes(10), "10"),
         (ProfileBayes(seed=-1), "seed must be"),
     ):

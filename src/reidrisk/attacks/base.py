@@ -105,6 +105,13 @@ class Attack(ABC, Generic[Records]):
             raise OptionError(f"target rows lie in [0, {n_targets}); there is one outside")
         return rows
 
+    def _chosen(self, rows: npt.ArrayLike, n_targets: int) -> npt.NDArray[np.int64]:
+        """Check the target rows to which an attack is narrowed: at least one, and each an existing one."""
+        found = np.asarray(rows)
+        if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+            raise OptionError(f"give the rows of at least one target, whole numbers, not {found.dtype} {found.shape}")
+        return self._rows(found, len(found), n_targets).astype(np.int64)
+
 
 class Narrowed(Attack[Records]):
     """A fitted attack that looks at some of its targets; ``narrowed`` of any attack that knows no quicker way.

@@ -18,15 +18,14 @@ import numpy.typing as npt
 from reidrisk.attacks import bayes_calibration as calibration
 from reidrisk.attacks import bayes_kernel as kernel
 from reidrisk.attacks.base import Attack, Links
-from reidrisk.attacks.bayes_counts import CAP, Counts, count, ladder_of, one_table, widened
-from reidrisk.attacks.bayes_prior import general_grid, learn, topics_grid
-from reidrisk.attacks.bayes_tables import Tables, build_tables, n_cells
+from reidrisk.attacks.bayes_counts import Counts, Ladder, count, one_table, widened
+from reidrisk.attacks.bayes_learnt import Learnt
+from reidrisk.attacks.bayes_prior import Prior
 from reidrisk.attacks.pooled import Pooled, gathered
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
 from reidrisk.search.weights import GRID
 from reidrisk.streams import checked_seed, stream
-from reidrisk.topics.popularity import exposure
 from reidrisk.traces import Bags, Traces
 
 __all__ = ["ProfileBayes"]
@@ -34,8 +33,6 @@ __all__ = ["ProfileBayes"]
 Ints = npt.NDArray[np.int64]
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
-_LEARN_FROM = 20_000  # targets from which the prior is learnt, at most
-_TABLE = 60_000_000  # entries of the table of evidence, at most: 240 MB
 _SCORES = 4_000_000  # scores held at once for candidates
 _QUERIES = 64  # queries handed to a thread at a time
 _SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
@@ -54,7 +51,9 @@ class ProfileBayes(Attack[Records]):
     that both observers, one of them or neither see v in an epoch (see :mod:`reidrisk.attacks.bayes_tables`). Where a
     system shows one of ``top_k`` tokens held for a user, p11 exceeds theta^2: seeing a token in the same epoch tells
     more than seeing it in two. The posterior over targets is the link's probability, softened by a temperature learnt
-    on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation.
+    on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation. Where
+    a token comes more often than tables can hold (64 times, or 255 without ``top_k``), several epochs are taken for
+    one: counts and epochs are divided by the same number and rounded.
     Observers who pool what they saw stand side by side as more epochs: their counts add up, while the same epoch is
     compared with the first of them alone.
     The problem is that of jha, Section 3; the attack is ours.
@@ -130,40 +129,40 @@ class ProfileBayes(Attack[Records]):
             f"the tokens were seen. {system}; how interests are spread it learns from the targets alone (our own)."
         )
 
+    @property
+    def prior_(self) -> Prior:
+        """What was learnt of the rates."""
+        return self._fitted.prior
+
+    @property
+    def temperature_(self) -> float | None:
+        """Temperature of the probabilities; None until one was asked for."""
+        return self._fitted.temperature
+
     def fit(self, targets: Records) -> Self:
         """Learn how rates are spread, and lay the targets out by token; a list of observers is pooled."""
+        return self._fit(targets)
+
+    def _fit(self, targets: Records, ladder: Ladder | None = None) -> Self:
         self._check_options()
-        self._n_epochs, targets = one_table(targets, self.name)
-        self._whole: ProfileBayes | None = None
-        self._targets, self._ladder = targets, ladder_of(targets)
-        self._counts = count(targets, self._ladder)
-        if not len(self._counts.token):
-            raise DataError("no target holds a single token; there is nothing to learn from")
-        if self.top_k is None or isinstance(targets, Bags):
-            grid = general_grid(targets.n_tokens, self._ladder.trials)
-        else:
-            grid = topics_grid(*exposure(targets.n_tokens, self.top_k, self.noise))
-        learnt = self._counts
-        if len(targets) > _LEARN_FROM:
-            rows = stream(self.seed, "profile bayes targets").choice(len(targets), _LEARN_FROM, replace=False)
-            learnt = self._counts.take(np.sort(rows))
-        self.prior_ = learn(learnt, self._ladder, grid, self.kinds)
-        self._depth = self._deepest()
-        self._tables = build_tables(self.prior_, self._ladder, self._depth, bool(self._counts.rung.any()))
-        self._alone = self._evidence(self._counts)
-        self._layout = kernel.lay_out(self._counts)
-        self._asked: tuple[Records, Counts, Ints] | None = None
-        self.temperature_: float | None = None
+        self._n_epochs, table = one_table(targets, self.name)
+        system = None if self.top_k is None else (self.top_k, self.noise)
+        self._learnt = Learnt(table, system, self.kinds, self.seed, ladder)
+        self._look_at(self._learnt.counts, self._learnt.evidence(self._learnt.counts))
         return self
 
     def narrowed(self, rows: Ints) -> ProfileBayes:
         """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
-        rows = self._rows(rows, len(rows), len(self._targets)).astype(np.int64)
+        learnt, rows = self._fitted, self._chosen(rows, len(self._counts))
         new = copy(self)
-        new._whole = self if self._whole is None else self._whole
-        new._targets, new._counts, new._alone = self._targets.take(rows), self._counts.take(rows), self._alone[rows]
-        new._layout = kernel.lay_out(new._counts)
+        new._learnt = learnt
+        new._look_at(self._counts.take(rows), self._alone[rows])
         return new
+
+    def _look_at(self, counts: Counts, alone: Ints) -> None:
+        """Look at these targets."""
+        self._counts, self._alone, self._layout = counts, alone, kernel.lay_out(counts)
+        self._asked: tuple[Records, Counts, Ints] | None = None
 
     def link(self, queries: Records, probability: bool = False) -> Links:
         """Link every query to its best target, or to none where that is less than ``min_probability`` sure."""
@@ -182,7 +181,7 @@ class ProfileBayes(Attack[Records]):
             self._parallel(work, rows)
         if not wanted:
             return Links(target=first, score=best, n_ties=ties)
-        odds = self.absent / (1.0 - self.absent) * len(self._targets)
+        odds = self.absent / (1.0 - self.absent) * len(self._counts)
         others = odds * np.exp(-np.minimum(np.maximum(best * nats, -700.0), 700.0)) if odds else 0.0
         sure = 1.0 / (total / kernel.UNIT + others)
         target = np.where(sure >= self.min_probability, first, -1)
@@ -191,7 +190,7 @@ class ProfileBayes(Attack[Records]):
     def score(self, queries: Records, target_index: Ints) -> Ints:
         """Return the log Bayes factor of each query with the given target row, in steps of the grid."""
         asked, alone = self._prepare(queries)
-        rows = self._rows(target_index, len(asked), len(self._targets)).astype(np.int64)
+        rows = self._rows(target_index, len(asked), len(self._counts)).astype(np.int64)
         out = np.empty(len(asked), dtype=np.int64)
         kernel.pair_scores(*_arrays(self._counts), self._alone, *_arrays(asked), alone,
                            *self._evidence_tables(), rows, out)  # fmt: skip
@@ -200,9 +199,9 @@ class ProfileBayes(Attack[Records]):
     def candidates(self, queries: Records, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
         """Return the k best targets of each query and their scores, best first."""
         if among is not None:
-            among = np.asarray(among, dtype=np.int64)
-            found, scores = self.narrowed(among).candidates(queries, k)
-            return among[found], scores
+            narrow = self.narrowed(among)
+            found, scores = narrow.candidates(queries, k)
+            return np.asarray(among, dtype=np.int64)[found], scores
         asked, alone = self._prepare(queries)
         counts = self._counts
         if not 1 <= k <= len(counts):
@@ -225,33 +224,32 @@ class ProfileBayes(Attack[Records]):
     def _check_options(self) -> None:
         if isinstance(self.kinds, bool) or not isinstance(self.kinds, int | np.integer) or not 1 <= self.kinds <= 64:
             raise OptionError(f"kinds must be a whole number from 1 to 64, not {self.kinds!r}")
-        if not 0.0 <= self.absent < 1.0:
-            raise OptionError(f"absent must lie in [0, 1), not {self.absent}: at 1 nobody is there to be found")
-        if not 0.0 <= self.min_probability <= 1.0:
-            raise OptionError(f"min_probability must lie in [0, 1], not {self.min_probability}")
-        if self.top_k is not None and not 0.0 <= self.noise < 1.0:
-            raise OptionError(f"noise must lie in [0, 1), not {self.noise}: at 1 a token tells nothing of its user")
+        if self.top_k is not None and (isinstance(self.top_k, bool) or not isinstance(self.top_k, int | np.integer)):
+            raise OptionError(f"top_k must be a whole number of tokens or None, not {self.top_k!r}")
+        for name, limit, why in (
+            ("absent", "[0, 1)", ": at 1 nobody is there to be found"),
+            ("min_probability", "[0, 1]", ""),
+            ("noise", "[0, 1)", ": at 1 a token tells nothing of its user"),
+        ):
+            value = getattr(self, name)
+            number = isinstance(value, int | float | np.integer | np.floating)
+            if number and name == "noise" and self.top_k is None:
+                continue  # it is not used
+            if not number or not 0.0 <= value <= 1.0 or (value == 1.0 and limit == "[0, 1)"):
+                raise OptionError(f"{name} must lie in {limit}, not {value!r}{why}")
         checked_seed(self.seed)
         n_threads(self.threads)
 
-    def _deepest(self) -> int:
-        """Return the largest count that is told apart: what targets show, and a quarter more, while tables fit."""
-        depth = min(CAP, max(4, math.ceil(1.25 * int(self._counts.count.max()))))
-        kinds, groups, _ = self.prior_.weight.shape
-        width = groups * (2 * self._ladder.n_rungs - 1) * kinds
-        while depth > 4 and width * n_cells(2 * depth) > _TABLE:
-            depth -= 1
-        return depth
+    @property
+    def _fitted(self) -> Learnt:
+        if not hasattr(self, "_learnt"):
+            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        return self._learnt
 
     def _prepare(self, queries: Records) -> tuple[Counts, Ints]:
         """Count the queries; the last ones are kept, since matching asks for the same again and again."""
-        fitted: Traces | Bags | None = getattr(self, "_targets", None)
-        if fitted is None:
-            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
-        if self._whole is not None:
-            found = self._whole._prepare(queries)
-            self._tables = self._whole._tables
-            return found
+        learnt = self._fitted
+        fitted = learnt.targets
         if self._asked is not None and self._asked[0] is queries:
             return self._asked[1], self._asked[2]
         queries = gathered(queries)  # a list may change in place: it is never the one kept
@@ -268,27 +266,20 @@ class ProfileBayes(Attack[Records]):
             raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
         if isinstance(table, Traces) and isinstance(fitted, Traces):
             table = widened(table, fitted.n_epochs, n_epochs)
-        asked = count(table, self._ladder)
-        if asked.rung.any() and self._tables.none.shape[0] == 1:
-            self._tables = build_tables(self.prior_, self._ladder, self._depth, gaps=True)
-        self._asked = (queries, asked, self._evidence(asked))
+        asked = count(table, learnt.ladder)
+        learnt.make_room(asked)
+        self._asked = (queries, asked, learnt.evidence(asked))
         return asked, self._asked[2]
 
-    def _evidence(self, counts: Counts) -> Ints:
-        """Return the log-probability of each record alone."""
-        t, out = self._tables, np.empty(len(counts), dtype=np.int64)
-        kernel.log_evidence(counts.start, counts.token, counts.count, counts.rung, t.group, t.alone, t.none, out)
-        return out
-
     def _evidence_tables(self) -> tuple[Any, ...]:
-        t: Tables = self._tables
-        return t.group, t.joint, t.nothing, t.depth, t.same_epoch
+        t = self._learnt.tables
+        return t.group, t.joint, t.nothing, t.depth, t.per_pair
 
     def _fixed(self, rung: int) -> tuple[Any, ...]:
         """Return what is the same for every query on this rung."""
-        t, c, at = self._tables, self._counts, self._layout
+        t, c, at = self._learnt.tables, self._counts, self._layout
         holds = np.empty((len(c), t.nothing.shape[1]), dtype=np.int64)
-        kernel.holdings(c.start, c.token, c.count, c.rung, rung, t.group, t.joint, t.depth, holds)
+        kernel.holdings(c.start, c.token, c.count, c.rung, rung, t.group, t.joint, t.depth, t.per_pair, holds)
         empty = c.start[1:] == c.start[:-1]
         return at.start, at.member, at.times, at.columns, at.block, c.rung, self._alone, holds, empty
 
@@ -299,27 +290,28 @@ class ProfileBayes(Attack[Records]):
 
     def _temperature(self) -> float:
         """Return the temperature, learnt once after each fit, from all targets."""
-        if self._whole is not None:
-            return self._whole._temperature()
-        if self.temperature_ is None:
-            n = calibration.n_simulated(len(self._targets), self._targets.n_tokens) if self.calibrate else 0
-            self.temperature_ = self._learnt_temperature(n) if n > 1 else 1.0
-        return self.temperature_
+        learnt = self._learnt
+        if learnt.temperature is None:
+            n = calibration.n_simulated(len(learnt.targets), learnt.targets.n_tokens) if self.calibrate else 0
+            learnt.temperature = self._learnt_temperature(learnt, n) if n > 1 else 1.0
+        return learnt.temperature
 
-    def _learnt_temperature(self, n: int) -> float:
+    def _learnt_temperature(self, learnt: Learnt, n: int) -> float:
         """Link simulated users, in several rounds where there are few, and fit the temperature to all of them."""
-        rounds, system = [], None if self.top_k is None else (self.top_k, self.noise)
+        rounds = []
         for number in range(min(_ROUNDS, -(-_SIMULATED // n))):
             rng = stream(self.seed, "profile bayes calibration", number)
-            one, two = calibration.simulate_pair(self._targets, self._counts, self._ladder, self.prior_, n, system, rng)
+            one, two = calibration.simulate_pair(
+                learnt.targets, learnt.counts, learnt.ladder, learnt.prior, n, learnt.system, rng
+            )
             fresh = ProfileBayes(
                 self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads
             )
-            order, scores = fresh.fit(one).candidates(two, n)
+            order, scores = fresh._fit(one, learnt.ladder).candidates(two, n)
             matrix = np.empty_like(scores)
             np.put_along_axis(matrix, order, scores, axis=1)
             rounds.append(matrix)
-        return calibration.best_temperature(rounds)
+        return calibration.best_temperature(rounds, learnt.ladder.every)
 
 
 def _arrays(counts: Counts) -> tuple[Any, ...]:

@@ -146,8 +146,10 @@ def simulate_pair(
     return one, two
 
 
-def best_temperature(rounds: list[Ints]) -> float:
+def best_temperature(rounds: list[Ints], every: int = 1) -> float:
     """Return the temperature of the highest likelihood; query i of each (n, n) round of scores belongs to target i.
+
+    Where ``every`` epochs were taken for one, evidence may weigh up to so many times more: temperatures go as low.
 
     Examples
     --------
@@ -156,9 +158,11 @@ def best_temperature(rounds: list[Ints]) -> float:
     >>> best_temperature([sure]) < best_temperature([sure, wrong])
     True
     """
-    likelihood = np.zeros(len(TEMPERATURES))
+    lower = np.geomspace(TEMPERATURES[0] / every, TEMPERATURES[0], 97)[:-1] if every > 1 else TEMPERATURES[:0]
+    temperatures = np.concatenate([lower, TEMPERATURES])
+    likelihood = np.zeros(len(temperatures))
     for scores in rounds:
         below = (scores - scores.max(axis=1, keepdims=True)) / GRID
         own = np.diagonal(below)
-        likelihood += [np.sum(own / t - np.log(np.exp(below / t).sum(axis=1))) for t in TEMPERATURES]
-    return float(TEMPERATURES[int(np.argmax(likelihood))])
+        likelihood += [np.sum(own / t - np.log(np.exp(below / t).sum(axis=1))) for t in temperatures]
+    return float(temperatures[int(np.argmax(likelihood))])

@@ -14,12 +14,12 @@ from reidrisk.attacks.pooled import Pooled, gathered
 from reidrisk.errors import DataError
 from reidrisk.traces import Bags, Traces
 
-__all__ = ["BAG_TRIALS", "CAP", "Counts", "Ladder", "count", "ladder_of", "one_table", "widened"]
+__all__ = ["BAG_TRIALS", "MOST", "Counts", "Ladder", "count", "ladder_of", "one_table", "widened"]
 
 Ints = npt.NDArray[np.int64]
 
-CAP = 64
-"""A token counts at most so often: beyond, another sight of it tells next to nothing, and tables would grow."""
+MOST = 255
+"""A token counts at most so often in one record: a byte. Records that show more are scaled first (:class:`Ladder`)."""
 
 BAG_CAP = 15
 """The same for bags, whose counts may be plays or clicks."""
@@ -36,10 +36,23 @@ class Ladder:
 
     Rounded numbers add up (rung of target + rung of query), so that one table serves every pair. Up to 16 epochs, and
     for records without gaps, nothing is rounded; else a number is off by ``step / 2`` at most.
+
+    Attributes
+    ----------
+    trials : int
+        What all epochs together stand for.
+    step : int
+    every : int
+        So many epochs make one trial, and so many sights one count: 1 unless tables could not hold the counts.
+    overlap : float
+        How much more often two records observe the same epoch than if gaps fell independently of each other: 1, or
+        more where many records miss the same epochs.
     """
 
     trials: int
     step: int
+    every: int = 1
+    overlap: float = 1.0
 
     @property
     def n_rungs(self) -> int:
@@ -52,7 +65,7 @@ class Ladder:
         return math.ceil(self.trials / self.step)
 
     def rung(self, observed: Ints) -> Ints:
-        """Return how many steps below ``trials`` these numbers of observed epochs are.
+        """Return how many steps below ``trials`` these numbers of observed trials are.
 
         Examples
         --------
@@ -62,8 +75,18 @@ class Ladder:
         return np.asarray((self.trials - observed + self.step // 2) // self.step, dtype=np.int64)
 
     def epochs(self, rung: Ints) -> npt.NDArray[np.float64]:
-        """Return the number of epochs each rung stands for."""
+        """Return the number of trials each rung stands for."""
         return np.asarray(np.maximum(self.trials - self.step * rung, 0), dtype=np.float64)
+
+    def scaled(self, number: Any) -> Any:
+        """Return numbers of epochs or sights as trials or counts, halves rounded up.
+
+        Examples
+        --------
+        >>> Ladder(trials=15, step=1, every=2).scaled(np.array([0, 1, 2, 3, 30])).tolist()
+        [0, 1, 1, 2, 15]
+        """
+        return (number + self.every // 2) // self.every
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +98,7 @@ class Counts:
     start : (n + 1,) int64
     token : (nnz,) int32
     count : (nnz,) int64
-        At most :data:`CAP`.
+        In steps of the ladder's ``every`` sights, at most :data:`MOST`.
     rung : (n,) int64
         On which rung of the ladder the number of observed epochs stands.
     epochs : (n, r) int16 or int32
@@ -100,17 +123,26 @@ class Counts:
         return Counts(start, self.token[places], self.count[places], self.rung[rows], self.epochs[rows], self.n_tokens)
 
 
-def ladder_of(records: Traces | Bags) -> Ladder:
-    """Return the ladder for records like these: every epoch of traces, one rung for bags.
+def ladder_of(records: Traces | Bags, every: int = 1) -> Ladder:
+    """Return the ladder for records like these: ``every`` epochs of traces a trial, one rung for bags.
+
+    With p_s the share of records that observe epoch s, two records observe sum p_s^2 epochs together on average, and
+    would observe (sum p_s)^2 / r of r epochs if gaps fell independently: ``overlap`` is the ratio of the two.
 
     Examples
     --------
     >>> ladder_of(Traces([[1] * 30], n_tokens=2))
-    Ladder(trials=30, step=2)
+    Ladder(trials=30, step=2, every=1, overlap=1.0)
+    >>> ladder_of(Traces([[1, 1, -1, 1], [0, -1, -1, 0]], n_tokens=2)).overlap    # nobody saw the third epoch
+    1.44
     """
     if isinstance(records, Bags):
         return Ladder(BAG_TRIALS, BAG_TRIALS)
-    return Ladder(records.n_epochs, math.ceil(records.n_epochs / _LEVELS))
+    r = records.n_epochs
+    seen = records.observed.sum(axis=0)
+    overlap = r * float(seen @ seen) / max(float(seen.sum()) ** 2, 1.0)
+    trials = Ladder(0, 1, every).scaled(r)
+    return Ladder(trials, math.ceil(trials / _LEVELS), every, max(overlap, 1.0))
 
 
 def one_table(records: Any, who: str) -> tuple[int, Traces | Bags]:
@@ -150,8 +182,8 @@ def widened(queries: Traces, width: int, n_epochs: int) -> Traces:
     return Traces(np.concatenate([queries.tokens, nobody], axis=1), queries.n_tokens)
 
 
-def count(records: Traces | Bags, ladder: Ladder) -> Counts:
-    """Count the tokens of every record; a missing token is none.
+def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts:
+    """Count the tokens of every record; a missing token is none. Uncapped counts are for no table.
 
     Examples
     --------
@@ -163,11 +195,11 @@ def count(records: Traces | Bags, ladder: Ladder) -> Counts:
     if isinstance(records, Bags):
         matrix = records.counts.copy()
         matrix.sort_indices()
-        capped = np.minimum(matrix.data, BAG_CAP).astype(np.int64)
+        times = np.minimum(matrix.data, BAG_CAP).astype(np.int64)
         none = np.zeros((n, 0), dtype=np.int16)
         rung = np.zeros(n, dtype=np.int64)
         start, token = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        return Counts(start, token, capped, rung, none, records.n_tokens)
+        return Counts(start, token, times, rung, none, records.n_tokens)
     # Two widths of tokens only: kernels are compiled for each anew.
     tokens: npt.NDArray[Any] = np.array(
         records.tokens, dtype=np.int16 if records.n_tokens <= np.iinfo(np.int16).max else np.int32
@@ -179,8 +211,15 @@ def count(records: Traces | Bags, ladder: Ladder) -> Counts:
     np.cumsum(new.sum(axis=1), out=start[1:])
     found = np.zeros(start[-1], dtype=np.int64)
     _runs(ordered, start, found)
-    rung = ladder.rung((tokens >= 0).sum(axis=1))
-    return Counts(start, ordered[new].astype(np.int32), found, rung, tokens, records.n_tokens)
+    held, counted = ordered[new].astype(np.int32), ladder.scaled(found)
+    rung = ladder.rung(ladder.scaled((tokens >= 0).sum(axis=1)))
+    if capped:
+        counted = np.minimum(counted, MOST)
+    if ladder.every > 2:  # less than half a trial is none
+        kept = counted > 0
+        start = np.concatenate([[0], np.cumsum(kept)])[start]
+        held, counted = held[kept], counted[kept]
+    return Counts(start, held, counted, rung, tokens, records.n_tokens)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -193,4 +232,4 @@ def _runs(ordered: Any, start: Any, found: Any) -> None:  # pragma: no cover - c
                 continue
             if s == 0 or ordered[i, s] != ordered[i, s - 1]:
                 at += 1
-            found[at] = min(found[at] + 1, CAP)
+            found[at] += 1

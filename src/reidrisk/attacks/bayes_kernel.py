@@ -87,8 +87,8 @@ def _lay_out(
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
-def _place(sights: Any, pairs: Any) -> Any:  # pragma: no cover - compiled
-    return (sights + 1) * (sights + 1) // 4 + pairs
+def _place(sights: Any, pairs: Any, per_pair: Any) -> Any:  # pragma: no cover - compiled
+    return (sights + 1) * (sights + 1) // 4 + pairs if per_pair else sights
 
 
 @numba.njit(nogil=True, cache=True)
@@ -123,14 +123,15 @@ def log_evidence(
 
 @numba.njit(nogil=True, cache=True)
 def holdings(
-    start: Any, token: Any, count: Any, rung: Any, other: Any, group: Any, joint: Any, depth: Any, out: Any
-) -> None:  # pragma: no cover - compiled
+    start: Any, token: Any, count: Any, rung: Any, other: Any, group: Any, joint: Any, depth: Any,
+    per_pair: Any, out: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
     """Fill ``out`` (n, K): what each record's tokens change beside a record on rung ``other`` without any token."""
     for i in range(len(rung)):
         out[i, :] = 0
         for place in range(start[i], start[i + 1]):
             at = joint[group[token[place]], rung[i] + other]
-            where = _place(min(count[place], depth), 0)
+            where = _place(min(count[place], depth), 0, per_pair)
             for z in range(out.shape[1]):
                 out[i, z] += np.int64(at[where, z]) - at[0, z]
 
@@ -147,7 +148,7 @@ def _coincidences(a: Any, b: Any, token: Any) -> Any:  # pragma: no cover - comp
 def pair_scores(
     t_start: Any, t_token: Any, t_count: Any, t_rung: Any, t_epochs: Any, t_alone: Any,
     q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, out: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, out: Any,
 ) -> None:  # fmt: skip  # pragma: no cover - compiled
     """Fill ``out`` with the score of each query and the target row given for it."""
     sums = np.empty(nothing.shape[1], dtype=np.int64)
@@ -169,10 +170,10 @@ def pair_scores(
             if right:
                 token, sights = q_token[b], sights + min(q_count[b], depth)
                 b += 1
-            if left and right and same_epoch:
-                pairs = min(_coincidences(t_epochs[t], q_epochs[i], token), depth)
+            if left and right and per_pair:
+                pairs = min((_coincidences(t_epochs[t], q_epochs[i], token) + per_pair // 2) // per_pair, depth)
             at = joint[group[token], rung]
-            where = _place(sights, pairs)
+            where = _place(sights, pairs, per_pair)
             for z in range(len(sums)):
                 sums[z] += np.int64(at[where, z]) - at[0, z]
         out[i] = combined(sums) - t_alone[t] - q_alone[i]
@@ -183,7 +184,7 @@ def score_rows(
     start: Any, member: Any, times: Any, columns: Any, block: Any,
     t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
     q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, reach: Any, out: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, reach: Any, out: Any,
 ) -> Any:  # fmt: skip  # pragma: no cover - compiled
     """Fill ``out`` (n,) with the scores of one query and every target; return the best.
 
@@ -200,7 +201,7 @@ def score_rows(
         for j in range(len(q_token)):
             at = joint[group[q_token[j]], level + q_rung]
             for z in range(kinds):
-                base[level, z] += np.int64(at[_place(min(q_count[j], depth), 0), z]) - at[0, z]
+                base[level, z] += np.int64(at[_place(min(q_count[j], depth), 0, per_pair), z]) - at[0, z]
     epochs = np.empty(len(q_epochs), dtype=np.int64)
     slack = np.int64(math.log(kinds) * GRID) + 2
     sums = np.empty((block, kinds), dtype=np.int64)
@@ -208,7 +209,7 @@ def score_rows(
     for j in range(len(q_token)):
         most = max(most, min(q_count[j], depth))
     # What a token that both hold is worth beyond what each holds: by rung, count of the target, coincidences, kind.
-    per_count = (most + 1 if same_epoch else 1) * kinds
+    per_count = (most + 1 if per_pair else 1) * kinds
     per_rung = (depth + 1) * per_count
     both = np.zeros((len(q_token), rungs * per_rung), dtype=np.int64)
     for j in range(len(q_token)):
@@ -216,10 +217,13 @@ def score_rows(
         for level in range(rungs):
             at = joint[group[q_token[j]], level + q_rung]
             for c in range(1, depth + 1):
-                for m in range(min(c, d) + 1 if same_epoch else 1):
+                for m in range(min(c, d) + 1 if per_pair else 1):
                     for z in range(kinds):
                         both[j, level * per_rung + c * per_count + m * kinds + z] = (
-                            np.int64(at[_place(c + d, m), z]) - at[_place(c, 0), z] - at[_place(d, 0), z] + at[0, z]
+                            np.int64(at[_place(c + d, m, per_pair), z])
+                            + at[0, z]
+                            - at[_place(c, 0, per_pair), z]
+                            - at[_place(d, 0, per_pair), z]
                         )
     best = np.int64(LOWEST)
     for b in range(len(start)):
@@ -231,7 +235,7 @@ def score_rows(
         for j in range(len(q_token)):
             token, d, worth = q_token[j], min(q_count[j], depth), both[j]
             seen = 0
-            if same_epoch:
+            if per_pair:
                 for s in range(len(q_epochs)):
                     if q_epochs[s] == token:
                         epochs[seen] = s
@@ -241,6 +245,8 @@ def score_rows(
                 pairs = 0
                 for e in range(seen):
                     pairs += columns[epochs[e], first + i] == token
+                if per_pair > 1:
+                    pairs = (pairs + per_pair // 2) // per_pair
                 at = min(np.int64(times[place]), depth) * per_count + min(pairs, d) * kinds
                 if rungs > 1:
                     at += t_rung[first + i] * per_rung
@@ -287,7 +293,7 @@ def link_rows(
     start: Any, member: Any, times: Any, columns: Any, block: Any,
     t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
     q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, nats: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, nats: Any,
     best: Any, ties: Any, first: Any, total: Any,
 ) -> None:  # fmt: skip  # pragma: no cover - compiled
     """Find the best target of each of these query rows, its ties and, with ``nats`` above 0, the posterior's sum."""
@@ -298,7 +304,7 @@ def link_rows(
         best[i] = score_rows(
             start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
             q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
-            group, joint, nothing, depth, same_epoch, reach, scores,
+            group, joint, nothing, depth, per_pair, reach, scores,
         )  # fmt: skip
         ties[i], first[i], total[i] = scan_rows(scores, best[i], nats)
 
@@ -308,7 +314,7 @@ def all_rows(
     start: Any, member: Any, times: Any, columns: Any, block: Any,
     t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
     q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, same_epoch: Any, rows: Any, out: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, out: Any,
 ) -> None:  # fmt: skip  # pragma: no cover - compiled
     """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target."""
     for j in range(len(rows)):
@@ -317,5 +323,5 @@ def all_rows(
         score_rows(
             start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
             q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
-            group, joint, nothing, depth, same_epoch, np.int64(-1), out[j],
+            group, joint, nothing, depth, per_pair, np.int64(-1), out[j],
         )  # fmt: skip

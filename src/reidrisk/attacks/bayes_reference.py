@@ -34,11 +34,13 @@ def pair_scores_numpy(targets: Counts, queries: Counts, tables: Tables) -> Ints:
     by_target, by_query = alone(targets, dense[0]), alone(queries, dense[1])
     for i in range(len(queries)):
         pairs = np.zeros((len(targets), width), dtype=np.int64)
-        if tables.same_epoch:
+        if tables.per_pair:
             same = (targets.epochs == queries.epochs[i]) & (queries.epochs[i] >= 0)
             rows, at = np.nonzero(same)
             np.add.at(pairs, (rows, queries.epochs[i][at]), 1)
-        where = cell(dense[0] + dense[1][i], np.minimum(pairs, np.minimum(dense[0], dense[1][i])))
+            pairs = (pairs + tables.per_pair // 2) // tables.per_pair
+        sights = dense[0] + dense[1][i]
+        where = cell(sights, np.minimum(pairs, np.minimum(dense[0], dense[1][i]))) if tables.per_pair else sights
         rungs = (targets.rung + queries.rung[i])[:, None]
         sums = tables.joint[tables.group[every], rungs, where].astype(np.int64).sum(axis=1) + share[0]
         seen = dense[0].any(axis=1) & dense[1][i].any()
