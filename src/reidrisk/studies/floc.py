@@ -22,6 +22,7 @@ PUBLISHED = {0.025: 0.15, 0.05: 0.07, 0.1: 0.04}
 """Share of cohorts blocked by threshold, as printed: more than 15 %, roughly 7 %, 4 %."""
 
 CHROME_TABLE = "floc_lsh_clusters/SortingLshClusters"
+_FEW = 100
 _T = tuple(round(0.005 * i, 3) for i in range(2, 41))
 
 
@@ -67,7 +68,8 @@ def thresholds(users: int, seed: int, progress: Progress) -> StudyResult:
         for harmless in (False, True):
             steps.begin(f"cohorts of {people.name}", 1.0)
             found.append(_measured(people, harmless, seed))
-    styles = [replace(style, markers=False) for style in drawing.ATTACKS]
+    # Bands would hide the lines, and five people have none: both are in the rows.
+    styles = [replace(style, markers=False, band=False) for style in drawing.ATTACKS]
     drawn = [
         line(
             one.people.name,
@@ -79,9 +81,10 @@ def thresholds(users: int, seed: int, progress: Progress) -> StudyResult:
                 )
             },
         )
-        for one, style in zip([f for f in found if not f.harmless], styles, strict=False)
+        for one, style in zip([f for f in found if not f.harmless and f.people.name != "panel"], styles, strict=False)
     ]
-    published = line("Published", drawing.PUBLISHED, {t: (share,) * 3 for t, share in PUBLISHED.items()})
+    style = replace(drawing.PUBLISHED, color=drawing.ATTACKS[3].color)
+    published = line("Published", style, {t: (share,) * 3 for t, share in PUBLISHED.items()})
     return StudyResult(
         name="floc-thresholds",
         title="FLoC: cohorts that each threshold blocks",
@@ -147,18 +150,19 @@ def _rows(one: _Found) -> list[Row]:
 
 def _compared(found: Sequence[_Found]) -> tuple[Comparison, ...]:
     plain = [one for one in found if not one.harmless]
-    why = (
-        "Other people, other pages, and cohorts of another size than Chrome's thousands of users. Gaps of small "
-        "cohorts are partly chance. The fewer pages there are, the nearer a cohort comes to a history itself: msnbc "
-        "has 17. Five panelists say nothing beyond chance."
-    )
+    why = {
+        0.025: "Other people, other pages, and cohorts of hundreds, not thousands: at so low a threshold most of the "
+        "gaps are chance, as the brackets show.",
+        0.05: "As above. The fewer pages there are, the nearer a cohort comes to a history itself: msnbc has 17.",
+        0.1: "As above. Five panelists say nothing beyond chance: any two groups of theirs are sensitive.",
+    }
     printed = {0.025: "more than 15 %", 0.05: "roughly 7 %", 0.1: "4 %"}
     rows = [
         Comparison(
             f"cohorts blocked at t = {t:g}",
             printed[t],
             "; ".join(f"{one.people.name} {one.blocked(t)}" for one in plain),
-            why,
+            why[t],
         )
         for t in PUBLISHED
     ]
@@ -249,8 +253,9 @@ def chrome_table(users: int, seed: int, progress: Progress) -> StudyResult:
                 "synthetic people": int(people[here].sum()),
             }
         )
-        shares[size] = (float(here.mean()),) * 3
-        blocked_shares[size] = (float(table.blocked[here].mean()), low, high)
+        if here.sum() >= _FEW:  # a handful of cohorts has no share to draw
+            shares[size] = (float(here.mean()),) * 3
+            blocked_shares[size] = (float(table.blocked[here].mean()), low, high)
     in_blocked = table.blocked[assigned[has]]
     low, high = mean_interval(in_blocked)
     alone = people[people > 0]
