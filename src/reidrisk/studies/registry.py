@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from reidrisk.errors import OptionError
 from reidrisk.streams import checked_seed
-from reidrisk.studies import carey, carey_items, jha, jha_bayes, jha_improvements, jha_limits, jha_parameters, jha_users
+from reidrisk.studies import (
+    carey,
+    carey_items,
+    dick,
+    dick_users,
+    floc,
+    floc_private,
+    floc_weeks,
+    jha,
+    jha_bayes,
+    jha_improvements,
+    jha_limits,
+    jha_parameters,
+    jha_users,
+)
+from reidrisk.studies.dick_release import FittedStudy
 from reidrisk.studies.study import Progress, Study, StudyResult
 
 __all__ = ["STUDIES", "find", "run"]
@@ -153,6 +168,80 @@ _ALL = (
         jha.USERS,
         (10.0, 60_000.0),
         jha_limits.limits,
+    ),
+    Study(
+        "dick-fig1",
+        "DP release: the most common topics and pairs",
+        "dick, Figures 1 and 7",
+        1_000_000,
+        (3.0, 10.0),
+        dick.figure_1,
+    ),
+    FittedStudy(
+        "dick-fig3",
+        "DP release: errors of the model",
+        "dick, Figures 3 and 4",
+        1_000_000,
+        (5.0, 10.0),
+        dick.figure_3,
+    ),
+    FittedStudy(
+        "dick-fig5",
+        "DP release: distinct topics over four weeks",
+        "dick, Figure 5",
+        1_000_000,
+        (5.0, 12.0),
+        dick_users.figure_5,
+    ),
+    FittedStudy(
+        "dick-fig6",
+        "DP release: re-identification of real and of synthetic users",
+        "dick, Figure 6",
+        1_000_000,
+        (10.0, 30.0),
+        dick_users.figure_6,
+        fits=3,
+        fits_at_full_size=10,
+    ),
+    Study(
+        "dick-fig8",
+        "DP release: one week and another",
+        "dick, Figure 8",
+        1_000_000,
+        (3.0, 10.0),
+        dick.figure_8,
+    ),
+    Study(
+        "floc-thresholds",
+        "FLoC: cohorts that each threshold blocks",
+        "floc, Utility vs privacy; The empty cohort",
+        1_000_000,
+        (10.0, 5.0),
+        floc.thresholds,
+    ),
+    Study(
+        "floc-chrome",
+        "FLoC: the cohorts that Chrome shipped",
+        "floc; Chrome's table 1.0.6",
+        100_000,
+        (1.0, 20.0),
+        floc.chrome_table,
+    ),
+    Study(
+        "floc-weeks",
+        "FLoC: cohorts of several weeks name people",
+        "floc, Introduction (k-anonymity)",
+        floc_weeks.USERS,
+        (5.0, 350.0),
+        floc_weeks.weeks,
+    ),
+    Study(
+        "floc-private",
+        "FLoC: sensitive cohorts from noisy counts",
+        "floc, Use of synced Chrome history",
+        1_000_000,
+        (8.0, 2.0),
+        floc_private.private,
     ),
 )
 
