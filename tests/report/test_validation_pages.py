@@ -1,0 +1,125 @@
+"""The two reports on a release: what they say, and how they look in a real browser."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("altair")
+
+from reidrisk import TopSets, release, report
+from reidrisk.release import TypeMixture
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+N_USERS = 4_321
+
+pytestmark = pytest.mark.xdist_group("report")
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    tokens = np.argsort(rng.random((N_USERS, 3, 9)), axis=2)[:, :, :3]
+    sets = TopSets(tokens, n_tokens=9)
+    stats = release.statistics(sets.epochs(2), 2.0, 1e-6)
+    model = TypeMixture(rng.normal(size=(4, 3, 3, 9)), None, stats.statement)
+    public = release.public_validation(model, stats, model.sample(3_000, seed=0))
+    internal = release.internal_validation(sets, stats, model, trials=2, queries=200)
+    return public, internal, release.canary(stats.statement, 3, trials=500)
+
+
+@pytest.fixture(scope="module")
+def files(found: tuple[Any, Any, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    public, internal, canary = found
+    folder = tmp_path_factory.mktemp("validation")
+    report.write_public(public, folder / "public.html", canary)
+    report.write_internal(internal, folder / "internal.html")
+    return {"public": folder / "public.html", "internal": folder / "internal.html"}
+
+
+def words(path: Path) -> str:
+    """Return what a person reads: no scripts, styles or tags."""
+    text = re.sub(r"<(script|style|noscript).*?</\1>", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"</?(?:span|strong)[^>]*>", "", text)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def test_the_public_report_states_the_privacy_and_nothing_private(files: dict[str, Path], found: Any) -> None:
+    text = words(files["public"])
+    assert found[0].reading in text
+    assert found[0].statement.reading in text
+    assert "discrete Gaussian noise" in text
+    assert "one user with all their sets" in text
+    assert "model and samples were compared with the statistics" in text
+    assert found[2].reading in text
+    for number in (str(N_USERS), f"{N_USERS:,}"):
+        assert number not in text
+
+
+def test_the_internal_report_is_marked_at_both_ends(files: dict[str, Path], found: Any) -> None:
+    text = words(files["internal"])
+    assert text.count(found[1].warning) == 2
+    assert text.index(found[1].warning) < text.index(found[1].reading)
+    assert f"{N_USERS:,} real users" in text
+    for rate in found[1].rates:
+        assert f"{100 * rate.real:.3g} %" in text
+    assert "privacy statement" not in text.replace(found[1].warning, "")
+
+
+def test_nothing_can_be_fetched(files: dict[str, Path]) -> None:
+    for file in files.values():
+        policy = html.unescape(re.search(r'Security-Policy" content="([^"]+)"', file.read_text(encoding="utf-8"))[1])
+        assert policy.startswith("default-src 'none'; script-src 'sha256-")
+
+
+def test_the_public_report_does_without_sample_and_canary(found: Any) -> None:
+    import dataclasses
+
+    text = report.render_public(dataclasses.replace(found[0], n_sampled=0))
+    assert "An attack on the noise" not in text
+    assert "synthetic users</span>" not in text
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium: install it with apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        # Chromium refuses to run as root with its sandbox.
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("kind", "charts"), [("public", 4), ("internal", 2)])
+def test_charts_are_drawn_within_the_page(
+    browser: Any, files: dict[str, Path], kind: str, charts: int, width: int
+) -> None:
+    troubles: list[str] = []
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("request", lambda asked: troubles.append(asked.url) if asked.url != files[kind].as_uri() else None)
+    page.goto(files[kind].as_uri())
+    page.wait_for_selector("html[data-charts=drawn]", state="attached")
+    drawn = page.locator(".chart")
+    assert drawn.count() == charts
+    for chart in drawn.all():
+        box = chart.locator("svg").bounding_box()
+        assert box["width"] > 250
+        assert box["height"] > 60
+        assert box["x"] + box["width"] <= width
+        marks = chart.locator("svg .mark-symbol path, svg .mark-line path").all()
+        assert any(mark.bounding_box() for mark in marks)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert troubles == []
+    page.close()
