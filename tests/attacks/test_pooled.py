@@ -152,6 +152,34 @@ def test_narrowed_attacks_link_as_if_the_other_targets_were_not_there(seed, whic
             assert np.array_equal(fresh.fit(one.take(rows)).link(two).target, links.target)
 
 
+SETS = TopSets([[[1, 2]], [[3, 4]], [[0, 1]]], 6)
+FITTED = {
+    **{name: (attack, Traces([[1], [2], [3]], 6)) for name, attack in EVERY.items()},
+    "full": (attacks.FullInformation(SETS), Traces([[1], [2], [3]], 6)),
+    "overlap": (attacks.Overlap(), Bags([[1, 0], [0, 1], [1, 1]])),
+    "scoreboard": (attacks.Scoreboard(), attacks.Cells([[0.1], [0.2], [0.3]])),
+}
+
+
+@pytest.mark.parametrize("which", FITTED)
+def test_rows_to_look_among_must_exist(which):
+    attack, records = FITTED[which]
+    attack.fit(records)
+    for rows, message in (
+        ([3], r"target rows lie in \[0, 3\)"),
+        ([0, -1], r"target rows lie in \[0, 3\)"),
+        ([], "at least one target"),
+        ([0.5], "whole numbers"),
+        ([[0]], "whole numbers"),
+    ):
+        with pytest.raises(OptionError, match=message) as caught:
+            attack.candidates(records, 1, np.array(rows))
+        assert "\n" not in str(caught.value)
+        with pytest.raises(OptionError, match=message):
+            attack.narrowed(np.array(rows)).link(records)
+    assert attack.candidates(records, 1, [2])[0].tolist() == [[2]] * 3
+
+
 def test_any_attack_can_be_narrowed():
     bags = Bags([[1, 0, 0], [0, 1, 0], [1, 1, 0]])
     narrow = attacks.Overlap().fit(bags).narrowed(np.array([2, 1]))

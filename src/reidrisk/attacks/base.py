@@ -107,10 +107,16 @@ class Attack(ABC, Generic[Records]):
 
     def _chosen(self, rows: npt.ArrayLike, n_targets: int) -> npt.NDArray[np.int64]:
         """Check the target rows to which an attack is narrowed: at least one, and each an existing one."""
-        found = np.asarray(rows)
-        if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
-            raise OptionError(f"give the rows of at least one target, whole numbers, not {found.dtype} {found.shape}")
-        return self._rows(found, len(found), n_targets).astype(np.int64)
+        found = _row_numbers(rows)
+        return self._rows(found, len(found), n_targets)
+
+
+def _row_numbers(rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Refuse what are no numbers of rows, and no rows at all."""
+    found = np.asarray(rows)
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise OptionError(f"give the rows of at least one target, whole numbers, not {found.dtype} {found.shape}")
+    return found.astype(np.int64)
 
 
 class Narrowed(Attack[Records]):
@@ -120,7 +126,7 @@ class Narrowed(Attack[Records]):
     """
 
     def __init__(self, attack: Attack[Records], rows: npt.NDArray[np.int64]) -> None:
-        self.attack, self.rows = attack, np.asarray(rows, dtype=np.int64)
+        self.attack, self.rows = attack, _row_numbers(rows)
 
     @property
     def name(self) -> str:
@@ -138,7 +144,7 @@ class Narrowed(Attack[Records]):
 
     def link(self, queries: Records, probability: bool = False) -> Links:
         """Link every query to the best of the rows, ties counted among them."""
-        asked: Any = queries
+        asked: Any = gathered(queries)
         target, score, n_ties = (np.zeros(len(asked), dtype=np.int64) for _ in range(3))
         size = max(1, _SCORES // len(self.rows))
         for start in range(0, len(asked), size):
@@ -150,14 +156,14 @@ class Narrowed(Attack[Records]):
 
     def score(self, queries: Records, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the score of each query with the given one of the rows."""
-        asked: Any = queries
+        asked: Any = gathered(queries)
         return self.attack.score(queries, self.rows[self._rows(target_index, len(asked), len(self.rows))])
 
     def candidates(
         self, queries: Records, k: int, among: npt.NDArray[np.int64] | None = None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best of the rows for each query and their scores, best first."""
-        rows = self.rows if among is None else self.rows[among]
+        rows = self.rows if among is None else self.rows[self._chosen(among, len(self.rows))]
         found, scores = self.attack.candidates(queries, k, rows)
         order = np.argsort(self.rows, kind="stable")
         return order[np.searchsorted(self.rows, found, sorter=order)], scores
@@ -190,7 +196,7 @@ class PositionalAttack(Attack[Observed]):
     def narrowed(self, rows: npt.NDArray[np.int64]) -> Attack[Observed]:
         """Return this attacker with the weights it has learnt, looking at these target rows only."""
         new = copy.copy(self)
-        new._targets, new._indices = self._targets.take(rows), {}
+        new._targets, new._indices = self._targets.take(self._chosen(rows, len(self._targets))), {}
         return new
 
     def link(self, queries: Observed, probability: bool = False, progress: Progress | None = None) -> Links:
@@ -213,7 +219,8 @@ class PositionalAttack(Attack[Observed]):
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best targets of each query and their scores, best first."""
         index, tokens, weights = self._aligned(queries)
-        return candidates_among(index, tokens, weights, k, among)
+        chosen = None if among is None else self._chosen(among, index.n_users)
+        return candidates_among(index, tokens, weights, k, chosen)
 
     @property
     def _n_epochs(self) -> int:

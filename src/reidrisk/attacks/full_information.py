@@ -82,7 +82,9 @@ class FullInformation(Attack[Traces]):
         self, queries: Traces, k: int, among: npt.NDArray[np.int64] | None = None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best targets of each query and their scores, best first."""
-        return candidates_among(self._index, self._repeated(queries), self.weights_, k, among)
+        asked = self._repeated(queries)
+        chosen = None if among is None else self._chosen(among, self._n)
+        return candidates_among(self._index, asked, self.weights_, k, chosen)
 
     def _repeated(self, queries: Traces) -> npt.NDArray[np.signedinteger[npt.NBitBase]]:
         if not hasattr(self, "_index"):

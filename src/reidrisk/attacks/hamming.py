@@ -144,7 +144,8 @@ class WeightedHamming(PositionalAttack):
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
         """Return the distances, and whether there is any epoch seen by both."""
         index, tokens, _ = self._aligned(queries)
-        seen = (tokens >= 0) & (index.tokens[target_index] >= 0)
+        rows = self._rows(target_index, len(tokens), index.n_users)
+        seen = (tokens >= 0) & (index.tokens[rows] >= 0)
         epochs = self._columns(tokens.shape[1] // self._targets.n_epochs) % len(self._log_seen)
         alone = np.where(seen, self._log_seen[epochs, np.where(seen, tokens, 0)], 0.0)
         distance = -(self.score(queries, target_index) / GRID + alone.sum(axis=1))

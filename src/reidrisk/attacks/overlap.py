@@ -73,6 +73,7 @@ class Overlap(Attack[Bags]):
         self, queries: Bags, k: int, among: npt.NDArray[np.int64] | None = None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the k best targets of each query and their scores, best first."""
+        among = None if among is None else self._chosen(among, self._n)
         n = self._n if among is None else len(among)
         if not 1 <= k <= n:
             raise OptionError(f"cannot give {k} candidates of {n} targets; choose from 1 to that number")

@@ -133,6 +133,7 @@ class Scoreboard(Attack[Cells]):
 
     def candidates(self, queries: Cells, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
         """Return the k best records of each query and their scores, best first."""
+        among = None if among is None else self._chosen(among, len(self._targets))
         n = len(self._targets) if among is None else len(among)
         if not 1 <= k <= n:
             raise OptionError(f"cannot give {k} candidates of {n} targets; choose from 1 to that number")

@@ -57,7 +57,7 @@ class SetAttack(Attack[Observed]):
 
     def narrowed(self, rows: Ints) -> Attack[Observed]:
         """Return this attacker, looking at these target rows only: it learns nothing but each target's profile."""
-        return copy.copy(self).fit(self._records.take(rows))
+        return copy.copy(self).fit(self._records.take(self._chosen(rows, self._n)))
 
     def link(self, queries: Observed, probability: bool = False) -> Links:
         """Link every query to the only target that fits, or to none; ``n_ties`` counts those that fit."""
@@ -75,7 +75,7 @@ class SetAttack(Attack[Observed]):
     def candidates(self, queries: Observed, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
         """Return the k best targets of each query and their scores, best first, equals by row or as in ``among``."""
         asked = self._checked(queries)
-        rows = np.arange(self._n) if among is None else np.asarray(among, dtype=np.int64)
+        rows = np.arange(self._n) if among is None else self._chosen(among, self._n)
         if not 1 <= k <= len(rows):
             raise OptionError(f"cannot give {k} candidates of {len(rows)} targets; choose from 1 to that number")
         found, scores = (np.zeros((len(asked), k), dtype=np.int64) for _ in range(2))
