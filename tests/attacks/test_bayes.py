@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from reidrisk import Bags, Traces, attacks, measure, populations, topics
 from reidrisk.attacks import ProfileBayes
-from reidrisk.attacks.bayes_calibration import draw_rates, simulate_sets
+from reidrisk.attacks.bayes_calibration import draw_rates, simulate_pair, simulate_sets
 from reidrisk.attacks.bayes_counts import Ladder, count, ladder_of
+from reidrisk.attacks.bayes_learnt import Learnt
 from reidrisk.attacks.bayes_prior import (
     Grid,
     Prior,
@@ -255,6 +256,27 @@ def test_gaps_that_all_share_leave_more_epochs_seen_together():
     half = ProfileBayes(2, 0.1).fit(Traces(shared, 5)).candidates(Traces(shared, 5), 30)
     whole = ProfileBayes(2, 0.1).fit(Traces(tokens[:, :4], 5)).candidates(Traces(tokens[:, :4], 5), 30)
     assert np.abs(half[1] - whole[1]).max() <= 8  # steps of 1/65,536 nat
+
+
+def test_simulated_sites_show_noise():
+    """Everybody holds token 0 alone: the rest is noise, half of the epochs, spread over nine tokens of ten."""
+    rates = np.tile(np.eye(10)[0], (200, 1))
+    for seen in simulate_sets(rates, 1, 0.5, 50, np.random.default_rng(0)):
+        assert np.mean(seen != 0) == pytest.approx(0.5 * 0.9, abs=0.02)
+        assert np.bincount(seen[seen > 0], minlength=10)[1:].min() > 0.8 * np.sum(seen > 0) / 9
+    for seen in simulate_sets(rates, 1, 0.0, 50, np.random.default_rng(0)):
+        assert (seen == 0).all()
+
+
+@pytest.mark.parametrize("system", [None, (4, 0.05)])
+def test_simulated_users_have_the_gaps_of_targets(system):
+    a, _ = population(80, 6)
+    never, seldom = np.arange(6) == 2, (np.arange(80)[:, None] % 4 == 0) & (np.arange(6) > 3)
+    targets = Traces(np.where(never | seldom, -1, a.tokens), 80)
+    learnt = Learnt(targets, system, 1, 0)
+    for one in simulate_pair(targets, learnt.counts, learnt.ladder, learnt.prior, 60, system, np.random.default_rng(1)):
+        assert {tuple(row) for row in one.observed} == {tuple(row) for row in targets.observed}
+        assert np.mean(~one.observed[:, 5]) == pytest.approx(0.25, abs=0.15)
 
 
 def test_cells_have_no_holes():

@@ -137,6 +137,13 @@ def test_twins_on_either_side_are_not_linked_strictly():
     assert LooseSets(require_unique=True).fit(one).link(two).target.tolist() == [-1, -1]
 
 
+def test_a_target_with_a_twin_is_not_linked_where_uniqueness_is_asked_for():
+    # The query kept {1, 4}: only target 0 saw both, but target 1 keeps {1} as target 0 does.
+    targets, query = Traces([[1, 1, 4, 5], [1, 1, 6, 7], [2, 2, 3, 8]], 9), Traces([[1, 1, 4, 4]], 9)
+    assert LooseSets().fit(targets).link(query).target.tolist() == [0]
+    assert LooseSets(require_unique=True).fit(targets).link(query).target.tolist() == [-1]
+
+
 def test_who_was_seen_around_keeps_a_part_honest():
     one, two = Traces([[1, 1]], 9), Traces([[1, 1], [1, 1]], 9)
     assert StrictSets().fit(one).link(two.take(slice(0, 1))).target.tolist() == [0]
