@@ -36,8 +36,8 @@ def browse(
 
     The same users and weeks as in ``replayed``, but every user has a :class:`Browser` of its own. One caller is on
     every page and asks on the sites of the observers, so it is told whatever it observed in three weeks; padding it
-    mostly did not, and is told nothing there: that token is missing. A loop over visits in Python: 50,000 of them took
-    0.6 seconds, where :func:`replay` does millions.
+    mostly did not, and is told nothing there: that token is missing. A loop over visits in Python, more than ten times
+    as slow as :func:`replay` (``benchmarks/replay_histories.py``).
 
     Parameters
     ----------
