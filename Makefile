@@ -35,6 +35,8 @@ studies: $(VENV)/.user ## Run the published experiments again, smaller, into stu
 	$(BIN)/reidrisk study run carey-information --out studies-out
 	@for name in fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12 bayes calibration improvements limits; do \
 	  echo "== jha-$$name"; $(BIN)/reidrisk study run jha-$$name --out studies-out || exit 1; done
+	@for name in thresholds chrome weeks private; do \
+	  echo "== floc-$$name"; $(BIN)/reidrisk study run floc-$$name --out studies-out || exit 1; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

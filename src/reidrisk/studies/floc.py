@@ -151,8 +151,8 @@ def _rows(one: _Found) -> list[Row]:
 def _compared(found: Sequence[_Found]) -> tuple[Comparison, ...]:
     plain = [one for one in found if not one.harmless]
     why = {
-        0.025: "Other people, other pages, and cohorts of hundreds, not thousands: at so low a threshold most of the "
-        "gaps are chance, as the brackets show.",
+        0.025: "Other people, other pages, and cohorts of hundreds, not thousands: finer groups have larger gaps, "
+        "and each gap is less sure, as the brackets show.",
         0.05: "As above. The fewer pages there are, the nearer a cohort comes to a history itself: msnbc has 17.",
         0.1: "As above. Five panelists say nothing beyond chance: any two groups of theirs are sensitive.",
     }
