@@ -186,16 +186,16 @@ def test_registrable_domains_follow_todays_public_suffix_list():
 @pytest.mark.parametrize(
     ("host", "words"),
     [
-        ("192.168.0.1", "an IP address has no registrable domain"),
+        ("192.168.0.1", "it is an IP address"),
         ("[2001:db8::1]", "an IP address"),
         ("2001:db8::1", "an IP address"),
         ("1.2.3.0x7f", "an IP address"),
         ("co.uk", "being a public suffix"),
         ("localhost", "a single label"),
-        ("http://a.org", "give no scheme, path or port"),
-        ("a.org:8080", "give no scheme, path or port"),
-        ("a..org", "not a host name"),
-        ("", "it is no text"),
+        ("http://a.org", "it has a scheme"),
+        ("a.org:8080", "it has a port"),
+        ("a..org", "not a well-formed name"),
+        ("", "it is empty"),
         (None, "it is no text"),
     ],
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from reidrisk.errors import DataError, OptionError
 from reidrisk.extras import require
+from reidrisk.hosts import plain_host
 
 __all__ = ["registrable"]
 
@@ -54,27 +53,10 @@ def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refu
 
 def _domain(host: object, lookup: Callable[[str], str | None]) -> tuple[str | None, str]:
     """Return the domain, or ``None`` and why there is none."""
-    if not isinstance(host, str) or not host:
+    if not isinstance(host, str):
         return None, "it is no text"
-    name = host.lower().removesuffix(".")
-    if _is_address(name):
-        return None, "an IP address has no registrable domain"
-    try:
-        ascii_name = name if name.isascii() else name.encode("idna").decode("ascii")
-    except UnicodeError:
-        return None, "it is not a host name"
-    if not re.fullmatch(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?", ascii_name) or ".." in ascii_name:
-        return None, "it is not a host name; give no scheme, path or port"
-    domain = lookup(ascii_name)
+    name, fault = plain_host(host)
+    if fault:
+        return None, fault
+    domain = lookup(name)
     return (domain, "") if domain else (None, "it has no registrable domain, being a public suffix or a single label")
-
-
-def _is_address(name: str) -> bool:
-    # The URL standard takes a name whose last label is a number for an IPv4 address.
-    if re.fullmatch(r"(.*\.)?([0-9]+|0x[0-9a-f]*)", name):
-        return True
-    try:
-        ipaddress.ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True
