@@ -1,5 +1,6 @@
 """Audiences partitioned by a fingerprint: the same as one measurement in each group, with what is learnt from all."""
 
+import sys
 import time
 
 import numpy as np
@@ -63,6 +64,37 @@ def test_set_attacks_judge_who_is_unique_within_the_group(seed, which):
             assert np.array_equal(risk.per_user[rows], alone.per_user)
     part = measure.random_user(SETS[which], one, two, groups=(labels, labels), sample=9, seed=1)
     assert np.array_equal(part.per_user, risk.per_user[measure.risk.chosen_queries(40, 9, 1)[0]])
+
+
+@pytest.mark.parametrize("limit", [10_000, 5])
+def test_matching_within_groups_is_one_matching_in_each(limit, monkeypatch):
+    monkeypatch.setattr(sys.modules["reidrisk.measure.matching"], "DENSE_LIMIT", limit)
+    one, two, rng = tables(7, n=60)
+    attack = attacks.Hamming()  # which learns nothing, so that a group alone is the same
+    plain = measure.matching(attack, one, two, seed=0)
+    same = measure.matching(attack, one, two, seed=0, groups=(["x"] * 60, ["x"] * 60))
+    assert np.array_equal(plain.per_user, same.per_user)
+    assert (plain.rate, plain.low, plain.abstained) == (same.rate, same.low, same.abstained)
+    assert plain.baseline == pytest.approx(same.baseline)
+    labels = rng.integers(0, 3, 60)
+    risk = measure.matching(attack, one, two, groups=(labels, labels), seed=0, orders=40)
+    for rows in (np.flatnonzero(labels == group) for group in range(3)):
+        alone = measure.matching(attack, one.take(rows), two.take(rows), seed=0, orders=40)
+        assert risk.per_user[rows].mean() == pytest.approx(alone.rate, abs=0.08)
+    assert risk.rate > plain.rate
+    assert risk.baseline == pytest.approx(3 / 60)
+    assert "Only targets of the record's own group were candidates: 3 groups" in risk.assumptions[-1]
+
+
+def test_matching_links_nobody_whose_group_is_not_known_or_another_one():
+    one, two, rng = tables(8, n=40)
+    labels, asked = rng.integers(0, 2, 40), np.full(40, -1)
+    risk = measure.matching(attacks.WeightedHamming(2, 0.1), one, two, groups=(labels, asked), seed=0)
+    assert (risk.rate, risk.abstained, risk.baseline) == (0.0, 1.0, 0.0)
+    swapped = measure.matching(attacks.WeightedHamming(2, 0.1), one, two, groups=(labels, 1 - labels), seed=0)
+    assert (swapped.rate, swapped.baseline) == (0.0, 0.0)
+    with pytest.raises(DataError, match="there are 39 groups for 40 queries"):
+        measure.matching(attacks.Hamming(), one, two, groups=(labels, labels[:39]))
 
 
 def test_one_group_for_all_changes_nothing_and_smaller_ones_help():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy.typing as npt
 
 from reidrisk import bounds
 from reidrisk.attacks.base import Attack
+from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
 from reidrisk.errors import OptionError
-from reidrisk.measure.risk import risk_of
+from reidrisk.measure.risk import checked_groups, risk_of
 from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Risk
 from reidrisk.streams import fresh_seed, stream
@@ -20,6 +22,8 @@ from reidrisk.traces import Traces
 from reidrisk.wording import in_words, people_in_words, range_in_words
 
 __all__ = ["DENSE_LIMIT", "matching"]
+
+Ints = npt.NDArray[np.int64]
 
 DENSE_LIMIT = 10_000
 """Users up to which every pair is weighed; beyond, only each query's best candidates are."""
@@ -38,6 +42,7 @@ def matching(
     seed: int | None = None,
     orders: int = _ORDERS,
     candidates: int = _CANDIDATES,
+    groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> Risk:
     """Measure the matching setting: link all queries at once, each target at most once, for the best total score.
 
@@ -59,6 +64,9 @@ def matching(
         Number of random orders.
     candidates : int
         Targets kept for each query beyond :data:`DENSE_LIMIT` users.
+    groups : (target groups, query groups), optional
+        As for :func:`reidrisk.measure.random_user`: there is an assignment for each group, with what the attack has
+        learnt from all targets.
 
     Examples
     --------
@@ -75,32 +83,65 @@ def matching(
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
     used = fresh_seed() if seed is None else seed
-    attack.fit(targets).look_around(queries)
-    optimal = max(len(targets), len(queries)) <= DENSE_LIMIT
-    matrix = _scores(attack, queries, len(targets)) if optimal else None
+    parts = None if groups is None else checked_groups(groups, len(targets), len(queries))
+    attack.fit(targets)
     right, answered = (np.zeros(len(queries), dtype=np.int64) for _ in range(2))
-    for number in range(orders):
-        rng = stream(used, "matching order", number)
-        order = rng.permutation(len(targets))
-        if matrix is not None:
-            link = _assigned(matrix, order, rng)
-        else:
-            link = _by_candidates(attack, queries, order, candidates, rng)
-        right += (link == known.target) & (link >= 0)
-        answered += link >= 0
+    optimal = True
+    for block, (view, asked, target_rows, query_rows) in enumerate(_views(attack, targets, queries, parts)):
+        dense = max(len(target_rows), len(query_rows)) <= DENSE_LIMIT
+        matrix = _scores(view, asked, len(target_rows)) if dense else None
+        optimal &= dense
+        for number in range(orders):
+            rng = stream(used, "matching order", block * orders + number)
+            order = rng.permutation(len(target_rows))
+            if matrix is not None:
+                link = _assigned(matrix, order, rng)
+            else:
+                link = _by_candidates(view, asked, order, candidates, rng)
+            right[query_rows] += (target_rows[link] == known.target[query_rows]) & (link >= 0)
+            answered[query_rows] += link >= 0
     silent = 1.0 - int(answered.sum()) / (orders * len(queries))
     risk = risk_of(right / orders, silent, attack, targets, queries, known, level)
+    assumptions = _assumptions(known, optimal, orders, queries)
+    if parts is not None:
+        risk, assumptions = replace(risk, baseline=_guessed(parts, known)), (*assumptions, _in_groups(parts))
     about = range_in_words(risk.rate, risk.low, risk.high)
     return replace(
         risk,
         setting="matching",
         everyone=True,
         seed=used,
-        assumptions=_assumptions(known, optimal, orders, queries),
+        assumptions=assumptions,
         reading=(
             f"An attacker who sees all records at once links {people_in_words(risk.rate)} correctly ({about}); "
             f"guessing blindly would link {in_words(risk.baseline)}."
         ),
+    )
+
+
+def _views(
+    attack: Attack[Any], targets: Any, queries: Any, groups: Groups | None
+) -> Iterator[tuple[Any, Any, Ints, Ints]]:
+    """Yield, for each group, the fitted attack narrowed to it, its queries, and the rows of its targets and queries."""
+    if groups is None:
+        yield attack.look_around(queries), queries, np.arange(len(targets)), np.arange(len(queries))
+        return
+    for target_rows, query_rows in groups.parts():
+        asked = queries.take(query_rows)
+        yield attack.narrowed(target_rows).look_around(asked), asked, target_rows, query_rows
+
+
+def _guessed(groups: Groups, known: Truth) -> float:
+    """Return how many links are right if each query is linked to a random target of its group."""
+    same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
+    return float(np.where(same, 1.0 / np.maximum(groups.sizes[groups.query], 1), 0.0).mean())
+
+
+def _in_groups(groups: Groups) -> str:
+    sizes = np.where(groups.query >= 0, groups.sizes[groups.query], 0)
+    return (
+        f"Only targets of the record's own group were candidates: {int((groups.sizes > 0).sum()):,} groups, "
+        f"{float(sizes.mean()):,.1f} targets in a record's group on average."
     )
 
 
