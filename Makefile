@@ -29,7 +29,7 @@ docs: $(VENV)/.developer ## Build the documentation into site/
 bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against what a user would use instead
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-studies: $(VENV)/.user ## Run the published experiments again, smaller, into studies-out/ (about 15 minutes)
+studies: $(VENV)/.user ## Run the published experiments again, smaller, into studies-out/ (about 20 minutes)
 	$(BIN)/reidrisk study run carey-fig2 --users 1000000 --out studies-out
 	$(BIN)/reidrisk study run carey-fig4 --out studies-out
 	$(BIN)/reidrisk study run carey-information --out studies-out

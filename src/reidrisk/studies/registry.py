@@ -142,7 +142,7 @@ _ALL = (
         "Topics API: a better attacker over time",
         "jha, Figure 3, with our attack",
         jha.USERS,
-        (5.0, 45_000.0),
+        (55.0, 45_000.0),
         jha_bayes.curves_of_bayes,
     ),
     Study(
@@ -150,7 +150,7 @@ _ALL = (
         "Topics API: do the attacker's probabilities hold?",
         "our attack, on the populations of jha",
         jha.USERS,
-        (3.0, 20_000.0),
+        (40.0, 20_000.0),
         jha_bayes.calibration,
     ),
     Study(
@@ -158,7 +158,7 @@ _ALL = (
         "Topics API: proposed changes, risk and loss",
         "jha, Section 9.2",
         jha.USERS,
-        (10.0, 50_000.0),
+        (45.0, 50_000.0),
         jha_improvements.improvements,
     ),
     Study(
@@ -166,7 +166,7 @@ _ALL = (
         "Topics API: what the paper assumes away",
         "jha, Section 9",
         jha.USERS,
-        (10.0, 60_000.0),
+        (50.0, 60_000.0),
         jha_limits.limits,
     ),
     Study(
