@@ -62,14 +62,15 @@ class Ids:
     def add(self, cells: Any, first_row: int) -> None:
         """Take the ids of the rows from ``first_row`` (counted from 0) on."""
         import pyarrow as pa
+        import pyarrow.compute as pc  # not loaded with pyarrow itself
 
         if pa.types.is_dictionary(cells.type):
             cells = cells.dictionary_decode()
         lacking = cells.is_null()
         if self._is_text:
             cells = cells.cast(pa.large_string())
-            lacking = pa.compute.or_kleene(lacking, pa.compute.equal(cells, ""))
-        if cells.null_count or (self._is_text and pa.compute.any(lacking).as_py()):
+            lacking = pc.or_kleene(lacking, pc.equal(cells, ""))
+        if cells.null_count or (self._is_text and pc.any(lacking).as_py()):
             row = int(np.argmax(lacking.fill_null(True).to_numpy(zero_copy_only=False)))
             raise DataError(
                 f"{cell(self._name, first_row + row, self._column)} has no user id; drop the row or name it"

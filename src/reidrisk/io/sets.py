@@ -145,12 +145,13 @@ def _cells(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
     """Return the row, the place in the list and the value of every cell; a plain column is a list of one."""
     import pyarrow as pa
+    import pyarrow.compute as pc  # not loaded with pyarrow itself
 
     rows = np.arange(len(cells), dtype=np.int64)
     place = np.zeros(len(cells), dtype=np.int64)
     values = cells
     if pa.types.is_nested(cells.type):
-        lengths = pa.compute.list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        lengths = pc.list_value_length(cells).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         rows = np.repeat(rows, lengths)
         place = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         values = cells.flatten()

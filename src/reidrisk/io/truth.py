@@ -74,6 +74,7 @@ def read_truth(path: PathLike, pair: Pair) -> npt.NDArray[np.int64]:
 def _ids(table: Table, column: str, known: UserIds) -> tuple[UserIds, npt.NDArray[np.int64]]:
     """Return the ids that a column states, and the rows that state one."""
     import pyarrow as pa
+    import pyarrow.compute as pc  # not loaded with pyarrow itself
 
     kind = table.types[column]
     if not pa.types.is_null(kind) and holds_text(kind) != is_text(known):
@@ -84,7 +85,7 @@ def _ids(table: Table, column: str, known: UserIds) -> tuple[UserIds, npt.NDArra
         values = values.cast(pa.large_string() if is_text(known) else pa.int64())
     elif holds_text(kind):
         values = values.cast(pa.large_string())
-        values = pa.compute.if_else(pa.compute.equal(values, ""), None, values)
+        values = pc.if_else(pc.equal(values, ""), None, values)
     rows = np.flatnonzero(values.is_valid().to_numpy())
     values = values.drop_null()
     ids = Ids(table.name, column, values.type, len(values))
