@@ -33,6 +33,7 @@ from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult
 __all__ = ["figure_1", "figure_3", "figure_8"]
 
 _WORDS = {"single": "topics", "within": "pairs within a week", "across": "pairs across weeks"}
+_PRINTED = drawing.Style("#52606d", dash=(2, 4), shape="square")
 
 
 def figure_1(users: int, seed: int, progress: Progress) -> StudyResult:
@@ -52,7 +53,7 @@ def figure_1(users: int, seed: int, progress: Progress) -> StudyResult:
         points = {rank: tuple(float(row[c]) for c in ("ours", "low", "high")) for rank, row in enumerate(mine, 1)}
         printed = {rank: (float(row["published"]),) * 3 for rank, row in enumerate(mine, 1)}
         drawn.append(line(f"{words.capitalize()}, ours", style, points))  # type: ignore[arg-type]
-        drawn.append(line(f"{words.capitalize()}, printed", replace(drawing.PUBLISHED, dash=(1, 4)), printed))
+        drawn.append(line(f"{words.capitalize()}, printed", _PRINTED, printed))
     compared = []
     for kind, words in _WORDS.items():
         mine = [row for row in ours if row["kind"] == kind]
@@ -244,10 +245,11 @@ def figure_8(users: int, seed: int, progress: Progress) -> StudyResult:
         for (i, j), printed in pairs.items()
     ]
     drawn = []
-    for kind, style in zip(STATIONARY, drawing.ATTACKS, strict=False):
+    # Steps are at most two weeks apart; they stay in the table.
+    for kind, style in zip(("single", "within"), drawing.ATTACKS, strict=False):
         for name, column in (("ours", "ours"), ("printed", "published")):
             points = _missing_by_lag([row for row in rows if row["statistics"] == kind], column)
-            look = style if name == "ours" else replace(style, color=drawing.PUBLISHED.color, band=False)
+            look = style if name == "ours" else replace(_PRINTED, shape=style.shape)
             drawn.append(line(f"{_WORDS[kind].capitalize()}, {name}", look, points))
     why = (
         "Our people's habits do not change, so what is missing to 1 is that weeks are counted on so many users; the "
