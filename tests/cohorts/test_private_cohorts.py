@@ -172,6 +172,21 @@ def test_more_users_bring_the_decisions_of_the_exact_counts(model):
     assert cohorts.UsersNeeded.from_json(found.to_json()) == found
 
 
+def test_beyond_chance_blocks_hardly_anything_needlessly():
+    rng = np.random.default_rng(8)
+    chance = np.full((41, 20), 0.03)
+    chance[:4, 0] = 0.5
+    counts = count_visits(*population(rng, [200] * 40, chance, without=200))
+    budget = {"epsilon": 0.5, "delta": 1e-9, "t": 0.1, "runs": 4}
+    plain, sure = (
+        cohorts.users_needed(counts, [8_200, 80_000, 800_000], rule=rule, **budget) for rule in ("plain", "chance")
+    )
+    assert plain.needless[0] > 20
+    assert max(sure.needless) < 0.5
+    assert sure.agreement[0] >= sure.baseline - 0.02
+    assert sure.missed[-1] == 0.0
+
+
 def test_real_noise_differs_from_run_to_run_and_says_what_it_protects():
     rng = np.random.default_rng(7)
     assignment, visited = population(rng, [200, 200], np.full((3, 2), 0.3))

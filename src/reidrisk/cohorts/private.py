@@ -135,8 +135,10 @@ def private_sensitivity(
     return _found(measured, names, t, level, fdr, statement, drawn)
 
 
-def private_decisions(measured: CentralCounts | LocalCounts, t: float) -> npt.NDArray[np.bool_]:
-    """Tell which cohorts are sensitive by the plain definition, as far as the noisy counts show.
+def private_decisions(
+    measured: CentralCounts | LocalCounts, t: float, rule: Literal["plain", "chance"] = "plain", fdr: float = 0.05
+) -> npt.NDArray[np.bool_]:
+    """Tell which cohorts are sensitive as far as the noisy counts show: by the plain definition, or beyond chance.
 
     Examples
     --------
@@ -146,7 +148,12 @@ def private_decisions(measured: CentralCounts | LocalCounts, t: float) -> npt.ND
     """
     m = measured.sizes.size - 1
     blocks = _blocks(m, measured)
-    return np.concatenate([(measured.frequencies(rows).gap.max(axis=1) > t) for rows in blocks])
+    plain = np.concatenate([(measured.frequencies(rows).gap.max(axis=1) > t) for rows in blocks])
+    if rule == "plain":
+        return plain
+    tails = [measured.tails(rows, t) for rows in blocks]
+    p = np.concatenate([np.minimum(part.min(axis=1) * part.shape[1], 1.0) for part in tails])
+    return plain & discoveries(p, fdr)
 
 
 def _found(

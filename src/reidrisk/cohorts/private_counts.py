@@ -115,7 +115,7 @@ class CentralCounts:
         count = self.visits[rows][row, category].astype(np.float64)
         margin = _z(NUISANCE) * self.sigma * math.sqrt(self.sizes.size - 1)
         rest = np.maximum(self.n_users - size - margin, 1.0)
-        others = np.clip(self.visits[:, category].sum(axis=0) - count + margin, 0.0, rest)
+        others = np.clip(self.visits.sum(axis=0)[category] - count + margin, 0.0, rest)
         bound = np.ones(row.size)
         some = others < rest
         bound[some] = betainccinv(others[some] + 1.0, (rest - others)[some], NUISANCE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class UsersNeeded(Result):
     t: float
     runs: int
     seed: int
+    rule: str = "plain"
     baseline: float = 0.0
     assumptions: tuple[str, ...] = ()
     reading: str = ""
@@ -72,6 +74,7 @@ def users_needed(
     runs: int = 5,
     most_categories: int | None = None,
     seed: int = 0,
+    rule: Literal["plain", "chance"] = "plain",
 ) -> UsersNeeded:
     """Compare decisions by noisy counts with the exact ones, as if there were more (or fewer) users like these.
 
@@ -90,6 +93,9 @@ def users_needed(
         Share of cohorts that should be on the right side. The last cohorts lie next to t, and may never agree.
     runs, seed : int
         Simulated measurements for each number, and their seed.
+    rule : {"plain", "chance"}
+        How noisy counts decide: by the plain definition, or where a gap above t is beyond chance and noise. Exact
+        counts decide by the plain definition.
 
     Examples
     --------
@@ -109,6 +115,8 @@ def users_needed(
         raise OptionError("users must be whole numbers that ascend, and there must be at least one")
     if model not in ("central", "local"):
         raise OptionError(f"model must be 'central' or 'local', not {model!r}")
+    if rule not in ("plain", "chance"):
+        raise OptionError(f"rule must be 'plain' or 'chance', not {rule!r}")
     if model == "central" and delta is None:
         raise OptionError("the central model needs a delta, well below 1/users, such as 1e-9")
     exact = exceeding(counts, gaps(counts), t)
@@ -129,7 +137,7 @@ def users_needed(
                 measured = central_counts(many, seen, sigma, own)
             else:
                 measured = simulated_answers(many, seen, epsilon, stream(seed, f"answers of {n} users", run))
-            sides[i, run] = private_decisions(measured, t)
+            sides[i, run] = private_decisions(measured, t, rule)
     right = sides == exact
     agreement = right.mean(axis=(1, 2))
     ends = [mean_interval(part.ravel()) for part in right]
@@ -152,6 +160,7 @@ def users_needed(
         t=float(t),
         runs=int(runs),
         seed=seed,
+        rule=rule,
         baseline=float(max(exact.mean(), 1.0 - exact.mean())),
         assumptions=(
             "more users are users like these: every frequency stays as it is, and so do the exact decisions",

@@ -36,7 +36,7 @@ def private(users: int, seed: int, progress: Progress) -> StudyResult:
     progress : callable
         Is told what is done.
     """
-    steps = Steps(progress, 2.0 + len(SETTINGS))
+    steps = Steps(progress, 4.0 + len(SETTINGS))
     steps.begin("read what people visited", 2.0)
     browsing, _ = all_browsing(users, seed)
     people = next((each for each in browsing if each.name == "msweb"), browsing[0])
@@ -46,6 +46,11 @@ def private(users: int, seed: int, progress: Progress) -> StudyResult:
         steps.begin(name, 1.0)
         needed = cohorts.users_needed(counts, NUMBERS, epsilon, delta, model, T, wanted=0.95, seed=seed)
         found.append((name, needed))
+    steps.begin("decide beyond chance", 2.0)
+    sure = [
+        (name, cohorts.users_needed(counts, NUMBERS, e, delta, model, T, 0.95, runs=1, seed=seed, rule="chance"))
+        for name, model, e, delta in SETTINGS[::2]
+    ]
     drawn = [
         line(
             name,
@@ -66,21 +71,16 @@ def private(users: int, seed: int, progress: Progress) -> StudyResult:
         reference="floc, Use of synced Chrome history",
         users=users,
         seed=seed,
-        rows=tuple(row for name, one in found for row in _rows(name, one)),
+        rows=tuple(row for name, one in [*found, *sure] for row in _rows(name, one)),
         lines=(*drawn, guess),
         x_title="users, millions",
         x_log=True,
         x_ticks=(0.1, 1, 10, 100, 1000),
         y_title="cohorts decided as by exact counts",
         y_linear=True,
-        comparisons=tuple(
-            Comparison(
-                f"users until 95 % of the decisions are those of exact counts: {name.lower()}",
-                "not measured ('work to build alternative approaches')",
-                f"{one.needed:,}" if one.needed else f"more than {NUMBERS[-1]:,}",
-                _why(one),
-            )
-            for name, one in found
+        comparisons=(
+            *(_plain(name, one) for name, one in found),
+            *(_sure(name, one) for name, one in sure),
         ),
         assumptions=(
             people.note,
@@ -88,8 +88,27 @@ def private(users: int, seed: int, progress: Progress) -> StudyResult:
             f"at t = {T:g}; frequencies stay as they are while users are multiplied.",
             "Central: discrete Gaussian noise on every size and count, (epsilon, 1e-9) for one user with all "
             "categories. Local: one random question a user, randomised response. Noise is simulated, five times each.",
-            "Decisions are by the plain definition: the largest of many noisy gaps against t.",
+            "Decisions are by the plain definition, the largest of many noisy gaps against t, unless they are called "
+            "beyond chance (one run each).",
         ),
+    )
+
+
+def _plain(name: str, one: UsersNeeded) -> Comparison:
+    return Comparison(
+        f"users until 95 % of the decisions are those of exact counts: {name.lower()}",
+        "not measured ('work to build alternative approaches')",
+        f"{one.needed:,}" if one.needed else f"more than {NUMBERS[-1]:,}",
+        _why(one),
+    )
+
+
+def _sure(name: str, one: UsersNeeded) -> Comparison:
+    return Comparison(
+        f"the same, blocking only what is beyond chance and noise: {name.lower()}",
+        "not measured",
+        f"{one.needed:,}" if one.needed else f"more than {NUMBERS[-1]:,}",
+        f"{_why(one)} Errors go the other way: cohorts are missed until the noise is small.",
     )
 
 
@@ -104,6 +123,7 @@ def _rows(name: str, one: UsersNeeded) -> list[Row]:
     return [
         {
             "noise": name,
+            "rule": one.rule,
             "model": one.model,
             "epsilon": one.epsilon,
             "delta": one.delta,
