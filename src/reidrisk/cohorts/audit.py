@@ -150,7 +150,7 @@ def _plain(profile: EmptyProfile) -> dict[str, float]:
 
 
 def _histogram(found: Sensitivity) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Count gaps in bins of a hundredth, or of so many that there are not too many bins; 0 and t are edges."""
+    """Count gaps in bins of a hundredth, or of a few so that there are not too many bins; 0 is an edge."""
     step = 1
     low, high = math.floor(100 * float(found.gap.min())), math.floor(100 * float(found.gap.max())) + 1
     while (high - low) / step > _MOST_BINS:
