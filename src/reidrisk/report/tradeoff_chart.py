@@ -12,7 +12,7 @@ from reidrisk.report.scales import RateScale, rate_scale
 from reidrisk.results import Risk
 from reidrisk.wording import two_digits
 
-__all__ = ["STYLES", "amount_text", "risk_of", "strategy_label", "tradeoff_chart"]
+__all__ = ["STYLES", "amount_text", "risk_of", "strategy_label", "tradeoff_chart", "tradeoff_layers"]
 
 _GREY = "#52606d"
 _HEIGHT = 400
@@ -74,6 +74,11 @@ def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool =
     narrow : bool
         Leave less room for labels, for a phone.
     """
+    return drawing.finished(tradeoff_layers(surface, attack, narrow), _HEIGHT)
+
+
+def tradeoff_layers(surface: Tradeoff, attack: str = "scoreboard", narrow: bool = False, title: str = "") -> Any:
+    """Return the chart before it has its size and looks, to be put beside others; ``title`` replaces its own."""
     alt = drawing.altair()
     scale = rate_scale([risk_of(p, attack).rate for p in surface.points] + [surface.guess])
     x = _regret_axis(surface, narrow)
@@ -111,7 +116,7 @@ def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool =
         .encode(x=x, y=y, order="rate:Q")
     )
     heading = alt.TitleParams(
-        f"people found by the attacker ({attack})",
+        title or f"people found by the attacker ({attack})",
         subtitle="yellow: what no other choice beats in both",
         anchor="start",
         frame="group",
@@ -123,7 +128,7 @@ def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool =
         offset=12,
     )
     parts = [path, *lines, plain, best, *_ends(surface, x, y, scale)]
-    return drawing.finished(alt.layer(*parts).properties(title=heading), _HEIGHT)
+    return alt.layer(*parts).properties(title=heading)
 
 
 def _row(point: TradeoffPoint, order: int, attack: str, scale: RateScale, front: bool) -> dict[str, Any]:

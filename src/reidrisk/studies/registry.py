@@ -12,6 +12,7 @@ from reidrisk.studies import (
     floc,
     floc_private,
     floc_weeks,
+    galozy,
     jha,
     jha_bayes,
     jha_improvements,
@@ -243,6 +244,7 @@ _ALL = (
         (8.0, 2.0),
         floc_private.private,
     ),
+    *galozy.ALL,
 )
 
 STUDIES = {study.name: study for study in _ALL}
