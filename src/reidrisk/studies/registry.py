@@ -10,6 +10,7 @@ from reidrisk.studies import (
     dick,
     dick_users,
     floc,
+    floc_chrome,
     floc_private,
     floc_weeks,
     galozy,
@@ -226,7 +227,7 @@ _ALL = (
         "floc; Chrome's table 1.0.6",
         100_000,
         (1.0, 20.0),
-        floc.chrome_table,
+        floc_chrome.chrome_table,
     ),
     Study(
         "floc-weeks",
