@@ -29,7 +29,7 @@ docs: $(VENV)/.developer ## Build the documentation into site/
 bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against what a user would use instead
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-studies: $(VENV)/.user ## Run the published experiments again, smaller, into studies-out/ (about 20 minutes)
+studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 20 minutes)
 	$(BIN)/reidrisk study run carey-fig2 --users 1000000 --out studies-out
 	$(BIN)/reidrisk study run carey-fig4 --out studies-out
 	$(BIN)/reidrisk study run carey-information --out studies-out
@@ -37,6 +37,8 @@ studies: $(VENV)/.user ## Run the published experiments again, smaller, into stu
 	  echo "== jha-$$name"; $(BIN)/reidrisk study run jha-$$name --out studies-out || exit 1; done
 	@for name in thresholds chrome weeks private; do \
 	  echo "== floc-$$name"; $(BIN)/reidrisk study run floc-$$name --out studies-out || exit 1; done
+	@for name in fig1 fig6 fig7 fig8 fig9 fig10 fig11; do \
+	  echo "== galozy-$$name"; $(BIN)/reidrisk study run galozy-$$name --out studies-out || exit 1; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -45,9 +47,13 @@ $(VENV)/.user: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable ".[report]"
 	@touch $@
 
+$(VENV)/.studies: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable ".[report,bandits]"
+	@touch $@ $(VENV)/.user
+
 $(VENV)/.developer: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable ".[report,dev]"
-	@touch $@ $(VENV)/.user
+	@touch $@ $(VENV)/.user $(VENV)/.studies
 
 chromium: ## Install Debian's Chromium for the report test, where that is allowed
 	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 \

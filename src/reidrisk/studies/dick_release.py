@@ -54,6 +54,7 @@ class Size:
     types: int
     steps: int
     trials: int
+    learning_rate: float = 0.1
 
     def told(self) -> str:
         """Say it, beside what was published."""
@@ -66,11 +67,12 @@ def size_of(users: int) -> Size:
     Examples
     --------
     >>> size_of(1_000_000)
-    Size(types=50, steps=250, trials=3)
+    Size(types=50, steps=250, trials=3, learning_rate=0.2)
     >>> size_of(10_000_000)
-    Size(types=500, steps=2000, trials=10)
+    Size(types=500, steps=2000, trials=10, learning_rate=0.1)
     """
-    return Size(500, 2000, 10) if users >= FULL_SIZE else Size(50, 250, 3)
+    # A short schedule gets further with a higher rate.
+    return Size(500, 2000, 10) if users >= FULL_SIZE else Size(50, 250, 3, learning_rate=0.2)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,14 @@ def fitted(users: int, seed: int, trial: int = 0, public: bool = False) -> TypeM
     size = size_of(users)
     targets = public_release() if public else measured(users, seed)
     assert targets is not None
-    return TypeMixture.fit(targets, size.types, EPOCHS, seed * size.trials + trial, steps=size.steps)
+    return TypeMixture.fit(
+        targets,
+        size.types,
+        EPOCHS,
+        seed * size.trials + trial,
+        steps=size.steps,
+        learning_rate=size.learning_rate,
+    )
 
 
 def public_release() -> Statistics | None:
