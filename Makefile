@@ -37,6 +37,8 @@ studies: $(VENV)/.studies ## Run the published experiments again, smaller, into 
 	  echo "== jha-$$name"; $(BIN)/reidrisk study run jha-$$name --out studies-out || exit 1; done
 	@for name in thresholds chrome weeks private; do \
 	  echo "== floc-$$name"; $(BIN)/reidrisk study run floc-$$name --out studies-out || exit 1; done
+	@for name in fig1 fig3 fig5 fig6 fig8; do \
+	  echo "== dick-$$name"; $(BIN)/reidrisk study run dick-$$name --out studies-out || exit 1; done
 	@for name in fig1 fig6 fig7 fig8 fig9 fig10 fig11; do \
 	  echo "== galozy-$$name"; $(BIN)/reidrisk study run galozy-$$name --out studies-out || exit 1; done
 
@@ -48,7 +50,7 @@ $(VENV)/.user: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.studies: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable ".[report,bandits]"
+	$(PIP) --editable ".[report,bandits,release]"
 	@touch $@ $(VENV)/.user
 
 $(VENV)/.developer: pyproject.toml constraints.txt | $(VENV)/bin/python

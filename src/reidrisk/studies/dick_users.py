@@ -48,7 +48,7 @@ def figure_5(users: int, seed: int, progress: Progress) -> StudyResult:
     why = (
         "The model is told pairs of neighbouring weeks only. A type says what its users like, not how long: given the "
         "type, weeks are independent, so over four weeks its users show more distinct topics than people who keep "
-        f"favourites, as ours do. {size.told()}."
+        f"favourites, as ours do; fewer types, more so. {size.told()}."
     )
     return StudyResult(
         name="dick-fig5",
