@@ -4,6 +4,7 @@ from reidrisk.report import charts
 from reidrisk.report.charts import save_chart
 from reidrisk.report.cohorts import render_cohorts, write_cohorts
 from reidrisk.report.html import render, write
+from reidrisk.report.tradeoff import render_tradeoff, write_tradeoff
 from reidrisk.report.validation import render_internal, render_public, write_internal, write_public
 
 __all__ = [
@@ -12,9 +13,11 @@ __all__ = [
     "render_cohorts",
     "render_internal",
     "render_public",
+    "render_tradeoff",
     "save_chart",
     "write",
     "write_cohorts",
     "write_internal",
     "write_public",
+    "write_tradeoff",
 ]
