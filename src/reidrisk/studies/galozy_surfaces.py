@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 LAPLACE, COUNTS, SVD = "laplace", "laplace on counts", "svd"
 """What is put on top: as the text says, on counts before rows are divided by their sums, and fewer singular values."""
 
+_QUERIES = 1_000  # attacks at a point, where there are few users, as in bandits.tradeoff
 Tell = Callable[[str, float], None]
 
 
@@ -126,12 +127,13 @@ def _counted(
     records = behaviour.records
     env = LatentBandit(records, bandits.hard_rewards(len(behaviour.states)))
     cells = bandits.cell_weights(records)
+    draws = max(1, -(-_QUERIES // (len(records) * like.releases)))  # the same known cells as in the other trade-off
     points: list[TradeoffPoint] = []
     for strategy in strategies:
         base = bandits.anonymise(records, strategy, behaviour.profiles, like.seed)
         for amount in amounts:
             shared = noisy_counts(base, records, amount, cells)
-            risk = bandits.deanonymisation(records, shared, like.n_aux, like.alpha, like.seed, weights=cells)
+            risk = bandits.deanonymisation(records, shared, like.n_aux, like.alpha, like.seed, cells, draws=draws)
             regret = bandits.regret(env, shared.records, like.runs, like.steps, like.seed)
             near = bandits.ads(records, shared, cells)
             points.append(TradeoffPoint(base.name, LAPLACE, amount, regret, risk, None, near))
