@@ -13,9 +13,18 @@ from reidrisk.release import PUBLISHED, Statistics, TypeMixture
 from reidrisk.release.validate_errors import compare, frequencies, noise_of, popularity_alone
 from reidrisk.release.validate_internal import distinct_tokens, pearson, stationarity
 
-pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
+torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 
 N_USERS = 12_347
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """These models are tiny: threads would wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def random_sets(seed, n=40, epochs=3, k=3, n_tokens=6, short=0.3):

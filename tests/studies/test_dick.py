@@ -9,7 +9,7 @@ from reidrisk.studies.dick_printed import ACROSS, SINGLE, STATIONARY, WITHIN
 from reidrisk.studies.dick_release import size_of
 from reidrisk.studies.writing import as_csv, as_markdown
 
-pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
+torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 
 USERS = 3_000
 COLUMNS = {
@@ -19,6 +19,15 @@ COLUMNS = {
     "dick-fig6": "model of,attack,users,epochs,rate,low,high,deviation,baseline,targets,queries,trials",
     "dick-fig8": "statistics,first,second,published,ours",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """These models are tiny: threads would wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
