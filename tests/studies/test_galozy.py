@@ -11,13 +11,14 @@ from reidrisk import bandits, studies
 from reidrisk.errors import OptionError
 from reidrisk.studies import galozy, galozy_figures, galozy_people
 from reidrisk.studies.data import MissingDataError, data_file
-from reidrisk.studies.galozy_claims import cheapest, noise_range, price
+from reidrisk.studies.galozy_choices import cheapest, mixture, price
+from reidrisk.studies.galozy_claims import noise_range
 from reidrisk.studies.galozy_figures import figure_1, figure_6, figure_7
 from reidrisk.studies.galozy_people import Size
 from reidrisk.studies.galozy_surfaces import COUNTS, LAPLACE, SVD, counts_of, harmless_variance, noisy_counts, surfaces
 from reidrisk.studies.writing import as_csv, as_markdown
 
-TINY = Size(runs=8, steps=200, printed=2, finer=2, on_counts=2, ranks=2, cells=2)
+TINY = Size(runs=10, steps=400, printed=2, finer=2, on_counts=2, ranks=2, cells=2)
 FIGURES = (1, 6, 7, 8, 9, 10, 11)
 
 
@@ -164,6 +165,20 @@ def test_the_cheapest_is_safe_enough_and_no_safe_one_is_cheaper(found):
     assert share == pytest.approx((point.regret.mean - found[LAPLACE].least_regret) / (
         found[LAPLACE].blind_regret - found[LAPLACE].least_regret))  # fmt: skip
     assert share <= 0.0 + 1e-9  # the true matrices are among the choices
+
+
+def test_a_coin_between_two_choices_has_their_mean_risk_and_regret(found):
+    points = [p for p in found[LAPLACE].points if p.strategy == "own"]
+    a, b = points[0], points[-1]  # found most often, and least
+    half = (a.risk.rate + b.risk.rate) / 2
+    both = mixture([a, b], half)
+    assert both.mean == pytest.approx((a.regret.mean + b.regret.mean) / 2)
+    assert both.per_run == pytest.approx((a.regret.per_run + b.regret.per_run) / 2)
+    assert both.mean == pytest.approx(both.per_run.mean())
+    low, high = both.minus(mixture([b], half))
+    assert low <= both.mean - b.regret.mean <= high
+    assert mixture([a], half) is None
+    assert mixture([a, b], 1.0).mean == pytest.approx(a.regret.mean)
 
 
 def test_a_claim_that_fails_is_said_to_fail(found):

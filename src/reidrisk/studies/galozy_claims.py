@@ -7,14 +7,17 @@ from collections.abc import Callable, Sequence
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.report.tradeoff_chart import amount_text, strategy_label
+from reidrisk.studies.galozy_choices import mixture, price
 from reidrisk.studies.galozy_people import People
 from reidrisk.studies.galozy_surfaces import COUNTS, LAPLACE, SVD, harmless_variance
 from reidrisk.studies.study import Comparison
 from reidrisk.wording import percent, two_digits
 
-__all__ = ["cheapest", "claims", "noise_range", "price"]
+__all__ = ["claims", "noise_range"]
 
 Surfaces = dict[str, Tradeoff]
+Verdict = tuple[str, float, int]
+"""Where, at which limit, and whether the claim holds (1), its opposite (-1), or neither beyond the interval (0)."""
 
 _AT_MOST = (0.05, 0.1, 0.2, 0.3, 0.5)
 """Probabilities of de-anonymisation at which the cheapest choices are compared."""
@@ -45,20 +48,6 @@ def claims(people: People, found: Surfaces) -> tuple[Comparison, ...]:
         _stronger(found),
     )
     return tuple(Comparison(c.quantity, c.published, c.ours, people.why(c.why)) for c in compared)
-
-
-def cheapest(points: Sequence[TradeoffPoint], at_most: float) -> TradeoffPoint | None:
-    """Return the point of least regret among those at which at most a share ``at_most`` is found."""
-    safe = [p for p in points if p.risk.rate <= at_most]
-    return min(safe, key=lambda p: p.regret.mean) if safe else None
-
-
-def price(surface: Tradeoff, at_most: float) -> tuple[float, TradeoffPoint] | None:
-    """Return how far the cheapest choice is from the true matrices to blind choice, from 0 to 1, and that choice."""
-    best = cheapest(surface.points, at_most)
-    if best is None:
-        return None
-    return (best.regret.mean - surface.least_regret) / (surface.blind_regret - surface.least_regret), best
 
 
 def noise_range(people: People, found: Surfaces) -> tuple[Comparison, ...]:
@@ -110,32 +99,41 @@ def _families(
     theirs: Callable[[TradeoffPoint], bool],
 ) -> Comparison:
     """Compare the cheapest of two kinds of strategies at several probabilities, run by run."""
-    texts, verdicts = [], []
+    texts: list[str] = []
+    verdicts: list[Verdict] = []
     for noise in (LAPLACE, COUNTS):
         points = found[noise].points
-        for at_most in _AT_MOST:
-            a = cheapest([p for p in points if ours(p)], at_most)
-            b = cheapest([p for p in points if theirs(p)], at_most)
-            if a is None or b is None:
-                verdicts.append((noise, at_most, 0 if a is b else 1 if b is None else -1))
-                continue
-            gap = bandits.compare(a.regret, b.regret)
-            verdicts.append((noise, at_most, 1 if gap.high < 0 else -1 if gap.low > 0 else 0))
-            if at_most in (0.1, 0.3):
-                texts.append(
-                    f"{noise}, at most {percent(at_most)} found: {a.regret.mean:,.0f} for {b.regret.mean:,.0f} "
-                    f"({gap.low:+,.0f} to {gap.high:+,.0f})"
-                )
+        found_here = _compared(noise, [p for p in points if ours(p)], [p for p in points if theirs(p)])
+        texts += found_here[0]
+        verdicts += found_here[1]
     return Comparison(quantity, published, "; ".join(texts) or "neither gets there", _verdict(verdicts))
 
 
-def _verdict(verdicts: Sequence[tuple[str, float, int]]) -> str:
+def _compared(
+    name: str, ours: Sequence[TradeoffPoint], theirs: Sequence[TradeoffPoint]
+) -> tuple[list[str], list[Verdict]]:
+    """Return what two kinds of choices cost at each limit, and 1 where ours is cheaper beyond the interval."""
+    texts, verdicts = [], []
+    for at_most in _AT_MOST:
+        a, b = mixture(ours, at_most), mixture(theirs, at_most)
+        if a is None or b is None:
+            verdicts.append((name, at_most, 0 if a is b else 1 if b is None else -1))
+            continue
+        low, high = a.minus(b)
+        verdicts.append((name, at_most, 1 if high < 0 else -1 if low > 0 else 0))
+        if at_most in (0.1, 0.3):
+            gap = f"({low:+,.0f} to {high:+,.0f})"
+            texts.append(f"{name}, at most {percent(at_most)} found: {a.mean:,.0f} for {b.mean:,.0f} {gap}")
+    return texts, verdicts
+
+
+def _verdict(verdicts: Sequence[Verdict]) -> str:
     """Say at how many places the claim holds, beyond the interval, and where it does not."""
     wins = sum(v > 0 for _, _, v in verdicts)
     against = [f"{noise} at {percent(at)}" for noise, at, v in verdicts if v < 0]
     text = (
-        f"Cheapest choices at five limits ({', '.join(percent(a) for a in _AT_MOST)}), by paired runs: the claim holds "
-        f"beyond the interval at {wins} of {len(verdicts)} places"
+        f"Cheapest choices, or coins between two, at {', '.join(percent(a) for a in _AT_MOST)} found, by paired runs: "
+        f"the claim holds beyond the interval at {wins} of {len(verdicts)} places"
     )
     if against:
         return f"{text}, its opposite at {len(against)} ({', '.join(against)})."
@@ -143,21 +141,13 @@ def _verdict(verdicts: Sequence[tuple[str, float, int]]) -> str:
 
 
 def _laplace_against_svd(found: Surfaces) -> Comparison:
-    texts, verdicts = [], []
+    texts: list[str] = []
+    verdicts: list[Verdict] = []
     for name, chosen in (("one's own record", _is("own")), ("any strategy", lambda p: True)):
-        for at_most in _AT_MOST:
-            a = cheapest([p for p in found[LAPLACE].points if chosen(p)], at_most)
-            b = cheapest([p for p in found[SVD].points if chosen(p)], at_most)
-            if a is None or b is None:
-                verdicts.append((name, at_most, 0 if a is b else 1 if b is None else -1))
-                continue
-            gap = bandits.compare(a.regret, b.regret)
-            verdicts.append((name, at_most, 1 if gap.high < 0 else -1 if gap.low > 0 else 0))
-            if at_most in (0.1, 0.3):
-                texts.append(
-                    f"{name}, at most {percent(at_most)}: {a.regret.mean:,.0f} for {b.regret.mean:,.0f} "
-                    f"({gap.low:+,.0f} to {gap.high:+,.0f})"
-                )
+        sides = [[p for p in found[noise].points if chosen(p)] for noise in (LAPLACE, SVD)]
+        found_here = _compared(name, sides[0], sides[1])
+        texts += found_here[0]
+        verdicts += found_here[1]
     why = _verdict(verdicts) + " Without noise and with all singular values the two are the same."
     return Comparison("Laplace noise against truncated SVD", "Laplace clearly outperforms", "; ".join(texts), why)
 

@@ -78,13 +78,16 @@ def _diminishing(people: People, found: dict[tuple[str, str], Regret], strategy:
     """Compare what a shared matrix costs more than the true one, with hard and with easy rewards."""
     texts, shares = [], []
     for kind in ("hard", "easy"):
-        gap = bandits.compare(found[kind, strategy], found[kind, "own"])
-        shares.append(gap.difference / found[kind, "own"].baseline)
-        share = f"{100 * shares[-1]:.2g} % of blind choice"
-        texts.append(f"{kind}: {gap.difference:,.0f} ({gap.low:,.0f} to {gap.high:,.0f}), {share}")
-    verdict = "Less with easy rewards, as a share." if shares[1] < shares[0] else "Not less with easy rewards here."
+        gap, blind = bandits.compare(found[kind, strategy], found[kind, "own"]), found[kind, "own"].baseline
+        shares.append((gap.low / blind, gap.high / blind))
+        of_blind = f"{100 * gap.difference / blind:.2g} % of blind choice"
+        texts.append(f"{kind}: {gap.difference:,.0f} ({gap.low:,.0f} to {gap.high:,.0f}), {of_blind}")
+    hard, easy = shares
+    verdict = "These runs cannot tell which is less."
+    if easy[1] < hard[0] or hard[1] < easy[0]:
+        verdict = f"{'Less' if easy[1] < hard[0] else 'More'} with easy rewards, as a share and beyond the intervals."
     return Comparison(
-        f"what {strategy_label(strategy)} costs more than the true matrix",
+        f"{strategy_label(strategy)}: what it costs more than the true matrix",
         "accuracy has diminishing returns for easier rewards",
         "; ".join(texts),
         people.why(
