@@ -243,3 +243,21 @@ def test_bad_options_are_refused():
     assert cohorts.k_anonymity([4, 4, -1]) == 2
     with pytest.raises(DataError, match="no user has a cohort"):
         cohorts.k_anonymity([-1])
+
+
+@pytest.mark.parametrize(
+    ("indices", "indptr", "message"),
+    [
+        ([0, 10**9, 2], [0, 1, 2, 3], "user 1 names category 1000000000"),
+        ([0, -5, 2], [0, 1, 2, 3], "user 1 names category -5"),
+        ([0, 1, 2], [0, 2, 1, 3], "falls after user 1"),
+        ([0, 1, 2], [0, 1, 2, 9], "does not fit"),
+    ],
+)
+def test_a_sparse_matrix_that_points_outside_itself_is_refused(indices, indptr, message):
+    broken = sparse.csr_array((np.ones(3), [0, 1, 2], [0, 1, 2, 3]), shape=(3, 3))
+    broken.indices, broken.indptr = np.array(indices), np.array(indptr)
+    with pytest.raises(DataError, match=message):
+        cohorts.count_visits([0, 0, 0], broken)
+    with pytest.raises(DataError, match=message):
+        cohorts.private_sensitivity([0, 0, 0], broken, 1, 1.0, model="local")

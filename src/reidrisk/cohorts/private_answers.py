@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.cohorts.counts import checked_csr
 from reidrisk.cohorts.private_counts import LocalCounts
 from reidrisk.errors import DataError, OptionError
 from reidrisk.privacy import randomised_response
@@ -103,11 +104,16 @@ def sparse_visits(visited: Any) -> Any:
     from scipy import sparse
 
     try:
-        table = sparse.csr_array(visited)
+        given = visited if sparse.issparse(visited) else sparse.csr_array(visited)
     except (TypeError, ValueError) as error:
         raise DataError("visited must be a table of numbers, one row a user and one column a category") from error
-    table.sum_duplicates()
-    if table.nnz and not (table.data >= 0).all():
+    given = checked_csr(given)
+    if len(given.shape) != 2:
+        raise DataError(f"visited has the shape {given.shape}; give one row a user and one column a category")
+    if given.nnz and not (given.data >= 0).all():
         raise DataError("visited holds a value that is negative or no number; give 1 for a visit, 0 for none")
+    # Copies, since the caller's matrix stays as it is; truth values, since sums of small integers overflow.
+    table = sparse.csr_array((given.data > 0, given.indices.copy(), given.indptr.copy()), shape=given.shape)
+    table.sum_duplicates()
     table.eliminate_zeros()
     return sparse.csr_array((np.ones(table.nnz, dtype=np.int8), table.indices, table.indptr), shape=table.shape)
