@@ -4,11 +4,18 @@ import math
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import norm
 
 from reidrisk import cohorts
 from reidrisk.cohorts.counts import count_visits
-from reidrisk.cohorts.private_answers import ask_users, bounded_visits, lie_probability, simulated_answers
+from reidrisk.cohorts.private_answers import (
+    ask_users,
+    bounded_visits,
+    lie_probability,
+    simulated_answers,
+    sparse_visits,
+)
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.errors import DataError, OptionError
 from reidrisk.privacy import zcdp_delta
@@ -235,7 +242,74 @@ def test_noise_options_are_refused_where_nothing_is_noisy():
         cohorts.private_sensitivity([0, 1], [[1], [0]], 2, 1.0, 1e-6, seed=3)
 
 
+def test_sparse_visits_count_a_cell_once_and_leave_the_callers_matrix_alone():
+    twice = sparse.csr_array((np.array([128, 128, 0], dtype=np.uint8), [0, 0, 1], [0, 3]), shape=(1, 2))
+    assert sparse_visits(twice).toarray().tolist() == [[1, 0]]
+    assert twice.data.tolist() == [128, 128, 0]
+    assert twice.indices.tolist() == [0, 0, 1]
+
+
 def test_a_seeded_table_is_the_same_again():
     table = np.array([[3], [4]])
     one, two = (central_counts(np.array([10, 20]), table, 3.0, seed=5) for _ in range(2))
     assert (one.visits == two.visits).all()
+
+
+# What protects people is the real noise, which has no seed: these tests see whether it is there.
+
+
+def test_without_a_seed_users_lie_as_often_as_the_budget_says():
+    n, epsilon = 100_000, 1.0
+    found = ask_users(np.zeros(n, dtype=np.int64), np.ones((n, 1)), 1, epsilon)
+    truly = math.exp(epsilon) / (1 + math.exp(epsilon))
+    assert found.yes[0, 0] / n == pytest.approx(truly, abs=6 * math.sqrt(truly * (1 - truly) / n))
+    none = ask_users(np.zeros(n, dtype=np.int64), np.zeros((n, 1)), 1, epsilon)
+    assert none.yes[0, 0] / n == pytest.approx(1 - truly, abs=6 * math.sqrt(truly * (1 - truly) / n))
+
+
+def test_without_a_seed_every_size_and_count_has_the_noise_of_the_budget():
+    m, sigma = 4_000, 5.0
+    found = central_counts(np.zeros(m, dtype=np.int64), np.zeros((m, 1), dtype=np.int64), sigma)
+    for noise in (found.sizes, found.visits[:, 0]):
+        # The variance of m normal draws spreads by sigma^2 sqrt(2 / m).
+        assert noise.var() == pytest.approx(sigma**2, abs=6 * sigma**2 * math.sqrt(2 / m))
+        assert abs(noise.mean()) < 6 * sigma / math.sqrt(m)
+    # The whole way, not only this step: nobody visited anything, yet most of the released numbers are not 0.
+    seen = cohorts.private_sensitivity([0] * 500 + [1] * 500, np.zeros((1_000, 50)), 2, epsilon=1.0, delta=1e-6)
+    assert (seen.counts.visits > 0).mean() > 0.3
+
+
+def test_the_ends_of_the_rest_hold_it_through_the_noise():
+    sigma, m, rest = 400.0, 30, 30_000
+    inside = 0
+    for seed in range(300):
+        sizes, visits = np.full(m + 1, rest // m), np.full((m + 1, 1), rest // m // 5)
+        found = central_counts(sizes, visits, sigma, seed)
+        low, high = found.rest_ends(slice(0, 1), 0.025)
+        inside += bool(low[0, 0] <= 0.2 <= high[0, 0])
+    # Chance alone would give ends half a point away; the noise has a deviation of seven points.
+    assert inside / 300 > 0.92
+
+
+def test_tails_allow_for_noise_in_the_rest():
+    sizes, visits = np.array([5_000, *[200] * 100]), np.array([[1_000], *[[20]] * 100])
+    quiet = CentralCounts(sizes, visits, 1e-9).tails(slice(0, 1), 0.05)[0, 0]
+    assert quiet < 1e-4
+    # Noise of 20 in each of 100 cohorts can hide some 4 to 6 points of the rest: 20 % in the cohort may then be chance,
+    # though the noise of its own count (20 of 1,000) changes next to nothing.
+    assert CentralCounts(sizes, visits, 20.0).tails(slice(0, 1), 0.05)[0, 0] > 0.5
+
+
+def test_beyond_doubt_pays_for_every_cohort():
+    rng = np.random.default_rng(9)
+    m, size = 300, 400
+    chance = np.full((m + 1, 1), 0.1)
+    chance[: m // 2] = 0.3
+    assignment, visited = population(rng, [size] * m, chance)
+    found = cohorts.private_sensitivity(
+        assignment, visited, m, epsilon=2.0, delta=1e-6, t=0.05, simulation=True, seed=0
+    )
+    between = found.sensitive & (found.p_value <= 0.05) & (found.p_value * m > 0.05)
+    assert between.any(), "the case must tell the two apart"
+    assert not found.beyond_doubt[between].any()
+    assert (found.beyond_doubt == (found.sensitive & (found.p_value * m <= 0.05))).all()
