@@ -12,6 +12,7 @@ from reidrisk.cli import main
 
 torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 N_USERS = 6_173
+TWO = ("--epochs", 2, "--top-k", 2)
 
 
 def run(*arguments):
@@ -34,7 +35,7 @@ def released(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         io.write_top_sets(TopSets(tokens, 8, vocabulary=words), "sets.parquet")
-        run("release", "measure", "sets.parquet", "--epsilon", 1, "--delta", 1e-6, "--epochs", 2, "--out", "stats")
+        run("release", "measure", "sets.parquet", "--epsilon", 1, "--delta", 1e-6, *TWO, "--out", "stats")
         run("release", "fit", "stats", "--out", "m.safetensors", "--types", 6, "--epochs", 3, "--steps", 200)
         run("release", "sample", "m.safetensors", "--users", 5000, "--out", "users", "--seed", 1)
         known = release.TypeMixture.load("m.safetensors")
@@ -109,7 +110,7 @@ def test_a_simulation_is_seeded_and_marked(reidrisk, sets, tmp_path):
     for folder in ("a", "b"):
         done = reidrisk(
             *("release", "measure", sets, "--epsilon", 1, "--delta", 1e-6, "--out", folder),
-            *("--simulation", "--seed", 5, "--json"),
+            *("--simulation", "--seed", 5, "--top-k", 2, "--json"),
         )
         assert done.code == 0, done.err
     assert json.loads(done.out)["privacy"]["simulation"]
@@ -129,7 +130,7 @@ def test_a_model_in_the_published_layout_works_as_well(reidrisk, published):
 def test_the_size_of_a_set_can_be_stated(reidrisk, sets):
     options = ("--epsilon", 1, "--delta", 1e-6, "--out", "s", "--json")
     assert json.loads(reidrisk("release", "measure", sets, *options, "--top-k", 3).out)["k"] == 3
-    done = reidrisk("release", "measure", sets, *options, "--top-k", 1)
+    done = reidrisk("release", "measure", sets, *options, "--replace", "--top-k", 1)
     assert done.code == 2
     assert "more than the 1 of --top-k" in done.err
 
@@ -148,7 +149,7 @@ BUDGET = ("--epsilon", 1, "--delta", 1e-6)
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", -2, "--delta", 1e-6), "epsilon must be"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1, "--delta", 1), "delta must lie"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1, "--delta", 0), "delta must lie"),
-        ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--seed", 3), "never seeded"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--seed", 3), "--simulation"),
         ("user,epoch_0_0,epoch_1_0\na,0,7\n", BUDGET, "outside the vocabulary"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--budget", "mine"), "'joint' or 'split'"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--epochs", 5), "epochs"),
@@ -156,7 +157,8 @@ BUDGET = ("--epsilon", 1, "--delta", 1e-6)
 )
 def test_bad_data_and_budgets_are_one_line_and_leave_nothing(reidrisk, table, tmp_path, text, options, told):
     file = table("s.csv", text)
-    done = reidrisk("release", "measure", file, *options, "--n-tokens", 4, "--out", "stats")
+    k = 1 + text.count("epoch_0_1")
+    done = reidrisk("release", "measure", file, *options, "--n-tokens", 4, "--top-k", k, "--out", "stats")
     assert done.code == 2
     assert told in done.err
     assert done.err.count("\n") == 1
@@ -165,9 +167,47 @@ def test_bad_data_and_budgets_are_one_line_and_leave_nothing(reidrisk, table, tm
 
 def test_a_vocabulary_is_never_read_off_the_people(reidrisk, table):
     file = table("s.csv", "user,epoch_0_0,epoch_1_0\na,0,1\nb,1,0\n")
-    done = reidrisk("release", "measure", file, *BUDGET, "--out", "stats")
+    done = reidrisk("release", "measure", file, *BUDGET, "--top-k", 1, "--out", "stats")
     assert done.code == 2
-    assert "--n-tokens or --vocabulary" in done.err
+    assert "give --n-tokens" in done.err
+
+
+@pytest.mark.parametrize("size", [(), ("--n-tokens", 10), ("--n-tokens", 2)])
+def test_labels_are_never_read_off_the_people(reidrisk, table, tmp_path, size):
+    """A size says nothing about which labels exist: one that a single person has would be published."""
+    rows = "".join(f"u{i},news,sports\n" for i in range(500))
+    file = table("words.csv", f"user,epoch_0_0,epoch_1_0\n{rows}z,rare illness,sports\n")
+    done = reidrisk("release", "measure", file, *BUDGET, "--top-k", 1, *size, "--out", "stats")
+    assert done.code == 2
+    assert "give --vocabulary" in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "stats").exists()
+    words = tmp_path / "words.txt"
+    words.write_text("news\nsports\nrare illness\nnobody's\n")
+    done = reidrisk(
+        "release", "measure", file, *BUDGET, "--top-k", 1, "--vocabulary", words, "--out", "stats", "--json"
+    )
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["n_tokens"] == 4
+
+
+def test_the_size_of_a_set_is_never_read_off_the_people(reidrisk, table, sets, published):
+    done = reidrisk("release", "measure", sets, *BUDGET, "--out", "s")
+    assert done.code == 2
+    assert "give --top-k" in done.err
+    assert done.err.count("\n") == 1
+    users = published / "users" / "users-00000-of-00001.parquet"  # its metadata declare k
+    assert json.loads(reidrisk("release", "measure", users, *BUDGET, "--out", "s", "--json").out)["k"] == 2
+
+
+def test_measuring_again_into_a_folder_needs_a_word(reidrisk, sets, published):
+    before = (published / "stats" / "counts.npz").read_bytes()
+    done = reidrisk("release", "measure", sets, *BUDGET, *TWO, "--out", "stats")
+    assert done.code == 2
+    assert "--replace" in done.err
+    assert (published / "stats" / "counts.npz").read_bytes() == before
+    assert reidrisk("release", "measure", sets, *BUDGET, *TWO, "--out", "stats", "--replace").code == 0
+    assert (published / "stats" / "counts.npz").read_bytes() != before
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,8 @@ release = typer.Typer(
 )
 
 Sets = Annotated[Path, typer.Argument(help="Top sets of real people: one row a user, one list an epoch.")]
-NTokens = Annotated[int | None, typer.Option(help="Size of the vocabulary, where the file does not say it.")]
+NTokens = Annotated[int | None, typer.Option(help="Size of the vocabulary, of tokens that are numbers.")]
 Words = Annotated[Path | None, typer.Option(help="All labels there are: one a line, or a JSON list.")]
-TopK = Annotated[int | None, typer.Option(help="Size of a full set; the longest in the file when missing.")]
 
 
 @release.callback()
@@ -46,9 +45,14 @@ def measure(
         "joint"
     ),
     epochs: Annotated[int | None, typer.Option(help="Measure the first so many epochs; all when missing.")] = None,
-    top_k: TopK = None,
+    top_k: Annotated[
+        int | None, typer.Option(help="Size of a full set; needed where the file's metadata does not declare it.")
+    ] = None,
     n_tokens: NTokens = None,
     vocabulary: Words = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace statistics in the folder; the budget is spent once more.")
+    ] = False,
     simulation: Annotated[
         bool, typer.Option("--simulation", help="Noise with a seed, for trying out; it protects nobody.")
     ] = False,
@@ -60,11 +64,21 @@ def measure(
     from reidrisk.privacy.accounting import check_budget
 
     check_budget(epsilon, delta)
+    if seed is not None and not simulation:
+        raise OptionError(
+            f"--seed {seed} was given for a real release; noise that protects people is never seeded: leave it out, "
+            "or add --simulation to try"
+        )
     _check_folder(out)
+    if not replace and (out / "statement.json").exists():
+        raise OptionError(
+            f"{out} already holds statistics, and measuring again spends the budget again; give another folder, "
+            "or --replace"
+        )
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
         say("reading the sets", 0.0)
-        people = _read_sets(sets, n_tokens, vocabulary, top_k)
+        people = _declared_sets(sets, n_tokens, vocabulary, top_k)
         if epochs is not None:
             people = people.epochs(epochs)
         say("counting pairs, adding noise", 0.5)
@@ -182,7 +196,7 @@ def validate(
         bool, typer.Option("--no-refit", help="Use the one model in all trials instead of fitting anew for each.")
     ] = False,
     device: Annotated[str | None, typer.Option(help="Where to fit anew: 'cuda' or 'cpu'.")] = None,
-    top_k: TopK = None,
+    top_k: Annotated[int | None, typer.Option(help="Size of a full set; that of the model when missing.")] = None,
     n_tokens: NTokens = None,
     vocabulary: Words = None,
     seed: Seed = None,
@@ -215,7 +229,7 @@ def validate(
         document["canary"] = None if attacked is None else attacked.to_dict()
         found = None
         if real is not None and internal is not None:
-            people = _read_sets(real, n_tokens or known.n_tokens, vocabulary, top_k or known.k)
+            people = _real_sets(real, known, n_tokens, vocabulary, top_k)
             found = api.internal_validation(
                 people,
                 targets,
@@ -257,21 +271,58 @@ def _attacked(api: Any, targets: Statistics, trials: int, seed: int) -> Any:
     return api.canary(statement, targets.k, counts.n_epochs, trials, seed if statement.simulation else None)
 
 
-def _read_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
-    """Read top sets whose vocabulary is declared: one read off the data would tell which tokens somebody has."""
-    import numpy as np
+def _declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
+    """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
+    from reidrisk import io
+    from reidrisk.io.formats import open_table
 
-    from reidrisk import TopSets, io
+    said = open_table(path).metadata
+    declared = said.vocabulary if words is None else io.read_vocabulary(words)
+    if declared is None:
+        if _holds_labels(path):
+            raise OptionError(
+                f"{path}: its tokens are labels and nothing says which exist; give --vocabulary, a list that does not "
+                "come from these people (--n-tokens is for tokens that are numbers)"
+            )
+        if n_tokens is None and said.n_tokens is None:
+            raise OptionError(
+                f"{path}: nothing says which tokens exist, and that must not be read off the people; "
+                "give --n-tokens, or --vocabulary where they have labels"
+            )
+    top_k = said.k if top_k is None else top_k
+    if top_k is None:
+        raise OptionError(
+            f"{path}: nothing says how large a full set is, and that must not be read off the people; give --top-k"
+        )
+    sets = io.read_top_sets(path, n_tokens if words is None else None, None if words is None else declared)
+    return _of_size(path, sets, top_k)
+
+
+def _real_sets(path: Path, model: TypeMixture, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
+    """Read the people for the internal report, over the model's tokens unless told."""
+    from reidrisk import io
     from reidrisk.io.formats import open_table
 
     declared = None if words is None else io.read_vocabulary(words)
-    if declared is None and n_tokens is None and open_table(path).metadata.n_tokens is None:
-        raise OptionError(
-            f"{path}: nothing says which tokens exist, and that must not be read off the people; "
-            "give --n-tokens or --vocabulary"
-        )
-    sets = io.read_top_sets(path, n_tokens if declared is None else None, declared)
-    if top_k is None or top_k == sets.k:
+    if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):
+        declared = model.vocabulary
+    sets = io.read_top_sets(path, None if declared is not None else n_tokens or model.n_tokens, declared)
+    return _of_size(path, sets, top_k or model.k)
+
+
+def _holds_labels(path: Path) -> bool:
+    from reidrisk import io
+
+    # Read without a size: one that is too small for the labels would be complained about first.
+    return io.read_top_sets(path).vocabulary is not None
+
+
+def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
+    import numpy as np
+
+    from reidrisk import TopSets
+
+    if top_k == sets.k:
         return sets
     if top_k < sets.k:
         raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")

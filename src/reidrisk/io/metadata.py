@@ -17,10 +17,11 @@ KEY = b"reidrisk"
 
 @dataclass(frozen=True)
 class Metadata:
-    """The vocabulary of a table, or at least its size; ``None`` where the file does not say."""
+    """The vocabulary of a table, or at least its size, and the size of a full set; ``None`` where it does not say."""
 
     n_tokens: int | None = None
     vocabulary: Vocabulary | None = None
+    k: int | None = None
 
 
 NO_METADATA = Metadata()
@@ -45,7 +46,7 @@ def from_json(name: str, text: str) -> Metadata:
     """Read the metadata of the file ``name`` back."""
     try:
         document = json.loads(text)
-        labels, n_tokens = document.get("vocabulary"), document.get("n_tokens")
+        labels, n_tokens, k = document.get("vocabulary"), document.get("n_tokens"), document.get("k")
         vocabulary = None if labels is None else Vocabulary(labels)
     except (ValueError, AttributeError, TypeError) as error:
         reason = f" ({error})" if isinstance(error, ReidRiskError) else ""
@@ -58,7 +59,9 @@ def from_json(name: str, text: str) -> Metadata:
             f"{name}: its 'reidrisk' metadata contradicts itself (n_tokens {n_tokens!r}, "
             f"{'no vocabulary' if vocabulary is None else f'{len(vocabulary)} labels'}); write the file again"
         )
-    return Metadata(n_tokens, vocabulary)
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+        raise FormatError(f"{name}: its 'reidrisk' metadata says sets of {k!r} tokens; write the file again")
+    return Metadata(n_tokens, vocabulary, k)
 
 
 def from_schema(name: str, metadata: dict[bytes, bytes] | None) -> Metadata:

@@ -113,7 +113,8 @@ def statistics(
     ----------
     top_sets : TopSets
         At least two consecutive epochs, one row a user. ``k``, the vocabulary and the number of epochs are taken as
-        public: they must not be read off the data.
+        public and come out as they are: they must not come from the people. A vocabulary of the labels that occur
+        would publish a label that one person has.
     epsilon, delta : float
         The privacy budget under adding or removing one user with all their sets.
     simulation : bool
