@@ -66,13 +66,15 @@ def test_a_table_survives_writing_and_reading(tmp_path):
     assert again != table.with_blocked([0])
 
 
-def halves(hashes: list[int], low: int, log_size: int, k: int) -> list[int]:
-    """Cut by the definition, one range after the other."""
+def halves(hashes: list[int], low: int, log_size: int, k: int) -> list[tuple[int, int]]:
+    """Cut by the definition, one range after the other: log2 sizes, and users."""
     middle = low + (1 << log_size >> 1)
-    left, right = [h for h in hashes if h < middle], [h for h in hashes if h >= middle]
-    if log_size == 0 or min(len(left), len(right)) < k:
-        return [log_size]
-    return halves(left, low, log_size - 1, k) + halves(right, middle, log_size - 1, k)
+    sides = [h for h in hashes if h < middle], [h for h in hashes if h >= middle]
+    whole = [(log_size, len(hashes))]
+    if log_size == 0 or any(0 < len(side) < k for side in sides):
+        return whole
+    parts = halves(sides[0], low, log_size - 1, k) + halves(sides[1], middle, log_size - 1, k)
+    return parts if sum(users > 0 for _, users in parts) > 1 else whole
 
 
 @given(st.lists(st.integers(0, 255), min_size=1, max_size=60), st.integers(1, 8))
@@ -83,8 +85,9 @@ def test_a_fitted_table_is_halved_as_long_as_both_halves_hold_k_users(hashes, k)
             SortingLSH.fit(hashes, k, bits=8)
         return
     table = SortingLSH.fit(hashes, k, bits=8)
-    assert table.log_sizes.tolist() == halves(hashes, 0, 8, k)
-    assert np.bincount(table.assign(hashes), minlength=len(table)).min() >= k
+    sizes = np.bincount(table.assign(hashes), minlength=len(table)).tolist()
+    assert list(zip(table.log_sizes.tolist(), sizes, strict=True)) == halves(hashes, 0, 8, k)
+    assert cohorts.k_anonymity(table.assign(hashes)) >= k
 
 
 def test_fitted_cohorts_of_real_simhashes_are_k_anonymous():

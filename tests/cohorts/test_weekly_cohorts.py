@@ -20,6 +20,7 @@ def weekly(histories):
 def test_every_cohort_is_k_anonymous_in_every_week(weekly):
     for week, k in zip(weekly.traces.tokens.T, weekly.k, strict=True):
         assert cohorts.k_anonymity(week) == k >= 200
+        assert np.unique(week[week >= 0], return_counts=True)[1].max() <= max(weekly.largest)
     assert len(weekly.table) > 5
     assert "199" not in weekly.reading or min(weekly.k) == 200
 
@@ -37,6 +38,25 @@ def test_the_common_table_keeps_every_cut_that_all_weeks_allow(histories, weekly
         )
         assert least < 200
         start = end
+
+
+def test_a_part_of_the_space_without_users_does_not_stop_the_cuts():
+    rng = np.random.default_rng(0)
+    hashes = rng.integers(0, 2**48, 100_000)  # a quarter of the 50-bit space
+    table = cohorts.SortingLSH.fit(hashes, min_size=100)
+    sizes = np.bincount(table.assign(hashes), minlength=len(table))
+    assert sizes[sizes > 0].min() >= 100
+    assert sizes.max() < 400
+    assert (sizes == 0).sum() == 2, "one for each bit that nobody has, and no more"
+    # With the whole space in use nothing changes: the same cuts, two bits further up.
+    whole = cohorts.SortingLSH.fit(hashes << 2, min_size=100)
+    assert (whole.log_sizes == table.log_sizes[sizes > 0] + 2).all()
+
+
+def test_people_who_are_all_alike_are_one_cohort():
+    assert cohorts.SortingLSH.fit([5] * 100, min_size=10, bits=8).log_sizes.tolist() == [8]
+    # A single user in the other half cannot be cut off, nor hidden elsewhere.
+    assert cohorts.SortingLSH.fit([*range(100), 255], min_size=10, bits=8).log_sizes.tolist() == [8]
 
 
 def test_one_week_keeps_the_bound_and_several_weeks_do_not(weekly):

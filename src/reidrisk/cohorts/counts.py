@@ -230,9 +230,7 @@ def _check_layout(table: Any) -> None:
     rows, columns = table.shape
     starts, indices = table.indptr, table.indices
     if starts.size != rows + 1 or starts[0] != 0 or starts[-1] > min(indices.size, table.data.size):
-        raise DataError(
-            "visited is no valid sparse matrix: its indptr does not fit its rows and entries; build it anew"
-        )
+        raise DataError("visited is no valid sparse matrix: its indptr does not fit its entries; build it anew")
     if (np.diff(starts) < 0).any():
         row = int(np.argmax(np.diff(starts) < 0))
         raise DataError(f"visited is no valid sparse matrix: its indptr falls after user {row}; build it anew")

@@ -101,10 +101,14 @@ class SortingLSH:
 
     @classmethod
     def fit(cls, hashes: npt.ArrayLike, min_size: int, bits: int = BITS) -> SortingLSH:
-        """Build a table whose cohorts hold at least ``min_size`` of the given users each.
+        """Build a table whose cohorts hold nobody, or at least ``min_size`` of the given users each.
 
-        The space is halved again and again, as long as both halves hold ``min_size`` users. Chrome's table is made of
-        such halves too: every cohort starts at a multiple of its own size.
+        The space is halved again and again, as long as both halves hold ``min_size`` users. Where all users lie in one
+        half, the other becomes a cohort without users if that one can be cut further on. Chrome's table is made of
+        halves too: every cohort starts at a multiple of its own size.
+
+        A half with some users but fewer than ``min_size`` cannot be cut off, nor can anything beside it: a few users
+        far from the rest leave everyone in one large cohort. So look at the largest cohort as well as the smallest.
 
         Parameters
         ----------
@@ -132,7 +136,7 @@ class SortingLSH:
         for log_size in range(bits, -1, -1):
             half = np.uint64(1 << (log_size - 1)) if log_size else np.uint64(0)
             middle = np.searchsorted(ordered, low + half)
-            split = (middle - first >= min_size) & (last - middle >= min_size) if log_size else low < low
+            split = _can_be_cut(ordered, first, last, min_size)
             found.append((low[~split], np.full(int((~split).sum()), log_size)))
             low, first, middle, last = low[split], first[split], middle[split], last[split]
             low = np.concatenate([low, low + half])
@@ -223,6 +227,21 @@ class SortingLSH:
         """Write the table as Chrome's file: one byte a cohort."""
         with write_atomically(path) as temporary:
             temporary.write_bytes((self._log_sizes | np.where(self._blocked, _BLOCKED, 0).astype(np.uint8)).tobytes())
+
+
+def _can_be_cut(
+    ordered: npt.NDArray[np.uint64], first: npt.NDArray[np.int64], last: npt.NDArray[np.int64], min_size: int
+) -> npt.NDArray[np.bool_]:
+    """Tell which ranges of users can be cut: the first cut that has users on both sides leaves enough on each."""
+    cut = last - first >= 2 * min_size
+    lowest, highest = ordered[first[cut]], ordered[last[cut] - 1]
+    # The highest bit in which two users differ: below it, the highest user's half begins.
+    differ = lowest ^ highest
+    for shift in (1, 2, 4, 8, 16, 32):
+        differ |= differ >> np.uint64(shift)
+    middle = np.searchsorted(ordered, highest & ~(differ >> np.uint64(1)))
+    cut[cut] = (differ > 0) & (middle - first[cut] >= min_size) & (last[cut] - middle >= min_size)
+    return cut
 
 
 def as_hashes(hashes: npt.ArrayLike, bits: int) -> npt.NDArray[np.uint64]:

@@ -29,19 +29,23 @@ class WeeklyCohorts:
     table : SortingLSH
         The table that all weeks share.
     k : tuple of int
-        Users in the smallest cohort of each week.
+        Users in the smallest cohort of each week; cohorts that nobody is in do not count.
+    largest : tuple of int
+        Users in the largest cohort of each week.
     """
 
     traces: Traces
     table: SortingLSH
     k: tuple[int, ...]
+    largest: tuple[int, ...]
 
     @property
     def reading(self) -> str:
         """One sentence for someone who is no statistician."""
+        used = np.unique(self.traces.tokens[self.traces.tokens >= 0]).size
         return (
             f"In each of {len(self.k)} weeks everyone who has a cohort shares it with at least {min(self.k) - 1:,} "
-            f"others; there are {len(self.table):,} cohorts."
+            f"others; there are {used:,} cohorts, the largest of {max(self.largest):,} users."
         )
 
 
@@ -52,10 +56,11 @@ def weekly_cohorts(
     bits: int = BITS,
     users: Any = None,
 ) -> WeeklyCohorts:
-    """Assign a cohort to every user in every week, by one table whose cohorts hold ``min_size`` users in each week.
+    """Assign a cohort to every user in every week, by one table: cohorts hold ``min_size`` users or none in each.
 
     A table is fitted to each week (:meth:`SortingLSH.fit`), and only the cuts that all of them make are kept. Every
-    cohort of the result is a union of cohorts of each week, so that none is smaller than ``min_size`` in any of them.
+    cohort of the result is a union of cohorts of each week, so that none that has
+    users has fewer than ``min_size`` in any of them.
 
     Parameters
     ----------
@@ -92,9 +97,10 @@ def weekly_cohorts(
         known.append(counts >= min_domains)
     table = _common_table(hashes, known, min_size, bits)
     cohorts = [np.where(has, table.assign(found), -1) for found, has in zip(hashes, known, strict=True)]
-    smallest = [np.bincount(week[week >= 0], minlength=len(table)).min() for week in cohorts]
+    sizes = [np.unique(week[week >= 0], return_counts=True)[1] for week in cohorts]
     traces = Traces(np.stack(cohorts, axis=1), n_tokens=len(table), users=users)
-    return WeeklyCohorts(traces, table, tuple(int(size) for size in smallest))
+    smallest, largest = (tuple(int(pick(week)) for week in sizes) for pick in (np.min, np.max))
+    return WeeklyCohorts(traces, table, smallest, largest)
 
 
 def _common_table(
