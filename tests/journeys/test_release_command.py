@@ -125,6 +125,14 @@ def test_a_model_in_the_published_layout_works_as_well(reidrisk, published):
     done = reidrisk("release", "sample", "m.json", "--users", 100, "--out", "more", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["seed"] >= 0
+    pytest.importorskip("altair")
+    done = reidrisk("release", "validate", "stats", "m.json", "--users", "some", "--out", "p.html", "--canary", 0)
+    assert done.code == 0, done.err
+    (published / "m.json.statement.json").unlink()
+    done = reidrisk("release", "sample", "m.json", "--users", 100, "--out", "last")
+    assert done.code == 2
+    assert "nothing says what protects" in done.err
+    assert not (published / "last").exists()
 
 
 def test_the_size_of_a_set_can_be_stated(reidrisk, sets):

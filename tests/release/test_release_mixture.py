@@ -302,6 +302,47 @@ def test_the_published_parameters_round_trip(tmp_path):
         release.read_parameters(file)
 
 
+def test_parameters_without_their_own_statement_are_refused(tmp_path):
+    """Nobody but the caller can say that a file is the published one."""
+    model, file = random_model(3, (2, 3, 2, 4), statement=PUBLISHED.after("fitted")), tmp_path / "m.json"
+    release.write_parameters(model, file)
+    beside = tmp_path / "m.json.statement.json"
+    whole = beside.read_text()
+    for damaged in ("{", "[]", "{}", whole[:-9], whole.replace('"labels": null', '"labels": ["a"]')):
+        beside.write_text(damaged)
+        with pytest.raises(ReidRiskError, match="statement"):
+            release.read_parameters(file)
+    beside.unlink()
+    with pytest.raises(ReidRiskError, match="nothing says what protects"):
+        release.read_parameters(file)
+    assert release.read_parameters(file, statement=PUBLISHED).statement == PUBLISHED
+
+
+def test_a_new_model_never_stands_beside_an_old_statement(tmp_path, monkeypatch):
+    from reidrisk.release import parameters
+
+    file = tmp_path / "m.json"
+    release.write_parameters(random_model(3, (2, 3, 2, 4), statement=PUBLISHED), file)
+    monkeypatch.setattr(parameters, "write_atomically", lambda path: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        release.write_parameters(random_model(4, (2, 3, 2, 4), statement=PUBLISHED), file)
+    assert not (tmp_path / "m.json.statement.json").exists()
+
+
+def test_labels_and_fit_travel_beside_the_published_layout(tmp_path):
+    from reidrisk.release import FitReport
+
+    words = Vocabulary(["ä", "b", "c", "d"])
+    report = FitReport(1e-5, 50, 1.0, "all steps done", "cpu", 3, 0.1, ((50, 1e-5),))
+    model = random_model(3, (2, 3, 2, 4), statement=PUBLISHED)
+    release.write_parameters(TypeMixture(model.theta, words, PUBLISHED, report), tmp_path / "m.json", ids=[9, 8, 7, 6])
+    back = release.read_parameters(tmp_path / "m.json")
+    assert back.vocabulary.labels == ("d", "c", "b", "ä")  # ids ascending
+    assert np.array_equal(back.theta, model.theta[..., ::-1])
+    assert back.report.seed == 3
+    assert back.report.steps == 50
+
+
 @pytest.mark.parametrize(
     ("theta", "said"),
     [(np.zeros((2, 2)), "shape"), (np.full((1, 1, 1, 2), np.nan), "finite"), (np.zeros((1, 0, 1, 2)), "shape")],

@@ -11,8 +11,8 @@ import numpy as np
 
 from reidrisk.errors import FormatError, OptionError
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.mixture import TypeMixture
-from reidrisk.release.statement import PUBLISHED, PrivacyStatement
 from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["read_parameters", "write_parameters"]
@@ -21,8 +21,8 @@ __all__ = ["read_parameters", "write_parameters"]
 def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | None = None) -> None:
     """Write the logits as the published code does: ``{"type 0": {"epoch 0": {"slot 0": {"1": 0.3, …}}}}``.
 
-    The layout has no place for a privacy statement, so it goes into a file of its own beside it, named like it with
-    ``.statement.json`` at the end.
+    The layout has no place for a privacy statement, labels and the report of the fit, so they go into a file of their
+    own beside it, named like it with ``.statement.json`` at the end. A model without that file is not read.
 
     Parameters
     ----------
@@ -38,6 +38,8 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
     keys = [str(number) for number in (range(model.n_tokens) if ids is None else ids)]
     if len(set(keys)) != model.n_tokens:
         raise OptionError(f"ids must be {model.n_tokens} different numbers, one a token, not {len(keys)}")
+    # A new model must never stand beside the statement of an old one.
+    _statement_file(path).unlink(missing_ok=True)
     with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         # One type at a time: the whole document as Python objects would take gigabytes.
         file.write("{")
@@ -50,8 +52,14 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
             }
             file.write(f"{', ' if number else ''}{json.dumps(f'type {number}')}: {json.dumps(document)}")
         file.write("}")
+    labels = None if model.vocabulary is None else dict(zip(keys, model.vocabulary.labels, strict=True))
+    beside = {
+        "privacy": model.statement.to_dict(),
+        "labels": labels,
+        "fit": None if model.report is None else model.report.to_dict(),
+    }
     with write_atomically(_statement_file(path)) as temporary:
-        temporary.write_text(model.statement.to_json(), encoding="utf-8")
+        temporary.write_text(json.dumps(beside, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
 
 def read_parameters(
@@ -69,18 +77,22 @@ def read_parameters(
     ids : sequence of int, optional
         Topic ids in token order; those of the file, ascending, unless told. A model over other ids is refused.
     vocabulary : Vocabulary, optional
-        Labels of the tokens; the ids unless told.
+        Labels of the tokens; those in the file beside it, or else the ids, unless told.
     statement : PrivacyStatement, optional
-        What protects the people behind it; read from the file beside it, or else that of the published release.
+        What protects the people behind it; read from the file beside it unless told, and refused without either. For
+        the parameters that dick's authors published it is :data:`reidrisk.release.PUBLISHED`.
 
     Examples
     --------
     >>> import tempfile
+    >>> from reidrisk.release import PUBLISHED
     >>> file = Path(tempfile.mkdtemp()) / "parameters.json"
     >>> write_parameters(TypeMixture(np.zeros((1, 2, 1, 3)), statement=PUBLISHED), file, ids=[1, 57, 243])
     >>> read_parameters(file).vocabulary.labels
     ('1', '57', '243')
     """
+    from reidrisk.release.fit import FitReport
+
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         types = [document[f"type {t}"] for t in range(len(document))]
@@ -105,10 +117,35 @@ def read_parameters(
         raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise FormatError(f"{path}: it is not laid out as type, epoch, slot, topic id ({error!r})") from error
+    known = _read_beside(_statement_file(path))
     if statement is None:
-        beside = _statement_file(path)
-        statement = PrivacyStatement.from_json(beside.read_text(encoding="utf-8")) if beside.is_file() else PUBLISHED
-    return TypeMixture(theta, vocabulary or Vocabulary(keys), statement)
+        if known is None:
+            raise FormatError(
+                f"{path}: there is no {_statement_file(path).name} beside it, so nothing says what protects the people "
+                "behind it; fit it again, or say it in Python: read_parameters(path, statement=...)"
+            )
+        statement = PrivacyStatement.from_document(str(_statement_file(path)), known.get("privacy"))
+    labels, report = (None, None) if known is None else (known.get("labels"), known.get("fit"))
+    try:
+        named = keys if labels is None else [labels[key] for key in keys]
+        fitted = None if report is None else FitReport.from_dict(report)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise FormatError(
+            f"{_statement_file(path)}: its labels or its fit are damaged ({error!r}); write the model again"
+        ) from error
+    return TypeMixture(theta, vocabulary or Vocabulary(named), statement, fitted)
+
+
+def _read_beside(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{path}: the privacy statement cannot be read ({error}); write the model again") from error
+    if not isinstance(document, dict):
+        raise FormatError(f"{path}: it is no privacy statement; write the model again")
+    return document
 
 
 def _in_order(named: dict[str, Any], word: str) -> list[Any]:

@@ -194,7 +194,10 @@ def refitted(model: TypeMixture, statistics: Statistics, device: str | None = No
     """
     report = model.report
     if report is None:
-        raise OptionError("the model does not say how it was fitted, so it cannot be fitted again; give models=")
+        raise OptionError(
+            "the model does not say how it was fitted, so it cannot be fitted again; use the one model in all trials: "
+            "--no-refit, or models=None in Python"
+        )
 
     def fitted(trial: int) -> TypeMixture:
         if trial == 0:
