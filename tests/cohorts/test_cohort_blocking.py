@@ -134,11 +134,12 @@ def test_categories_of_visits_are_looked_up_one_by_one(visits, labels):
         for category in labels.get(host, []):
             expected[user, names.index(category)] = 1
     for given_table in (labels, table, table.to_arrow()):
-        found = cohorts.category_visits(frame, given_table, users=range(5))
+        found = cohorts.category_visits(frame, given_table, users=range(5), unmatched="keep")
         assert found.categories == tuple(names)
         assert np.array_equal(found.visited.toarray().astype(int), expected)
         assert found.covered == pytest.approx(np.mean([host in labels for _, host in visits]))
-    alone = cohorts.category_visits(frame.to_arrow(), labels)
+        assert found.unseen == tuple(name for name, seen in zip(names, expected.any(axis=0), strict=True) if not seen)
+    alone = cohorts.category_visits(frame.to_arrow(), labels, unmatched="keep")
     assert alone.users.to_pylist() == sorted({user for user, _ in visits})
     assert np.array_equal(alone.visited.toarray(), expected[alone.users.to_pylist()] > 0)
 
@@ -178,3 +179,17 @@ def test_a_category_without_hosts_in_a_mapping_is_no_category():
     visits = pl.DataFrame({"user": [1], "host": ["a"]})
     with pytest.raises(DataError, match="there is no category"):
         cohorts.category_visits(visits, {"a": []})
+
+
+def test_a_table_that_matches_nothing_is_no_clean_bill():
+    visits = pl.DataFrame({"user": [1, 2], "host": ["clinic.org", "news.org"]})
+    with pytest.raises(DataError, match=r"none of the 2 listed hosts occurs in the visits .*'www.clinic.org'"):
+        cohorts.category_visits(visits, {"www.clinic.org": "health", "www.vote.org": "politics"})
+    found = cohorts.category_visits(visits, {"Clinic.ORG": "health", "vote.org": "politics"})
+    assert found.visited.toarray().astype(int).tolist() == [[1, 0], [0, 0]]
+    assert found.unseen == ("politics",)
+    audit = cohorts.cohort_audit(cohorts.sensitivity([0, 1], found.visited, categories=found.categories), 1, 0.5)
+    assert (audit.covered, audit.unseen) == (0.5, ("politics",))
+    assert "politics" in audit.coverage[1]
+    with pytest.raises(DataError, match="the category of 'a' is None"):
+        cohorts.category_visits(visits, {"a": None})

@@ -92,6 +92,23 @@ def test_a_private_audit_says_what_it_protects(reidrisk, assignment, visits, cat
     assert document["empty_cohort"] is None
 
 
+def test_a_table_of_other_hosts_is_refused_but_for_private_counts(reidrisk, assignment, visits, table, tmp_path):
+    other = table("categories.csv", "host,category\nwww.clinic.org,health\n")
+    done = reidrisk("cohorts", "audit", assignment, visits, other)
+    assert done.code == 2
+    assert "none of the 1 listed hosts occurs in the visits" in done.err
+    options = ["--private", "--epsilon", 1, "--delta", 1e-6, "--n-cohorts", 4, "--json"]
+    done = reidrisk("cohorts", "audit", assignment, visits, other, *options)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["unseen_categories"] is None
+    some = table("categories.csv", "host,category\nCLINIC.org,health\nnowhere.org,religion\n")
+    done = reidrisk("cohorts", "audit", assignment, visits, some, "--out", "page.html")
+    assert "Nobody visited 1 of the 2 categories" in done.out
+    page = (tmp_path / "page.html").read_text()
+    assert "of the visits are to a listed host" in page
+    assert "Nobody visited 1 of the 2 categories" in page
+
+
 def test_a_cohort_a_week_is_a_trace(reidrisk, tmp_path):
     rng = np.random.default_rng(0)
     rows = [(f"u{u}", f"s{s}.org", w) for w in (3, 1, 2) for u in range(60) for s in rng.integers(0, 50, 12)]

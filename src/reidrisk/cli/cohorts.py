@@ -218,7 +218,9 @@ def audit(
         say = progress or (lambda stage, share: None)
         say("reading the tables", 0.0)
         users, cohort = api.read_assignment(assignment)
-        seen = api.category_visits(api.read_visits(visits), api.read_categories(categories), users)
+        # Whether anything matches is told by no noise: a private measurement goes on either way.
+        unmatched: Any = "keep" if private else "refuse"
+        seen = api.category_visits(api.read_visits(visits), api.read_categories(categories), users, unmatched)
         say("measuring the gaps", 0.4)
         found = api.sensitivity(
             cohort,
@@ -236,13 +238,11 @@ def audit(
             most_categories=most_categories,
             simulation=simulation,
         )
-        audited = api.cohort_audit(found, worst)
-    # No noise covers this share: where people are protected, it stays inside.
-    covered = None if private else seen.covered
+        audited = api.cohort_audit(found, worst, seen.covered)
     if as_json:
-        output.print_json(audited.to_dict() | {"covered_visits": covered})
+        output.print_json(audited.to_dict())
     else:
-        _print_audit(audited, covered)
+        _print_audit(audited)
     if blocklist is not None:
         with io.write_atomically(blocklist) as temporary:
             published = json.dumps(found.blocklist(chosen).to_dict())
@@ -266,7 +266,7 @@ def _again(context: typer.Context, tables: tuple[Path, ...]) -> str:
     return " ".join(parts)
 
 
-def _print_audit(audited: Any, covered: float | None) -> None:
+def _print_audit(audited: Any) -> None:
     screen, summary = output.console(), audited.summary
     screen.print(f"\n{summary.reading}\n", highlight=False)
     counts = Table("users", "without a cohort", "cohorts", "smallest", "sensitive", "beyond chance", "beyond doubt")
@@ -300,8 +300,8 @@ def _print_audit(audited: Any, covered: float | None) -> None:
         )
     screen.print(curve)
     screen.print(audited.empty_reading, highlight=False)
-    if covered is not None:
-        screen.print(f"{percent(covered)} of the visits are to a listed host.", highlight=False)
+    for line in audited.coverage:
+        screen.print(line, highlight=False)
     screen.print("\nAssumed:")
     for assumption in summary.assumptions:
         screen.print(f"- {assumption}", highlight=False)

@@ -63,6 +63,10 @@ class CohortAudit:
         Share of the categories that fewer than 5 % of the users visited.
     statement : PrivacyStatement or None
         Where counts are noisy: what protects the people.
+    covered : float or None
+        Share of the visits whose host is listed, where it was given; None where counts are noisy.
+    unseen : tuple of str or None
+        Categories that nobody visited, about which nothing can be found; None where counts are noisy.
     """
 
     summary: SensitivitySummary
@@ -75,6 +79,20 @@ class CohortAudit:
     closeness: float | None
     below_five_percent: float
     statement: PrivacyStatement | None = None
+    covered: float | None = None
+    unseen: tuple[str, ...] | None = None
+
+    @property
+    def coverage(self) -> tuple[str, ...]:
+        """How far the table of categories reaches, in sentences; none where counts are noisy."""
+        lines = [] if self.covered is None else [f"{percent(self.covered)} of the visits are to a listed host."]
+        if self.unseen:
+            named = ", ".join(self.unseen[:10]) + (", ..." if len(self.unseen) > 10 else "")
+            lines.append(
+                f"Nobody visited {len(self.unseen):,} of the {self.summary.n_categories:,} categories, so nothing is "
+                f"known of them: {named}."
+            )
+        return tuple(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that ``json`` can write."""
@@ -87,11 +105,13 @@ class CohortAudit:
             "empty_cohort_reading": self.empty_reading,
             "closeness": self.closeness,
             "below_five_percent": self.below_five_percent,
+            "covered_visits": self.covered,
+            "unseen_categories": None if self.unseen is None else list(self.unseen),
             "statement": None if self.statement is None else self.statement.to_dict(),
         }
 
 
-def cohort_audit(found: Sensitivity, worst: int = 20) -> CohortAudit:
+def cohort_audit(found: Sensitivity, worst: int = 20, covered: float | None = None) -> CohortAudit:
     """Gather all that a sensitivity measurement says: for :func:`reidrisk.report.write_cohorts` and the command line.
 
     Parameters
@@ -100,6 +120,9 @@ def cohort_audit(found: Sensitivity, worst: int = 20) -> CohortAudit:
         From :func:`sensitivity`; through noise or not.
     worst : int
         How many cohorts to list.
+    covered : float, optional
+        Share of the visits whose host is listed (:class:`CategoryVisits`). No noise covers it: it is left out where
+        counts are noisy.
 
     Examples
     --------
@@ -116,6 +139,7 @@ def cohort_audit(found: Sensitivity, worst: int = 20) -> CohortAudit:
     if isinstance(worst, bool) or not isinstance(worst, int | np.integer) or worst < 0:
         raise OptionError(f"worst must be a whole number of at least 0, not {worst!r}")
     noisy = isinstance(found, PrivateSensitivity)
+    unseen = tuple(np.array(found.counts.categories, dtype=object)[found.counts.population == 0].tolist())
     edges, gap_counts = _histogram(found)
     blocklist = found.blocklist()
     empty, reading = None, "No cohort is blocked, so being without one says nothing."
@@ -136,6 +160,8 @@ def cohort_audit(found: Sensitivity, worst: int = 20) -> CohortAudit:
         closeness=None if noisy else closeness(found.counts).worst,
         below_five_percent=frequency_histogram(found.counts).share_below,
         statement=found.statement if isinstance(found, PrivateSensitivity) else None,
+        covered=None if noisy or covered is None else float(covered),
+        unseen=None if noisy else unseen,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.errors import DataError
+from reidrisk.errors import DataError, OptionError
 from reidrisk.io.formats import table_of_frame
 
 __all__ = ["CategoryVisits", "category_visits"]
@@ -28,15 +28,20 @@ class CategoryVisits:
         What the columns are.
     covered : float
         Share of the visits whose host has a category.
+    unseen : tuple of str
+        Categories that no visit is of: nothing can be found about them.
     """
 
     visited: Any
     users: Any
     categories: tuple[str, ...]
     covered: float
+    unseen: tuple[str, ...] = ()
 
 
-def category_visits(visits: Any, categories: Any, users: Any = None) -> CategoryVisits:
+def category_visits(
+    visits: Any, categories: Any, users: Any = None, unmatched: Literal["refuse", "keep"] = "refuse"
+) -> CategoryVisits:
     """Look up the sensitive categories of all visits; a user counts once per category, however often they came.
 
     Parameters
@@ -45,10 +50,14 @@ def category_visits(visits: Any, categories: Any, users: Any = None) -> Category
         Columns ``user`` and ``host`` (or ``token``): one row a visit.
     categories : frame or mapping
         Columns ``host`` (or ``token``) and ``category``: one row for each category of a host, several allowed. Or a
-        mapping of hosts to a category or a list of them. Hosts that are not in it have no category.
+        mapping of hosts to a category or a list of them. Hosts that are not in it have no category. Capitals in hosts
+        do not count.
     users : sequence, optional
         Everyone with a history, in the order of the assignment: they are the population. Those who occur in ``visits``,
         sorted, when missing.
+    unmatched : {"refuse", "keep"}
+        What to do where no visit has a category at all, as with a table of another kind of hosts: measured, it would
+        look like a clean bill. A refusal tells about the visits; for a private measurement, keep them.
 
     Examples
     --------
@@ -63,6 +72,8 @@ def category_visits(visits: Any, categories: Any, users: Any = None) -> Category
     import polars as pl
     from scipy import sparse
 
+    if unmatched not in ("refuse", "keep"):
+        raise OptionError(f"unmatched must be 'refuse' or 'keep', not {unmatched!r}")
     seen = _frame(visits, "visits")
     key = _key(seen, "visits")
     if "user" not in seen.columns:
@@ -78,16 +89,26 @@ def category_visits(visits: Any, categories: Any, users: Any = None) -> Category
             f"the column {key!r} holds {seen[key].dtype} in the visits and {labels[key].dtype} in the categories; "
             "give both the same type"
         )
+    if key == "host" and seen[key].dtype == pl.String:
+        seen, labels = (table.with_columns(pl.col(key).str.to_lowercase()) for table in (seen, labels))
     names = labels["category"].unique().sort()
     numbered = pl.DataFrame({"category": names, "column": np.arange(len(names), dtype=np.int32)})
     labels = labels.join(numbered, on="category").select(key, "column").unique()
     covered = seen[key].is_in(labels[key].unique().implode()).mean() if len(seen) else 0.0
+    if not covered and unmatched == "refuse":
+        raise DataError(
+            f"none of the {labels[key].n_unique():,} listed {key}s occurs in the visits (the first listed: "
+            f"{labels[key].sort()[0]!r}); write {key}s in both tables alike"
+        )
     located = seen.lazy().select("user", key).join(labels.lazy(), on=key).join(rows.lazy(), on="user")
     cells = located.select("row", "column").collect()
     # Counting sort by row; cells that occur more than once become one.
     shape, ones = (len(rows), len(names)), np.ones(len(cells), dtype=bool)
     matrix = sparse.coo_array((ones, (cells["row"].to_numpy(), cells["column"].to_numpy())), shape=shape).tocsr()
-    return CategoryVisits(matrix, rows["user"].to_arrow(), tuple(names.to_list()), float(covered))
+    met = np.zeros(len(names), dtype=bool)
+    met[cells["column"].to_numpy()] = True
+    unseen = tuple(name for name, hit in zip(names.to_list(), met, strict=True) if not hit)
+    return CategoryVisits(matrix, rows["user"].to_arrow(), tuple(names.to_list()), float(covered), unseen)
 
 
 def _frame(frame: Any, name: str) -> Any:
@@ -129,6 +150,9 @@ def _labels(categories: Any, key: str) -> Any:
     import polars as pl
 
     if isinstance(categories, Mapping):
+        for host, given in categories.items():
+            if not isinstance(given, Iterable) or (not isinstance(given, str) and any(c is None for c in given)):
+                raise DataError(f"the category of {host!r} is {given!r}; give a name, or a list of names")
         pairs = [
             (host, category)
             for host, given in categories.items()

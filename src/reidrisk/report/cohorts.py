@@ -76,6 +76,7 @@ def render_cohorts(audit: CohortAudit, subject: str = "Cohorts", command: str = 
         empty=_empty(audit),
         closeness=_closeness(audit),
         rare=f"{percent(audit.below_five_percent)} of the categories were visited by fewer than 5 % of the users.",
+        coverage=audit.coverage,
         statement=_statement(audit),
         assumptions=summary.assumptions,
         level=percent(summary.level),
