@@ -1,5 +1,6 @@
 """Validation: errors by another way, samples of the wrong model found out, the private apart from the public."""
 
+import dataclasses
 import itertools
 import json
 
@@ -109,6 +110,26 @@ def test_the_noise_of_a_statistic_is_what_it_is_stated_to_be(world):
     within = (raw["f11"] + raw["f22"])[np.triu_indices(9, 1)] / (2 * N_USERS) - exact.within[np.triu_indices(9, 1)]
     assert across.std() == pytest.approx(noise["across"], rel=0.3)
     assert within.std() == pytest.approx(noise["within"], rel=0.4)
+
+
+def test_a_public_report_needs_one_release(world):
+    """The report shows the statement of the statistics, so nothing with another one may be in it."""
+    sets, stats, model, users = world
+    other = release.statistics(sets.epochs(2), 2.0, 1e-6)
+    assert not other.statement.simulation
+    for statement, told in (
+        (stats.statement, "simulation True"),
+        (None, "exact statistics"),
+        (dataclasses.replace(other.statement, epsilon=3.0), "epsilon 3.0"),
+        (dataclasses.replace(other.statement, delta=1e-3), "delta 0.001"),
+        (dataclasses.replace(other.statement, sigma={"f12": 1.0}), "sigma"),
+    ):
+        with pytest.raises(ReidRiskError, match=told):
+            release.public_validation(TypeMixture(model.theta, statement=statement), other)
+        if statement is not None:
+            fitted = TypeMixture(model.theta, statement=other.statement.after("fitted"))
+            with pytest.raises(ReidRiskError, match="of the users"):
+                release.public_validation(fitted, other, users, statement)
 
 
 def test_the_public_validation_finds_a_good_model_good(world):

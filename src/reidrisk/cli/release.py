@@ -220,8 +220,8 @@ def validate(
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
         say("comparing with the statistics", 0.0)
-        drawn = None if users is None else api.read_users(users)[0]
-        public = api.public_validation(known, targets, drawn)
+        drawn, stated = (None, None) if users is None else api.read_users(users)
+        public = api.public_validation(known, targets, drawn, stated)
         say("attacking the noise", 0.1)
         attacked = _attacked(api, targets, canary, seed)
         report.write_public(public, out, attacked)

@@ -96,17 +96,24 @@ class PublicValidation(Result):
 _NOTHING: dict[str, Any] = {"statement": None, "summaries": (), "curves": ()}
 
 
-def public_validation(model: TypeMixture, statistics: Statistics, users: TopSets | None = None) -> PublicValidation:
+def public_validation(
+    model: TypeMixture,
+    statistics: Statistics,
+    users: TopSets | None = None,
+    users_statement: PrivacyStatement | None = None,
+) -> PublicValidation:
     """Compare a model, and users drawn from it, with the released statistics (dick, Section 6, Figures 3 and 4).
 
     Parameters
     ----------
     model : TypeMixture
-        What was fitted.
+        What was fitted; one that is not protected as the statistics are is refused.
     statistics : Statistics
         What it was fitted to; exact statistics are refused, because this report may be published.
     users : TopSets, optional
         Drawn from the model; sets that came out short, as they are.
+    users_statement : PrivacyStatement, optional
+        The statement the users were read with; another than that of the statistics is refused.
 
     Examples
     --------
@@ -124,6 +131,9 @@ def public_validation(model: TypeMixture, statistics: Statistics, users: TopSets
             "use internal_validation, and keep what it says"
         )
     check_same_tokens(model, statistics)
+    _check_same_protection("the model", model.statement, statistics.statement)
+    if users_statement is not None:
+        _check_same_protection("the users", users_statement, statistics.statement)
     ours = model.statistics()
     found = {MODEL: ours}
     short = agreement = 0.0
@@ -162,6 +172,22 @@ def check_same_tokens(model: TypeMixture, other: Statistics | TopSets) -> None:
         raise DataError(f"the model and {what} have different labels for their tokens: another vocabulary")
     if model.k != other.k:
         raise DataError(f"the model has sets of {model.k} tokens, {what} of {other.k}; give those it is of")
+
+
+def _check_same_protection(what: str, statement: PrivacyStatement | None, released: PrivacyStatement) -> None:
+    """Refuse what is not protected as the statistics are: the report has their statement, which would be untrue."""
+    if statement is None:
+        raise OptionError(
+            f"{what} may come from exact statistics: no privacy statement says otherwise, and a public report needs "
+            "one; fit it to the released statistics"
+        )
+    for name in ("epsilon", "delta", "simulation", "sigma"):
+        ours, theirs = getattr(statement, name), getattr(released, name)
+        if (dict(ours) != dict(theirs)) if name == "sigma" else (ours != theirs):
+            raise OptionError(
+                f"the privacy statement of {what} says {name} {ours}, that of the statistics {theirs}: they are not of "
+                "one release; give the statistics that the model was fitted to"
+            )
 
 
 def _check_users(model: TypeMixture, users: TopSets) -> None:
