@@ -8,7 +8,7 @@ import pytest
 
 from reidrisk import ReidRiskError, TopSets, release
 from reidrisk.release.accounting import gaussian_delta
-from reidrisk.release.canary import tradeoff, tradeoff_area
+from reidrisk.release.canary import _stated_plan, tradeoff, tradeoff_area
 from reidrisk.release.counts import Counts
 from reidrisk.release.mechanism import add_noise
 
@@ -81,9 +81,17 @@ def test_a_statement_with_less_noise_than_its_budget_needs_fails():
     test = release.canary(cheating, 3, seed=0)
     assert not test.passed
     assert "too small for the stated epsilon" in test.reading
-    real = statement(simulation=False, seed=None)
+    for budget in ("joint", "split"):
+        real = statement(simulation=False, seed=None, budget=budget)
+        # A twentieth less is within the budget of continuous noise, but not by the accounting of the discrete.
+        for share in (0.5, 0.95):
+            less = dataclasses.replace(real, sigma={n: s * share for n, s in real.sigma.items()})
+            test = release.canary(less, 3, trials=500)
+            assert not test.passed
+            assert "too small for the stated epsilon" in test.reading
+            assert test.epsilon == real.epsilon
     with pytest.raises(ReidRiskError, match="more than the budget"):
-        release.canary(dataclasses.replace(real, sigma={n: s / 2 for n, s in real.sigma.items()}), 3)
+        add_noise(None, _stated_plan(less, 3, 2))
 
 
 def test_the_measured_area_is_that_of_two_normal_distributions():

@@ -7,6 +7,7 @@ Gaussian mechanism; too little noise shows as a curve above it.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import OptionError
 from reidrisk.release.counts import Counts, count_pairs
-from reidrisk.release.mechanism import Plan, add_noise
+from reidrisk.release.mechanism import Plan, add_noise, overspent
 from reidrisk.release.sensitivity import measured_blocks
 from reidrisk.release.statement import PrivacyStatement
 from reidrisk.results import Result
@@ -144,7 +145,7 @@ def canary(
     >>> test.passed, round(test.promised, 2), test.low < test.promised < test.high
     (True, 0.24, True)
     """
-    from reidrisk.release.accounting import gaussian_delta
+    from reidrisk.privacy import gaussian_delta
 
     if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 50:
         raise OptionError(f"trials must be a whole number of at least 50, not {trials!r}")
@@ -157,21 +158,24 @@ def canary(
     everything = np.broadcast_to(np.arange(k), (_BYSTANDERS + 1, n_epochs, k))
     without = count_pairs(TopSets(everything[:-1], n_tokens=k), threads=1)
     added = count_pairs(TopSets(everything, n_tokens=k), threads=1)
-    noise = mechanism or add_noise
-    scores = {}
-    for number, (name, counts) in enumerate((("out", without), ("in", added))):
-        noisy = noise(_Copies(counts, int(trials)), plan, None if seed is None else (2 * seed + number) % 2**63)
-        scores[name] = {b.name: _score(noisy, without, added, b.name) for b in plan.blocks}
     sigma = {b.name: s for b, s in zip(plan.blocks, plan.sigma, strict=True)}
-    total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
     each = {b.name: b.sensitivity / sigma[b.name] for b in plan.blocks}
     mu = math.hypot(*each.values())
-    blocks = {name: _verdict(scores["in"][name], scores["out"][name], promised) for name, promised in each.items()}
-    whole = _verdict(total["in"], total["out"], mu)
     delta = gaussian_delta(1.0 / mu, plan.epsilon)
     # Discrete noise is accounted by zCDP, which leaves some of the budget unspent; continuous noise spends it to the
     # last digit, where rounding decides.
     within_budget = delta <= plan.delta * (1.0 + 1e-6)
+    if plan.discrete and overspent(plan, {name: ratio**2 / 2.0 for name, ratio in each.items()}):
+        within_budget = False
+    noise = mechanism or add_noise
+    drawn = plan if within_budget else _affordable(plan, mu)
+    scores = {}
+    for number, (name, counts) in enumerate((("out", without), ("in", added))):
+        noisy = noise(_Copies(counts, int(trials)), drawn, None if seed is None else (2 * seed + number) % 2**63)
+        scores[name] = {b.name: _score(noisy, without, added, b.name) for b in plan.blocks}
+    total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
+    blocks = {name: _verdict(scores["in"][name], scores["out"][name], promised) for name, promised in each.items()}
+    whole = _verdict(total["in"], total["out"], mu)
     passed = whole["passed"] and all(b["passed"] for b in blocks.values()) and within_budget
     false_alarms, detections = _curve(total["in"], total["out"])
     return CanaryTest(
@@ -238,6 +242,14 @@ def _stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:
         )
     sigma = tuple(float(statement.sigma[name]) for name in names)
     return Plan(blocks, sigma, statement.epsilon, statement.delta, statement.budget, not statement.simulation)
+
+
+def _affordable(plan: Plan, mu: float) -> Plan:
+    """Return the plan with a budget that its noise keeps within, so that noise that promises too much is drawn too."""
+    rho = mu**2 / 2.0
+    # Bun and Steinke 2016; above what the tighter conversion asks for.
+    epsilon = 1.01 * (rho + 2.0 * math.sqrt(rho * math.log(1.0 / plan.delta)))
+    return dataclasses.replace(plan, epsilon=max(epsilon, plan.epsilon), budget="joint")
 
 
 def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from reidrisk.release.counts import Counts
 from reidrisk.release.sensitivity import Block
 from reidrisk.streams import stream
 
-__all__ = ["Plan", "add_noise", "plan_noise"]
+__all__ = ["Plan", "add_noise", "overspent", "plan_noise"]
 
 SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 """Shares of the budget as published: 25 / 25 / 50 %; of summed epochs half and half."""
@@ -175,6 +175,14 @@ def _measurements(plan: Plan) -> dict[str, Any]:
     """Return the noise of each table, after opendp has agreed that together it keeps within the budget."""
     made = {b.name: discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
     spent = {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks}
+    over = overspent(plan, spent)
+    if over:
+        raise ReidRiskError(f"{over}; report this")
+    return made
+
+
+def overspent(plan: Plan, spent: Mapping[str, float]) -> str:
+    """Say which tables spend more rho of zCDP than the budget of the plan has; nothing where none does."""
     if plan.budget == "joint":
         allowed = {"all": (sum(spent.values()), 1.0)}
     else:
@@ -182,7 +190,5 @@ def _measurements(plan: Plan) -> dict[str, Any]:
         allowed = {name: (rho, shares[name] / sum(shares.values())) for name, rho in spent.items()}
     for name, (rho, share) in allowed.items():
         if rho > zcdp_rho(share * plan.epsilon, share * plan.delta) * (1.0 + 1e-9):
-            raise ReidRiskError(
-                f"the noise planned for {name} spends rho = {rho:.6g}, more than the budget; report this"
-            )
-    return made
+            return f"the noise planned for {name} spends rho = {rho:.6g}, more than the budget"
+    return ""
