@@ -313,3 +313,25 @@ def test_beyond_doubt_pays_for_every_cohort():
     assert between.any(), "the case must tell the two apart"
     assert not found.beyond_doubt[between].any()
     assert (found.beyond_doubt == (found.sensitive & (found.p_value * m <= 0.05))).all()
+
+
+def test_counts_that_the_noise_could_make_are_said_to_be_too_noisy_to_tell():
+    rng = np.random.default_rng(10)
+    assignment = rng.integers(-1, 3_000, 300)
+    noise = {"epsilon": 0.1, "delta": 1e-9, "simulation": True, "seed": 1}
+    found = cohorts.private_sensitivity(assignment, rng.random((300, 5)) < 0.1, 3_000, **noise)
+    summary = found.summary
+    assert set(summary.too_noisy) == {"n_users", "n_without", "k"}
+    assert summary.n_without >= 0
+    assert found.counts.n_without >= 0
+    assert "too noisy to tell" in summary.reading
+    assert cohorts.SensitivitySummary.from_json(summary.to_json()) == summary
+    audit = cohorts.cohort_audit(found, worst=3_000)
+    hidden = [row.status == "too noisy to tell" for row in audit.worst]
+    assert sum(hidden) > 2_500
+    # Where there are enough users nothing is hidden, and those without a cohort are about as many as there are.
+    assignment = rng.integers(-1, 3, 400_000)
+    clear = cohorts.private_sensitivity(assignment, rng.random((400_000, 1)) < 0.1, 3, **noise)
+    assert clear.summary.too_noisy == ()
+    assert clear.summary.n_without == pytest.approx((assignment < 0).sum(), abs=6 * clear.size_noise)
+    assert "too noisy" not in clear.summary.reading

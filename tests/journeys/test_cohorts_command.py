@@ -92,6 +92,14 @@ def test_a_private_audit_says_what_it_protects(reidrisk, assignment, visits, cat
     assert document["empty_cohort"] is None
 
 
+def test_a_private_audit_of_few_users_says_that_it_is_too_noisy(reidrisk, assignment, visits, categories, tmp_path):
+    options = ["--private", "--epsilon", 0.1, "--delta", 1e-9, "--n-cohorts", 3_000, "--out", "page.html"]
+    done = reidrisk("cohorts", "audit", assignment, visits, categories, *options)
+    assert done.code == 0, done.err
+    assert "too noisy to tell" in " ".join(done.out.split())
+    assert "smallest cohort: too noisy to tell" in (tmp_path / "page.html").read_text()
+
+
 def test_a_table_of_other_hosts_is_refused_but_for_private_counts(reidrisk, assignment, visits, table, tmp_path):
     other = table("categories.csv", "host,category\nwww.clinic.org,health\n")
     done = reidrisk("cohorts", "audit", assignment, visits, other)

@@ -267,11 +267,13 @@ def _again(context: typer.Context, tables: tuple[Path, ...]) -> str:
 
 
 def _print_audit(audited: Any) -> None:
+    from reidrisk.cohorts.audit import known
+
     screen, summary = output.console(), audited.summary
     screen.print(f"\n{summary.reading}\n", highlight=False)
     counts = Table("users", "without a cohort", "cohorts", "smallest", "sensitive", "beyond chance", "beyond doubt")
     counts.add_row(
-        *(f"{value:,}" for value in (summary.n_users, summary.n_without, summary.n_cohorts, summary.k)),
+        *(known(summary, "n_users"), known(summary, "n_without"), f"{summary.n_cohorts:,}", known(summary, "k")),
         *(f"{value:,}" for value in (summary.sensitive, summary.beyond_chance, summary.beyond_doubt)),
     )
     screen.print(counts)

@@ -17,7 +17,7 @@ from reidrisk.errors import OptionError
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.wording import percent
 
-__all__ = ["CohortAudit", "CohortRow", "cohort_audit"]
+__all__ = ["CohortAudit", "CohortRow", "cohort_audit", "known"]
 
 _MOST_BINS = 50
 
@@ -26,7 +26,8 @@ _MOST_BINS = 50
 class CohortRow:
     """One cohort as people inside see it: its anomalous category, the two frequencies, and the gap with its interval.
 
-    ``status`` is ``"beyond doubt"``, ``"beyond chance"``, ``"sensitive"`` or ``"not sensitive"``.
+    ``status`` is ``"beyond doubt"``, ``"beyond chance"``, ``"sensitive"`` or ``"not sensitive"``; or
+    ``"too noisy to tell"`` where noise could make the whole cohort.
     """
 
     cohort: int
@@ -165,6 +166,18 @@ def cohort_audit(found: Sensitivity, worst: int = 20, covered: float | None = No
     )
 
 
+def known(summary: SensitivitySummary, name: str, about: str = "") -> str:
+    """Return a count of users in words, or that the noise hides it.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity import sensitivity
+    >>> known(sensitivity([0, 0, 1, 1], [[1], [1], [0], [0]]).summary, "n_users")
+    '4'
+    """
+    return "too noisy to tell" if name in summary.too_noisy else f"{about}{getattr(summary, name):,}"
+
+
 def _plain(profile: EmptyProfile) -> dict[str, float]:
     return {
         "n_users": profile.n_users,
@@ -197,6 +210,8 @@ def _row(found: Sensitivity, row: int) -> CohortRow:
         ("beyond doubt", found.beyond_doubt),
     ):
         status = name if chosen[row] else status
+    if isinstance(found, PrivateSensitivity) and found.too_noisy(row):
+        status = "too noisy to tell"
     size = int(counts.sizes[row])
     return CohortRow(
         cohort=int(counts.cohorts[row]),

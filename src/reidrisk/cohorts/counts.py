@@ -48,7 +48,7 @@ class CohortCounts:
     @property
     def n_without(self) -> int:
         """Users who have a history but no cohort."""
-        return self.n_users - int(self.sizes.sum())
+        return max(self.n_users - int(self.sizes.sum()), 0)  # noisy sizes can add up to more
 
     @property
     def k(self) -> int:

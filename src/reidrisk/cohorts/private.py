@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.private_answers import ask_users, bounded_visits
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
-from reidrisk.cohorts.sensitivity import Sensitivity
+from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.significance import checked_share, discoveries
 from reidrisk.errors import DataError, OptionError
 from reidrisk.privacy import PrivacyStatement
@@ -22,6 +23,7 @@ __all__ = ["Model", "PrivateSensitivity", "private_decisions", "private_sensitiv
 
 Model = Literal["central", "local"]
 _CELLS = 1 << 20
+_REACH = 2.0  # a size within two standard deviations of its noise is not told from nobody
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +39,36 @@ class PrivateSensitivity(Sensitivity):
         What protects the people, and by how much.
     noise_alone : float
         Standard deviation that the noise alone gives to a frequency in a cohort of the median size.
+    n_without : int
+        Users without a cohort, by their own noisy count.
+    size_noise : float
+        Standard deviation of the noise of a size; 0 where sizes are told as they are.
     """
 
     statement: PrivacyStatement = field(default_factory=lambda: PrivacyStatement("", 0.0, 0.0))
     noise_alone: float = 0.0
+    n_without: int = 0
+    size_noise: float = 0.0
+
+    @property
+    def summary(self) -> SensitivitySummary:
+        """The counts with what they rest on and a sentence; those that the noise could make are named."""
+        found, reach = super().summary, _REACH * self.size_noise
+        # The number of all users is a sum of noisy sizes, one for each cohort and one for those without.
+        limits = {"n_users": reach * math.sqrt(found.n_cohorts + 1), "n_without": reach, "k": reach}
+        values = {"n_users": found.n_users, "n_without": self.n_without, "k": found.k}
+        noisy = tuple(name for name, limit in limits.items() if limit and values[name] <= limit)
+        return replace(found, n_without=self.n_without, too_noisy=noisy)
+
+    def too_noisy(self, row: int) -> bool:
+        """Tell whether the noise could make the whole of a cohort."""
+        return bool(self.counts.sizes[row] <= _REACH * self.size_noise)
+
+    def _reading(self) -> str:
+        median = float(np.median(self.counts.sizes))
+        hidden = median <= _REACH * self.size_noise or self.noise_alone >= 0.5
+        warning = " The noise is as large as the cohorts: too noisy to tell." if hidden else ""
+        return super()._reading() + warning
 
     def _assumptions(self) -> tuple[str, ...]:
         return (
@@ -202,6 +230,8 @@ def _found(
         seed=seed,
         statement=statement,
         noise_alone=_noise_alone(measured, sizes),
+        n_without=max(int(measured.sizes[-1]), 0),
+        size_noise=measured.sigma if isinstance(measured, CentralCounts) else 0.0,
     )
 
 

@@ -38,6 +38,8 @@ class SensitivitySummary(Result):
         Share of the users with a cohort who are in a sensitive one.
     k : int
         Users in the smallest cohort.
+    too_noisy : tuple of str
+        Which of ``n_users``, ``n_without`` and ``k`` are within the reach of their noise, and so say nothing.
     """
 
     n_users: int
@@ -60,6 +62,7 @@ class SensitivitySummary(Result):
     seed: int | None = None
     assumptions: tuple[str, ...] = ()
     reading: str = ""
+    too_noisy: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 
 from reidrisk import __version__
 from reidrisk.cohorts import CohortAudit
+from reidrisk.cohorts.audit import known
 from reidrisk.io import write_atomically
 from reidrisk.report import cohort_charts
 from reidrisk.report.page import drawn_specs, filled, marked
@@ -90,11 +91,11 @@ def _facts(audit: CohortAudit) -> list[str]:
     summary = audit.summary
     about = "about " if audit.statement is not None else ""
     return [
-        f"{about}{summary.n_users:,} users",
+        f"users: {known(summary, 'n_users', about)}",
         f"{summary.n_cohorts:,} cohorts",
-        f"{about}{max(summary.n_without, 0):,} users without a cohort",
+        f"users without a cohort: {known(summary, 'n_without', about)}",
         f"{summary.n_categories:,} sensitive categories",
-        f"smallest cohort {about}{summary.k:,}",
+        f"smallest cohort: {known(summary, 'k', about)}",
     ]
 
 
@@ -136,8 +137,8 @@ def _gaps(audit: CohortAudit) -> Chart:
         f"more frequent in them than in the population. Right of {100 * t:g} they are sensitive."
     )
     after = (
-        f"Small cohorts scatter: with at least {summary.k:,} users in each, part of the spread is chance. The counts "
-        "beyond chance and beyond doubt take that into account, this chart does not."
+        f"Small cohorts scatter (users in the smallest: {known(summary, 'k')}), so part of the spread is chance. The "
+        "counts beyond chance and beyond doubt take that into account, this chart does not."
     )
     alt = f"Histogram of the gaps of {summary.n_cohorts:,} cohorts; {summary.sensitive:,} lie above {100 * t:g} points."
     table = Table(("gap, points", "cohorts"), rows, (1,))
