@@ -132,6 +132,33 @@ def test_chromes_table_is_asked_for_by_name(monkeypatch, tmp_path):
         studies.run("floc-chrome", users=100)
 
 
+def test_fewer_people_make_smaller_cohorts_or_none_and_the_note_says_so(monkeypatch):
+    people = Browsing(**{**synthetic(4_000, seed=0).__dict__, "name": "many", "min_size": 400})
+    few = people.first(400)
+    assert few.min_size == 40
+    assert "at least 40, " in few.assumption
+    assert "first 400 of them" in few.assumption
+    assert people.first(50).min_size == 10
+    assert "cohort of 10" in people.first(5).too_few()
+    for name in ("_msweb", "_msnbc", "_panel"):
+        monkeypatch.setattr(floc_people, name, lambda: people)
+    found, missing = floc_people.all_browsing(200, 0)
+    assert [each.min_size for each in found] == [20, 20, 20, 20]
+    assert not missing
+    monkeypatch.setattr(floc_people, "_panel", lambda: Browsing(**{**people.__dict__, "min_items": 10**6}))
+    found, missing = floc_people.all_browsing(200, 0)
+    assert len(found) == 3
+    assert missing == ["Left out: many: 0 of 200 people have enough items, too few for a cohort of 20."]
+
+
+@pytest.mark.data
+def test_studies_of_few_real_people_run():
+    data("msweb/anonymous-msweb.data.gz")
+    found = studies.run("floc-thresholds", users=5_000)
+    assert all(int(row["smallest"]) >= 10 for row in found.rows)
+    assert studies.run("floc-private", users=200).rows
+
+
 @pytest.mark.data
 def test_chromes_table_as_published():
     data("floc_lsh_clusters/SortingLshClusters")

@@ -93,7 +93,7 @@ def thresholds(users: int, seed: int, progress: Progress) -> StudyResult:
         y_linear=True,
         comparisons=_compared(found),
         assumptions=(
-            *(people.note for people in browsing),
+            *(people.assumption for people in browsing),
             *missing,
             "Which pages are sensitive is our choice; the paper's categories and its classifier are not public.",
             "Harmless pages only: the SimHash leaves sensitive pages out; sensitivity is still measured on all.",

@@ -54,6 +54,9 @@ PANEL_SENSITIVE = (
     "/Beauty & Fitness", "/Finance", "/Jobs & Education", "/Law & Government", "/News", "/Online Communities",
     "/People & Society",
 )  # fmt: skip
+LEAST_SIZE = 10
+"""Users that a cohort has at least, however few people are taken."""
+
 SYNTHETIC_SENSITIVE = 40
 """Interests of the synthetic people that are called sensitive, of 200."""
 
@@ -63,7 +66,8 @@ class Browsing:
     """What people visited, and which of it is sensitive.
 
     ``starts`` and ``codes`` hold the items of all people in turn, ``names`` what they are called, ``sensitive`` the
-    items of each category; cohorts take people with ``min_items`` items or more, ``min_size`` of them at least.
+    items of each category; cohorts take people with ``min_items`` items or more, ``min_size`` of them at least. In
+    the ``note``, ``{size}`` stands for that number.
     """
 
     name: str
@@ -79,11 +83,19 @@ class Browsing:
         return self.starts.size - 1
 
     def first(self, n: int) -> Browsing:
-        """Return the first ``n`` people alone."""
+        """Return the first ``n`` people alone; cohorts shrink with them, down to 10."""
         if n >= len(self):
             return self
         starts = self.starts[: n + 1]
-        return Browsing(**{**self.__dict__, "starts": starts, "codes": self.codes[: starts[-1]]})
+        size = min(self.min_size, max(LEAST_SIZE, round(self.min_size * n / len(self))))
+        note = f"{self.note} Only the first {n:,} of them are taken."
+        kept = {"starts": starts, "codes": self.codes[: starts[-1]], "min_size": size, "note": note}
+        return Browsing(**{**self.__dict__, **kept})
+
+    @property
+    def assumption(self) -> str:
+        """The note, with the size of cohorts that was used."""
+        return self.note.replace("{size}", f"{self.min_size:,}")
 
     def visited(self) -> Any:
         """Return who visited which category, as a sparse 0/1 table."""
@@ -110,6 +122,22 @@ class Browsing:
 
     def assignment(self, harmless: bool = False) -> npt.NDArray[np.int64]:
         """Group people by SimHash and SortingLSH; ``harmless`` leaves sensitive items out of the SimHash."""
+        starts, codes, enough = self._listed(harmless)
+        hashes = np.asarray(cohorts.simhash(DomainLists(starts, codes, self.names, False)))
+        table = cohorts.SortingLSH.fit(hashes[enough], self.min_size)
+        return np.where(enough, table.assign(hashes), -1)
+
+    def too_few(self) -> str:
+        """Say why no cohort can be made, or nothing."""
+        n = min(int(self._listed(harmless)[2].sum()) for harmless in (False, True))
+        if n >= self.min_size:
+            return ""
+        return (
+            f"{self.name}: {n:,} of {len(self):,} people have enough items, too few for a cohort of {self.min_size:,}"
+        )
+
+    def _listed(self, harmless: bool) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+        """Return where each person's items start, the items, and who has enough different ones."""
         starts, codes = self.starts, self.codes
         if harmless:
             listed = np.zeros(len(self.names), dtype=bool)
@@ -117,13 +145,9 @@ class Browsing:
             kept = ~listed[codes]
             starts = np.concatenate([[0], np.cumsum(kept)])[starts]
             codes = codes[kept]
-        lists = DomainLists(starts, codes, self.names, False)
-        hashes = np.asarray(cohorts.simhash(lists))
         user = np.repeat(np.arange(len(self)), np.diff(starts))
         different = np.unique(user.astype(np.int64) * len(self.names) + codes) // len(self.names)
-        enough = np.bincount(different, minlength=len(self)) >= self.min_items
-        table = cohorts.SortingLSH.fit(hashes[enough], self.min_size)
-        return np.where(enough, table.assign(hashes), -1)
+        return starts, codes, np.bincount(different, minlength=len(self)) >= self.min_items
 
 
 def all_browsing(n: int, seed: int) -> tuple[list[Browsing], list[str]]:
@@ -131,9 +155,15 @@ def all_browsing(n: int, seed: int) -> tuple[list[Browsing], list[str]]:
     found, missing = [synthetic(min(n, 100_000), seed)], []
     for read in (_msweb, _msnbc, _panel):
         try:
-            found.append(read().first(n))
+            people = read().first(n)
         except (MissingDataError, MissingExtraError) as error:
             missing.append(f"Left out: {error}")
+            continue
+        reason = people.too_few()
+        if reason:
+            missing.append(f"Left out: {reason}.")
+        else:
+            found.append(people)
     return found, missing
 
 
@@ -152,7 +182,7 @@ def synthetic(n: int, seed: int) -> Browsing:
     size = max(20, min(200, n // 50))
     note = (
         f"Synthetic: {n:,} people with lasting interests and favourite sites, one week; {SYNTHETIC_SENSITIVE} of 200 "
-        f"interests are called sensitive. Cohorts of at least {size}, 7 sites or more, as in Chrome."
+        f"interests are called sensitive. Cohorts of at least {{size}}, 7 sites or more, as in Chrome."
     )
     return Browsing("synthetic", week.starts, week.codes, week.distinct, chosen, 7, size, note)
 
@@ -173,7 +203,7 @@ def _msweb() -> Browsing:
     note = (
         f"msweb: {len(sets):,} visitors of microsoft.com in one week of 1998, by area of the site. Called sensitive: "
         f"{', '.join(MSWEB_SENSITIVE)}, and the areas of {len(chosen) - len(MSWEB_SENSITIVE)} countries as origin. "
-        "Cohorts of at least 100, 3 areas or more: few visitors saw 7."
+        "Cohorts of at least {size}, 3 areas or more: few visitors saw 7."
     )
     return Browsing("msweb", sets.offsets, sets.items, pa.array(roots, pa.large_string()), chosen, 3, 100, note)
 
@@ -203,7 +233,7 @@ def read_msnbc(path: Path) -> Browsing:
     chosen = {name: [names.index(name)] for name in MSNBC_SENSITIVE if name in names}
     note = (
         f"msnbc: {len(lines):,} visitors of msnbc.com on one day of 1999, by page category. Called sensitive: "
-        f"{', '.join(chosen)}. Cohorts of at least 2,000, 3 categories or more."
+        f"{', '.join(chosen)}. Cohorts of at least {{size}}, 3 categories or more."
     )
     return Browsing("msnbc", starts, codes, pa.array(names, pa.large_string()), chosen, 3, 2_000, note)
 
@@ -241,7 +271,7 @@ def read_panel(path: Path, listed: Path, taxonomy: Path) -> Browsing:
     codes = np.array([code[name] for name in rows["host"].to_list()], dtype=np.int32)
     note = (
         f"panel: {counts.size} weeks of five panelists, each week as a user of its own. Called sensitive: Chrome's "
-        f"topics under {', '.join(PANEL_SENSITIVE)}. Cohorts of at least 10, 7 hosts or more."
+        f"topics under {', '.join(PANEL_SENSITIVE)}. Cohorts of at least {{size}}, 7 hosts or more."
     )
     names = pa.array(hosts.to_list(), pa.large_string())
     return Browsing("panel", starts, codes, names, dict(sorted(chosen.items())), 7, 10, note)

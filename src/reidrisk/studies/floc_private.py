@@ -83,7 +83,7 @@ def private(users: int, seed: int, progress: Progress) -> StudyResult:
             *(_sure(name, one) for name, one in sure),
         ),
         assumptions=(
-            people.note,
+            people.assumption,
             f"{exact.n_cohorts} cohorts and {len(counts.categories)} categories, {exact.sensitive} cohorts sensitive "
             f"at t = {T:g}; frequencies stay as they are while users are multiplied.",
             "Central: discrete Gaussian noise on every size and count, (epsilon, 1e-9) for one user with all "
