@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import ReidRiskError, TopSets, Vocabulary, populations, release
-from reidrisk.release.accounting import gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
+from reidrisk.privacy import gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import add_noise, plan_noise
 from reidrisk.release.sensitivity import joint_sensitivity, measured_blocks
@@ -86,6 +86,43 @@ def test_the_published_noise():
     split = plan_noise(topics, EPSILON, DELTA, "split", discrete=False).sigma
     assert [round(s, 1) for s in split] == [85.8, 85.8, 68.0]
     assert gaussian_sigma(EPSILON, DELTA, joint_sensitivity(5)) == pytest.approx(45.8, abs=0.05)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 4.9, 5.1, 1e3, 1e8, 1e15])
+@pytest.mark.parametrize("shift", [1e-9, 1e-3, 0.1, 1.0, 5.0, 30.0])
+def test_delta_is_right_where_its_two_terms_are_nearly_the_same(sigma, shift):
+    mp = pytest.importorskip("mpmath")
+    epsilon = shift / sigma
+    with mp.workdps(80):
+        s, e = mp.mpf(sigma), mp.mpf(epsilon)
+        first, second = (mp.erfc((e * s + sign / (2 * s)) / mp.sqrt(2)) / 2 for sign in (-1, 1))
+        exact = float(first - mp.exp(e) * second)
+    assert gaussian_delta(sigma, epsilon) == pytest.approx(exact, rel=1e-11)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("delta", [1e-250, 1e-15, 0.9])
+def test_the_least_and_the_largest_budgets_have_noise(epsilon, delta):
+    sigma, rho = gaussian_sigma(epsilon, delta), zcdp_rho(epsilon, delta)
+    assert 0.99 * delta < gaussian_delta(sigma, epsilon) <= delta
+    assert 0.99 * delta < zcdp_delta(rho, epsilon) <= delta
+    assert sigma <= 1.0 / math.sqrt(2.0 * rho)  # zCDP never asks for less
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "told"),
+    [
+        (1e308, 1e-9, "epsilon 1e\\+308 is out of reach"),
+        (1e200, 1e-9, "epsilon 1e\\+200 is out of reach"),
+        (1e-300, 1e-300, "epsilon 1e-300 is out of reach"),
+        (1e-20, 1e-6, "epsilon 1e-20 is out of reach"),
+        (1.0, 1e-300, "delta 1e-300 is too near to 0"),
+    ],
+)
+def test_budgets_out_of_reach_are_refused(epsilon, delta, told):
+    for needs in (gaussian_sigma, zcdp_rho):
+        with pytest.raises(ReidRiskError, match=told):
+            needs(epsilon, delta)
 
 
 def test_joint_weights_are_the_best_ones():

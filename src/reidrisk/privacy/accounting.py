@@ -10,7 +10,16 @@ from reidrisk.errors import OptionError
 
 __all__ = ["check_budget", "gaussian_delta", "gaussian_sigma", "zcdp_delta", "zcdp_rho"]
 
+EPSILON = (1e-9, 1e9)
+"""Smallest and largest epsilon: noise would drown any data below, and protects nobody long before the other end."""
+
+LEAST_DELTA = 1e-250
+"""Smallest delta; nearer to 0 numbers are no longer told apart."""
+
 _SAFETY = 1e-9  # relative; roots are found to 1e-12, so that rounding never spends more than the budget
+
+
+_MOST_ROUNDS = 200
 
 
 def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
@@ -28,6 +37,10 @@ def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
         raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}; below 1 to 3 is usual")
     if not 0.0 < delta < 1.0:
         raise OptionError(f"delta must lie between 0 and 1, both excluded, not {delta!r}; well below 1/users is usual")
+    if not EPSILON[0] <= epsilon <= EPSILON[1]:
+        raise OptionError(f"epsilon {epsilon!r} is out of reach; give one from {EPSILON[0]:g} to {EPSILON[1]:g}")
+    if delta < LEAST_DELTA:
+        raise OptionError(f"delta {delta!r} is too near to 0; give at least {LEAST_DELTA:g}")
     return float(epsilon), float(delta)
 
 
@@ -41,9 +54,18 @@ def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> fl
     >>> round(gaussian_delta(sigma=1.0, epsilon=1.0), 4)
     0.1269
     """
-    from scipy.special import log_ndtr
+    from scipy.special import erfcx, log_ndtr, roots_legendre
 
     ratio = sigma / sensitivity
+    half, shift = 0.5 / ratio, epsilon * ratio
+    if half < 0.1 and shift < 100.0:
+        # The two terms are nearly the same. With Mills' ratio R, both are the density at shift - half times R, and
+        # R(x) - R(y) is the integral of 1 - x R(x), which is above 0: nothing cancels.
+        nodes, weights = roots_legendre(12)
+        at = shift + half * nodes
+        mills = math.sqrt(math.pi / 2.0) * erfcx(at / math.sqrt(2.0))
+        density = math.exp(-0.5 * (shift - half) ** 2) / math.sqrt(2.0 * math.pi)
+        return density * half * float(weights @ (1.0 - at * mills))
     first = float(log_ndtr(0.5 / ratio - epsilon * ratio))
     second = epsilon + float(log_ndtr(-0.5 / ratio - epsilon * ratio))
     return math.exp(first) * -math.expm1(min(second - first, 0.0))
@@ -89,7 +111,8 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     def log_delta(u: float) -> float:
         less = math.exp(u)
         alpha = 1.0 + less
-        return less * (alpha * rho - epsilon) - u + alpha * (u - math.log(alpha))
+        # (1 - 1/alpha)^alpha / (alpha - 1), written so that nothing cancels where alpha is large.
+        return less * (alpha * rho - epsilon) - less * math.log1p(1.0 / less) - math.log1p(less)
 
     # The best alpha is near (epsilon + rho) / 2 rho; any alpha gives a valid delta.
     middle = math.log(max((epsilon + rho) / (2.0 * rho), 1.0 + 1e-9) - 1.0 + 1e-9)
@@ -115,9 +138,16 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
 def _bisect(is_private: Callable[[float], bool]) -> float:
     """Return the least noise-to-sensitivity ratio that is private, from above."""
     low, high = 1e-12, 1.0
-    while not is_private(high):
+    # As many halvings as the bounds of a budget can ask for; an answer that is no number ends here, too.
+    for _ in range(_MOST_ROUNDS):
+        if is_private(high):
+            break
         low, high = high, high * 2.0
-    while high - low > 1e-12 * high:
+    else:
+        raise OptionError("no amount of noise keeps within this budget; give a larger epsilon or delta")
+    for _ in range(_MOST_ROUNDS):
+        if high - low <= 1e-12 * high:
+            break
         middle = (low + high) / 2.0
         low, high = (low, middle) if is_private(middle) else (middle, high)
     return high
