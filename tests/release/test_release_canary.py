@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reidrisk import ReidRiskError, TopSets, release
-from reidrisk.release.accounting import gaussian_delta
+from reidrisk.privacy import gaussian_delta
 from reidrisk.release.canary import _stated_plan, tradeoff, tradeoff_area
 from reidrisk.release.counts import Counts
 from reidrisk.release.mechanism import add_noise

@@ -1,12 +1,12 @@
 """A dataset anyone may have: differentially private statistics of top sets, a model of them, synthetic users."""
 
+from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.canary import CanaryTest, canary
 from reidrisk.release.fit import FitReport
 from reidrisk.release.layout import read_published, read_statistics, write_statistics
 from reidrisk.release.mixture import MixtureStatistics, TypeMixture
 from reidrisk.release.parameters import read_parameters, write_parameters
 from reidrisk.release.sample import read_users, write_users
-from reidrisk.release.statement import PUBLISHED, PrivacyStatement
 from reidrisk.release.statistics import Statistics, exact_statistics, statistics
 from reidrisk.release.validate import PublicValidation, public_validation
 from reidrisk.release.validate_internal import InternalValidation, internal_validation, refitted

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import OptionError
+from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import Plan, add_noise, overspent
 from reidrisk.release.sensitivity import measured_blocks
-from reidrisk.release.statement import PrivacyStatement
 from reidrisk.results import Result
 from reidrisk.streams import checked_seed, fresh_seed
 from reidrisk.traces import TopSets

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from reidrisk.errors import FormatError, OptionError
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts import Counts
-from reidrisk.release.statement import PUBLISHED, PrivacyStatement
 from reidrisk.release.statistics import Statistics
 from reidrisk.vocabulary import Vocabulary
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.extras import require
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.objective import n_terms
-from reidrisk.release.statement import PrivacyStatement
 from reidrisk.traces import TopSets
 from reidrisk.vocabulary import Vocabulary
 

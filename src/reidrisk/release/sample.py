@@ -17,7 +17,7 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.metadata import KEY, to_json
 from reidrisk.io.sets import read_top_sets
 from reidrisk.io.writing import write_batches
-from reidrisk.release.statement import PrivacyStatement
+from reidrisk.privacy import PrivacyStatement
 from reidrisk.streams import BLOCK, blocks, checked_seed, stream
 from reidrisk.traces import TopSets
 

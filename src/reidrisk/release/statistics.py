@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError, OptionError
-from reidrisk.release.accounting import check_budget
+from reidrisk.privacy import PrivacyStatement, check_budget
 from reidrisk.release.consistency import consistent_tables, estimated_users
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import add_noise, plan_noise
 from reidrisk.release.sensitivity import measured_blocks
-from reidrisk.release.statement import PrivacyStatement
 from reidrisk.streams import checked_seed, fresh_seed
 from reidrisk.traces import TopSets
 from reidrisk.vocabulary import Vocabulary

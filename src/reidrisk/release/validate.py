@@ -14,8 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from reidrisk.errors import DataError, OptionError
+from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.mixture import MixtureStatistics, TypeMixture
-from reidrisk.release.statement import PrivacyStatement
 from reidrisk.release.statistics import Statistics
 from reidrisk.release.validate_errors import (
     ErrorCurves,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reidrisk.release.statement import PrivacyStatement
+from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.validate_errors import ErrorSummary
 from reidrisk.release.validate_internal import InternalValidation
 from reidrisk.report.phrases import attack_label
