@@ -31,16 +31,12 @@ bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against wha
 
 studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 20 minutes)
 	$(BIN)/reidrisk study run carey-fig2 --users 1000000 --out studies-out
-	$(BIN)/reidrisk study run carey-fig4 --out studies-out
-	$(BIN)/reidrisk study run carey-information --out studies-out
-	@for name in fig2 fig3 fig4 fig5 fig6 fig7 fig8 fig9 fig10 fig11 fig12 bayes calibration improvements limits; do \
-	  echo "== jha-$$name"; $(BIN)/reidrisk study run jha-$$name --out studies-out || exit 1; done
-	@for name in thresholds chrome weeks private; do \
-	  echo "== floc-$$name"; $(BIN)/reidrisk study run floc-$$name --out studies-out || exit 1; done
-	@for name in fig1 fig3 fig5 fig6 fig8; do \
-	  echo "== dick-$$name"; $(BIN)/reidrisk study run dick-$$name --out studies-out || exit 1; done
-	@for name in fig1 fig6 fig7 fig8 fig9 fig10 fig11; do \
-	  echo "== galozy-$$name"; $(BIN)/reidrisk study run galozy-$$name --out studies-out || exit 1; done
+	$(BIN)/reidrisk study run carey-fig4 carey-information --out studies-out
+	$(BIN)/reidrisk study run jha-fig2 jha-fig3 jha-fig4 jha-fig5 jha-fig6 jha-fig7 jha-fig8 jha-fig9 jha-fig10 jha-fig11 jha-fig12 \
+	  jha-bayes jha-calibration jha-improvements jha-limits --out studies-out
+	$(BIN)/reidrisk study run floc-thresholds floc-chrome floc-weeks floc-private --out studies-out
+	$(BIN)/reidrisk study run dick-fig1 dick-fig3 dick-fig5 dick-fig6 dick-fig8 --out studies-out
+	$(BIN)/reidrisk study run galozy-fig1 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 --out studies-out
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -48,33 +48,37 @@ def list_studies(as_json: Json = False) -> None:
 
 @study.command("run")
 def run_study(
-    name: Annotated[str, typer.Argument(help="Name of the study, see `reidrisk study list`.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Names of the studies, see `reidrisk study list`.")
+    ],
     out: Annotated[Path | None, typer.Option(help="Write NAME.csv, NAME.png and NAME.md into this folder.")] = None,
     users: Annotated[int | None, typer.Option(help="Simulated people; as many as published when missing.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Run one study; print the published figures beside ours."""
+    """Run studies one after the other; print the published figures beside ours."""
     from reidrisk import studies
 
-    known = studies.find(name)
-    n = known.size(users)
+    chosen = [(studies.find(name), studies.find(name).size(users)) for name in dict.fromkeys(names)]
     checked_seed(seed)
     if out is not None:
         # Before the long job, not after it.
         studies.need_charts()
         output.check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
-    output.remark(f"{known.title}, {n:,} users: about {_time(known.estimate(n))} on two cores.")
-    with output.progress_bar() as progress:
-        found = studies.run(name, users=n, seed=seed, progress=progress)
-    written = studies.write(found, out) if out is not None else ()
+    answers = []
+    for known, n in chosen:
+        output.remark(f"{known.title}, {n:,} users: about {_time(known.estimate(n))} on two cores.")
+        with output.progress_bar() as progress:
+            found = studies.run(known.name, users=n, seed=seed, progress=progress)
+        written = studies.write(found, out) if out is not None else ()
+        answers.append(found.to_dict() | {"files": [str(path) for path in written]})
+        if not as_json:
+            _print(found)
+        for path in written:
+            output.remark(f"written: {path}")
     if as_json:
-        output.print_json(found.to_dict() | {"files": [str(path) for path in written]})
-    else:
-        _print(found)
-    for path in written:
-        output.remark(f"written: {path}")
+        output.print_json(answers[0] if len(answers) == 1 else answers)
 
 
 def _print(found: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reidrisk.errors import DataError
 
-__all__ = ["MissingDataError", "data_file"]
+__all__ = ["MissingDataError", "data_file", "data_folder"]
 
 _VARIABLE = "REIDRISK_DATA"
 _ELSE = Path("../shared/data")
@@ -15,6 +15,11 @@ _ELSE = Path("../shared/data")
 
 class MissingDataError(DataError):
     """A file of study data that is not on this machine."""
+
+
+def data_folder() -> Path:
+    """Return the folder in which study data is looked for; it need not exist."""
+    return Path(os.environ.get(_VARIABLE) or _ELSE)
 
 
 def data_file(name: str) -> Path:
@@ -32,7 +37,7 @@ def data_file(name: str) -> Path:
         ...
     reidrisk.studies.data.MissingDataError: nowhere/nothing.csv is not in the data folder ...
     """
-    folder = Path(os.environ.get(_VARIABLE) or _ELSE)
+    folder = data_folder()
     path = folder / name
     if not path.is_file():
         raise MissingDataError(

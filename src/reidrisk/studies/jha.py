@@ -22,7 +22,7 @@ from reidrisk.studies.jha_compared import (
 from reidrisk.studies.jha_people import NOISE, TOP_K, People, find_people
 from reidrisk.studies.jha_released import released_loose, released_strict
 from reidrisk.studies.jha_results import INCORRECT, Found, Key, curves, result
-from reidrisk.studies.repeated import REPETITIONS, Outcome, outcome, repeat, seeds_of
+from reidrisk.studies.repeated import REPETITIONS, Outcome, once, outcome, repeat, seeds_of
 from reidrisk.studies.study import Progress, Steps, StudyResult, line
 from reidrisk.traces import Traces
 
@@ -106,6 +106,7 @@ def figure_4(users: int, seed: int, progress: Progress) -> StudyResult:
     )
 
 
+@once
 def _compare_attacks(users: int, seed: int, progress: Progress) -> tuple[People, Found]:
     people = find_people()
     steps = Steps(progress, 8.0)
@@ -142,6 +143,7 @@ def figure_7(users: int, seed: int, progress: Progress) -> StudyResult:
     )
 
 
+@once
 def _compare_thresholds(users: int, seed: int, progress: Progress) -> tuple[People, Found]:
     people = find_people()
     return people, over_epochs(people, people.models, users, seed, THRESHOLDS, Steps(progress, 3.0))
@@ -174,6 +176,7 @@ def figure_12(users: int, seed: int, progress: Progress) -> StudyResult:
     )
 
 
+@once
 def _compare_extremes(users: int, seed: int, progress: Progress) -> tuple[People, Found]:
     people = find_people()
     models = ("identical", "distinct", "iid", "crossover")

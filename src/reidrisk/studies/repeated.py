@@ -14,6 +14,8 @@ from reidrisk import measure
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.engines.threads import n_threads
 from reidrisk.intervals import mean_interval
+from reidrisk.studies.data import data_folder
+from reidrisk.studies.study import Progress
 
 __all__ = [
     "REPETITIONS",
@@ -22,6 +24,7 @@ __all__ = [
     "combine",
     "each_seed",
     "mean_of_repetitions",
+    "once",
     "outcome",
     "repeat",
     "seeds_of",
@@ -34,6 +37,31 @@ Value = TypeVar("Value")
 
 REPETITIONS = 10
 """jha, Section 6: 'We repeat each experiment 10 times and report the average performance.'"""
+
+
+def once(compute: Callable[[int, int, Progress], Value]) -> Callable[[int, int, Progress], Value]:
+    """Keep the last result, for two figures of one simulation that are asked for one after the other.
+
+    Examples
+    --------
+    >>> @once
+    ... def total(users, seed, progress):
+    ...     print("computed")
+    ...     return users + seed
+    >>> total(1, 2, None), total(1, 2, None)
+    computed
+    (3, 3)
+    """
+    kept: dict[tuple[int, int, str], Value] = {}
+
+    def asked(users: int, seed: int, progress: Progress) -> Value:
+        key = (users, seed, str(data_folder()))
+        if key not in kept:
+            kept.clear()
+            kept[key] = compute(users, seed, progress)
+        return kept[key]
+
+    return asked
 
 
 @dataclass(frozen=True, eq=False)
