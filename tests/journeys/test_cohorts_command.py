@@ -133,6 +133,23 @@ def test_a_cohort_a_week_is_a_trace(reidrisk, tmp_path):
     assert done.code == 0, done.err
 
 
+def test_weeks_with_a_gap_are_not_made_neighbours(reidrisk, table):
+    rows = [f"u{u},s{i}.org,{week}" for week in (0, 2) for u in range(5) for i in range(8)]
+    visits = table("visits.csv", "user,host,week\n" + "\n".join(rows) + "\n")
+    done = reidrisk("cohorts", "assign", visits, "--min-size", 1, "--week-column", "week", "--out", "weeks.parquet")
+    assert done.code == 2
+    assert "weeks 0 and 2 but none between" in done.err
+
+
+def test_cohorts_written_as_decimals_are_read(reidrisk, visits, categories, table):
+    rows = "".join(f"u{u},{'' if u % 2 else f'{u % 4}.0'}\n" for u in range(40))
+    done = reidrisk("cohorts", "audit", table("cohorts.csv", "user,cohort\n" + rows), visits, categories, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["summary"]["n_without"] == 20
+    wrong = table("cohorts.csv", "user,cohort\n" + rows.replace("0.0", "0.5"))
+    assert "is '0.5'" in reidrisk("cohorts", "audit", wrong, visits, categories).err
+
+
 def test_hosts_without_a_registrable_domain(reidrisk, table):
     pytest.importorskip("publicsuffixlist")
     visits = table("visits.csv", "user,host\nann,www.a.org\nann,10.0.0.1\nann,localhost\nann,mail.b.org\n")
@@ -141,6 +158,7 @@ def test_hosts_without_a_registrable_domain(reidrisk, table):
     assert done.code == 2
     assert "10.0.0.1" in done.err
     assert "IP address" in done.err
+    assert "--invalid-hosts drop" in done.err
     done = reidrisk("cohorts", "assign", visits, *options, "--invalid-hosts", "drop", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["dropped_visits"] == 2
@@ -184,9 +202,16 @@ def test_users_without_a_cohort_count_in_the_population(reidrisk, visits, catego
         (["--n-cohorts", 3], "cohort 3 of user 3 is unknown"),
         (["--t", 0], "t must lie strictly between 0 and 1"),
         (["--rule", "most"], "--rule must be"),
-        (["--private"], "needs epsilon"),
-        (["--private", "--epsilon", 1], "needs n_cohorts"),
-        (["--epsilon", 1], "private=True"),
+        (["--private"], "needs --epsilon"),
+        (["--private", "--epsilon", 1], "needs --n-cohorts"),
+        (["--private", "--epsilon", 1, "--n-cohorts", 4], "needs --delta"),
+        (["--private", "--epsilon", 1, "--n-cohorts", 4, "--model", "local", "--delta", 1e-6], "--model local"),
+        (["--epsilon", 1], "add --private"),
+        (["--simulation"], "add --private"),
+        (
+            ["--private", "--epsilon", 1, "--n-cohorts", 4, "--delta", 1e-6, "--simulation", "--blocklist", "l.json"],
+            "protects nobody",
+        ),
         (["--worst", -1], "worst must be"),
         (["--blocklist", "visits.csv"], "also an input"),
         (["--out", "page.txt"], ".html"),
@@ -208,6 +233,9 @@ def test_bad_options_of_an_audit(reidrisk, assignment, visits, categories, optio
         (["--table", "nowhere"], "nowhere"),
         (["--table", "short"], "add up to"),
         (["--min-size", 5, "--week-column", "week"], "no column 'week'"),
+        (["--min-size", 5, "--week-column", "host"], "'host' cannot number the weeks"),
+        (["--min-size", 5, "--week-column", "user"], "'user' cannot number the weeks"),
+        (["--min-size", 0], "--min-size must be at least 1"),
     ],
 )
 def test_bad_options_of_an_assignment(reidrisk, visits, table, options, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 from pathlib import Path
@@ -59,6 +60,8 @@ def assign(
     output.check_writable(out, save_table, inputs=(visits, table))
     if (table is None) == (min_size is None):
         raise OptionError("give --table (cohorts of a given table) or --min-size (fit one to these users), not both")
+    if min_size is not None and min_size < 1:
+        raise OptionError(f"--min-size must be at least 1, not {min_size}")
     if shown and table is None:
         raise OptionError("--shown needs --table: a fitted table blocks nothing yet")
     if invalid_hosts not in ("refuse", "drop"):
@@ -77,7 +80,7 @@ def assign(
             known = api.SortingLSH.from_chrome(table)
             found = np.stack([np.asarray(known.cohort(week, min_domains, shown)) for week in weeks], axis=1)
         else:
-            made = api.weekly_cohorts(weeks, min_size or 1, min_domains)
+            made = api.weekly_cohorts(weeks, 1 if min_size is None else min_size, min_domains)
             known, found = made.table, made.traces.tokens
         say("writing them", 0.9)
         if week_column is None:
@@ -100,7 +103,10 @@ def _registrable(frame: Any, invalid: str) -> tuple[Any, int]:
         raise DataError("tokens have no registrable domain; leave out --registrable, or name the column 'host'")
     distinct = frame["host"].unique(maintain_order=True).to_list()
     rule: Any = "none" if invalid == "drop" else "refuse"
-    domains = api.registrable(distinct, invalid=rule)
+    try:
+        domains = api.registrable(distinct, invalid=rule)
+    except DataError as error:
+        raise DataError(str(error).replace("pass invalid='none'", "give --invalid-hosts drop")) from error
     turned = frame.join(
         pl.DataFrame({"host": distinct, "domain": domains}), on="host", how="left", maintain_order="left"
     )
@@ -117,6 +123,11 @@ def _weeks(frame: Any, weekly: bool) -> tuple[Any, list[Any]]:
     key = "host" if "host" in frame.columns else "token"
     users = frame["user"].unique(maintain_order=True)
     numbers = frame["week"].unique().sort().to_list() if weekly else [None]
+    for before, after in itertools.pairwise(numbers):
+        if after != before + 1:
+            raise DataError(
+                f"there are visits in the weeks {before} and {after} but none between; number the weeks without a gap"
+            )
     everyone = pl.DataFrame({"user": users})
     weeks = []
     for number in numbers:
@@ -212,6 +223,12 @@ def audit(
     output.check_report(out)
     if rule not in ("plain", "chance", "doubt"):
         raise OptionError(f"--rule must be 'plain', 'chance' or 'doubt', not {rule!r}")
+    noise = {"--epsilon": epsilon, "--delta": delta, "--most-categories": most_categories}
+    _check_noise(private, noise, model, n_cohorts, simulation)
+    if simulation and blocklist is not None:
+        raise OptionError(
+            "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
+        )
     chosen: Any = rule
     kind: Any = model
     with output.progress_bar() as progress:
@@ -254,6 +271,27 @@ def audit(
         command = _again(context, (assignment, visits, categories))
         report.write_cohorts(audited, out, assignment.name, command)
         output.remark(f"report: {out} (not for publication)")
+
+
+def _check_noise(
+    private: bool, noise: dict[str, float | None], model: str, n_cohorts: int | None, simulation: bool
+) -> None:
+    """Refuse options that do not go together, by the names they have here."""
+    if model not in ("central", "local"):
+        raise OptionError(f"--model must be 'central' or 'local', not {model!r}")
+    given = [name for name, value in noise.items() if value is not None]
+    given += ["--simulation"] * simulation + ["--model"] * (model != "central")
+    if not private:
+        if given:
+            raise OptionError(f"{given[0]} is for a private measurement; add --private, or leave it out")
+        return
+    for name, value in (("--epsilon", noise["--epsilon"]), ("--n-cohorts", n_cohorts)):
+        if value is None:
+            raise OptionError(f"--private needs {name}: the budget and which cohorts exist are public")
+    if model == "central" and noise["--delta"] is None:
+        raise OptionError("--private needs --delta, well below 1/users, such as 1e-9, unless --model is local")
+    if model == "local" and (noise["--delta"] is not None or noise["--most-categories"] is not None):
+        raise OptionError("--delta and --most-categories are for central noise; leave them out with --model local")
 
 
 def _again(context: typer.Context, tables: tuple[Path, ...]) -> str:

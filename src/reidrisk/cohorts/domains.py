@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 from reidrisk.errors import DataError, OptionError
@@ -25,7 +25,7 @@ def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refu
         Host names; capitals and one final dot do not count.
     invalid : {"refuse", "none"}
         What has no registrable domain (an IP address, a public suffix itself, a single label, what is not a host) is
-        refused with its position, or becomes ``None``.
+        refused with its position, or becomes ``None``; on the command line, ``--invalid-hosts drop`` leaves it out.
 
     Examples
     --------
@@ -36,8 +36,8 @@ def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refu
     """
     if invalid not in ("refuse", "none"):
         raise OptionError(f"invalid must be 'refuse' or 'none', not {invalid!r}")
-    if isinstance(hosts, str):
-        raise DataError("hosts is one string; give a list of hosts")
+    if isinstance(hosts, str) or not isinstance(hosts, Iterable):
+        raise DataError(f"hosts is {hosts!r}; give a list of hosts")
     known = require("publicsuffixlist", "topics", "finding registrable domains").PublicSuffixList()
     seen: dict[Any, tuple[str | None, str]] = {}
     found: list[str | None] = []

@@ -26,7 +26,10 @@ def read_visits(path: PathLike, week: str | None = None) -> Any:
     week : str, optional
         Column that says in which week a visit was; it is returned as ``week``.
     """
-    frame = _text(path, ["user", _key(path)] + ([] if week is None else [week]))
+    key = _key(path)
+    if week in ("user", key):
+        raise OptionError(f"the column {week!r} cannot number the weeks: it holds {week}s; name another column")
+    frame = _text(path, ["user", key] + ([] if week is None else [week]))
     if week is None:
         return frame
     return frame.with_columns(_numbers(path, frame[week]).alias("week")).select("user", frame.columns[1], "week")
@@ -46,7 +49,8 @@ def read_assignment(path: PathLike) -> tuple[Any, npt.NDArray[np.int64]]:
         row = int(np.argmax(table["user"].is_null().to_numpy()))
         raise DataError(f"{path}: row {row} has no user; leave it out")
     given = table["cohort"].str.strip_chars()
-    cohort = given.cast(pl.Int64, strict=False)
+    # Tables with empty cells often come with whole numbers written as 1.0.
+    cohort = given.str.replace(r"^(-?\d+)\.0*$", "$1").cast(pl.Int64, strict=False)
     wrong = (cohort.is_null() & given.is_not_null() & (given != "")) | (cohort.fill_null(-1) < -1)
     if wrong.any():
         row = int(np.argmax(wrong.to_numpy()))
