@@ -49,6 +49,8 @@ def released(tmp_path_factory):
 def published(released, reidrisk, tmp_path):
     """Have what was released in the folder where commands run."""
     shutil.copytree(released, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "empty.npz").touch()
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "stats" / "counts.npz").read_bytes()[:-30])
     return tmp_path
 
 
@@ -156,6 +158,8 @@ BUDGET = ("--epsilon", 1, "--delta", 1e-6)
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 0, "--delta", 1e-6), "epsilon must be"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", -2, "--delta", 1e-6), "epsilon must be"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1, "--delta", 1), "delta must lie"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1e308, "--delta", 1e-6), "out of reach"),
+        ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1e-300, "--delta", 1e-300), "out of reach"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", ("--epsilon", 1, "--delta", 0), "delta must lie"),
         ("user,epoch_0_0,epoch_1_0\na,0,1\n", (*BUDGET, "--seed", 3), "--simulation"),
         ("user,epoch_0_0,epoch_1_0\na,0,7\n", BUDGET, "outside the vocabulary"),
@@ -225,6 +229,10 @@ def test_measuring_again_into_a_folder_needs_a_word(reidrisk, sets, published):
         (("fit", "users", "--out", "x.safetensors"), "statement.json"),
         (("fit", "stats", "--out", "nowhere/x"), "no folder"),
         (("fit", "stats", "--out", "x", "--types", 0), "n_types"),
+        (("fit", "stats", "--out", "x", "--device", "nosuch"), "device 'nosuch' cannot be used"),
+        (("fit", "stats", "--out", "x", "--device", "cuda:99"), "device 'cuda:99' cannot be used"),
+        (("fit", "stats", "--out", "x", "--checkpoint", "empty.npz"), "remove it to start afresh"),
+        (("fit", "stats", "--out", "x", "--checkpoint", "cut.npz"), "remove it to start afresh"),
         (("sample", "stats/q_within.json", "--users", 5, "--out", "x"), "q_within.json"),
         (("sample", "m.safetensors", "--users", 0, "--out", "x"), "at least 1"),
         (("sample", "m.safetensors", "--users", 5, "--out", "users"), "already holds users"),

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -343,6 +344,78 @@ def test_a_folder_without_a_statement_is_refused(tmp_path):
     with pytest.raises(ReidRiskError, match="statement"):
         release.read_statistics(tmp_path)
     assert document["privacy"]["epsilon"] == 1.0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("damaged")
+    release.write_statistics(some_statistics(), folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("k",), 0),
+        (("k",), True),
+        (("k",), 41),
+        (("n_epochs",), 1),
+        (("estimated_users",), "many"),
+        (("privacy", "epsilon"), -1),
+        (("privacy", "epsilon"), "1"),
+        (("privacy", "delta"), 7),
+        (("privacy", "simulation"), "no"),
+        (("privacy", "mechanism"), None),
+        (("privacy", "sigma"), {"f12": 0}),
+        (("privacy", "sigma"), [1]),
+        (("privacy", "post_processing"), "none"),
+    ],
+)
+def test_a_statement_with_impossible_values_is_refused(folder, tmp_path, where, value):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    document = json.loads((tmp_path / "statement.json").read_text())
+    inner = document if len(where) == 1 else document[where[0]]
+    inner[where[-1]] = value
+    (tmp_path / "statement.json").write_text(json.dumps(document))
+    with pytest.raises(ReidRiskError) as error:
+        release.read_statistics(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "text", "one array", "other shape"])
+def test_damaged_counts_are_refused_in_one_line(folder, tmp_path, damage):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "counts.npz"
+    if damage in ("truncated", "empty", "text"):
+        file.write_bytes({"truncated": file.read_bytes()[:-900], "empty": b"", "text": b"counts"}[damage])
+    else:
+        with open(file, "wb") as stream:
+            np.save(stream, np.zeros(3)) if damage == "one array" else np.savez(stream, f12=np.zeros((2, 2)))
+    with pytest.raises(ReidRiskError, match="write the folder again") as error:
+        release.read_statistics(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.5, math.nan, math.inf])
+@pytest.mark.parametrize("name", ["q_within.json", "q_across.json"])
+def test_frequencies_are_shares(folder, tmp_path, name, value):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    records = json.loads((tmp_path / name).read_text())
+    records[7]["frequency"] = value
+    (tmp_path / name).write_text(json.dumps(records))
+    with pytest.raises(ReidRiskError, match="record 7"):
+        release.read_statistics(tmp_path)
+
+
+def test_what_everybody_has_is_a_share_as_well(tmp_path):
+    """Noise lifts some of these frequencies above 1, and what is written must be read."""
+    sets = TopSets(np.tile([[0, 1], [0, 1]], (400, 1, 1)), n_tokens=3)
+    for seed in range(5):
+        stats = release.statistics(sets, 1.0, 1e-6, simulation=True, seed=seed)
+        release.write_statistics(stats, tmp_path)
+        back = release.read_statistics(tmp_path)
+        assert max(stats.single.max(), stats.within.max(), stats.across.max()) <= 1.0
+        assert back.single == pytest.approx(stats.single)
 
 
 def test_pairs_in_either_order_are_the_same_pair(tmp_path):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from reidrisk.errors import FormatError, ReidRiskError
+from reidrisk.privacy.accounting import check_budget
 from reidrisk.results import Result
 
 __all__ = ["PUBLISHED", "PrivacyStatement"]
@@ -84,7 +86,9 @@ class PrivacyStatement(Result):
                 f"{name}: it has no privacy statement; a release is only read with the statement it was written with"
             )
         try:
-            return cls.from_dict(document)
+            found = cls.from_dict(document)
+            _check_values(found)
+            return found
         except (TypeError, ReidRiskError) as error:
             raise FormatError(f"{name}: its privacy statement is damaged ({error}); write the file again") from error
 
@@ -95,6 +99,28 @@ class PrivacyStatement(Result):
             f"Whether any one person was in the data changes the probability of anything that can be seen here by a "
             f"factor of at most e^{self.epsilon:.3g}, but for a chance of {self.delta:.2g}."
         )
+
+
+def _check_values(statement: PrivacyStatement) -> None:
+    """Refuse a statement whose values are none: a reader would believe them."""
+    # Answers under local privacy have no delta.
+    check_budget(statement.epsilon, 0.5 if statement.delta == 0.0 else statement.delta)
+    if not isinstance(statement.simulation, bool):
+        raise FormatError(f"simulation is {statement.simulation!r}, not true or false")
+    for name in ("mechanism", "unit", "neighbours", "budget", "accounting", "reading"):
+        if not isinstance(getattr(statement, name), str):
+            raise FormatError(f"{name} is {getattr(statement, name)!r}, not text")
+    for name in ("sigma", "sensitivity"):
+        values = getattr(statement, name)
+        if not isinstance(values, Mapping):
+            raise FormatError(f"{name} is {values!r}, not a number for each table")
+        for table, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+                raise FormatError(f"{name} of {table} is {value!r}, not a finite number above 0")
+    for name in ("taken_as_public", "post_processing"):
+        texts = getattr(statement, name)
+        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+            raise FormatError(f"{name} is {texts!r}, not a list of texts")
 
 
 PUBLISHED = PrivacyStatement(

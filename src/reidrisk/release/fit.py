@@ -23,6 +23,7 @@ import numpy.typing as npt
 from reidrisk.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.extras import require
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.release.layout import read_arrays
 from reidrisk.release.mixture import TypeMixture
 from reidrisk.release.objective import Objective
 from reidrisk.release.statistics import Statistics
@@ -125,7 +126,7 @@ def fit_mixture(
         raise OptionError(f"learning_rate must be a finite number above 0, not {learning_rate!r}")
     if statistics.k > _MOST_SLOTS:
         raise OptionError(f"sets of {statistics.k} tokens are too large to fit; {_MOST_SLOTS} tokens at most")
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    device = _usable(torch, device or ("cuda" if torch.cuda.is_available() else "cpu"))
     objective = Objective(statistics.single, statistics.within, statistics.across, device)
     theta = torch.tensor(_start(statistics, n_types, n_epochs, checked_seed(seed)), device=device).requires_grad_()
     adam = torch.optim.Adam([theta], lr=learning_rate, betas=BETAS, eps=1e-20)
@@ -169,6 +170,15 @@ def fit_mixture(
     if statement is not None:
         statement = statement.after(f"a mixture of {n_types} types over {n_epochs} epochs was fitted")
     return TypeMixture(theta.detach().cpu().numpy(), statistics.vocabulary, statement, report)
+
+
+def _usable(torch: Any, device: str) -> str:
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:100].rstrip(".")
+        raise OptionError(f"device {device!r} cannot be used here ({reason}); give 'cpu', or leave it out") from error
+    return device
 
 
 def _start(statistics: Statistics, n_types: int, n_epochs: int, seed: int) -> npt.NDArray[np.float32]:
@@ -222,13 +232,13 @@ class _State:
     def resume(self, torch: Any) -> None:
         if self.file is None or not self.file.exists():
             return
+        complaint = f"{self.file}: it is no checkpoint of a fit, or a damaged one; remove it to start afresh"
+        found = read_arrays(self.file, complaint)
         try:
-            with np.load(self.file, allow_pickle=False) as arrays:
-                found = {name: arrays[name] for name in arrays.files}
             digest, step = str(found["digest"]), int(found["step"])
             parts = {name: found[name] for name in ("theta", "first", "second", "curve", "seconds")}
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise FormatError(f"{self.file}: it is no checkpoint of a fit; remove it to start afresh") from error
+        except (ValueError, TypeError, KeyError) as error:
+            raise FormatError(complaint) from error
         if digest != self.digest:
             raise OptionError(
                 f"{self.file}: the checkpoint is of other statistics or settings; remove it, or name another file"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -95,16 +97,19 @@ def read_statistics(folder: PathLike) -> Statistics:
             "again, or read files published elsewhere with read_published"
         )
     document = _read_json(file)
-    if not isinstance(document, dict) or not isinstance(document.get("k"), int):
-        raise FormatError(f"{file}: it is no statement of released statistics; write the folder again")
+    if not isinstance(document, dict) or not _is_whole(document.get("k"), 1):
+        raise FormatError(f"{file}: it is no statement of released statistics with a size of sets, k; write it again")
     statement = PrivacyStatement.from_document(str(file), document.get("privacy"))
-    users = document.get("estimated_users")
+    users, epochs = document.get("estimated_users"), document.get("n_epochs")
+    if not (epochs is None or _is_whole(epochs, 2)) or not (users is None or isinstance(users, int | float)):
+        raise FormatError(f"{file}: n_epochs {epochs!r} or estimated_users {users!r} is damaged; write it again")
     found = read_published(
         folder / "q_within.json", folder / "q_across.json", folder / "taxonomy.json", document["k"], statement
     )
     counts = None
-    if (folder / "counts.npz").is_file() and isinstance(document.get("n_epochs"), int):
-        counts = Counts(_tables(folder / "counts.npz"), document["k"], found.n_tokens, document["n_epochs"])
+    if epochs is not None and (folder / "counts.npz").is_file():
+        tables = _tables(folder / "counts.npz", found.n_tokens)
+        counts = Counts(tables, document["k"], found.n_tokens, epochs)
     vocabulary = found.vocabulary if document.get("labelled") else None
     n_users = math.nan if users is None else float(users)
     return Statistics(found.single, found.within, found.across, found.k, statement, vocabulary, n_users, counts)
@@ -134,12 +139,16 @@ def read_published(
     statement : PrivacyStatement, optional
         What its authors state; that of the published release, :data:`PUBLISHED`, unless told.
     """
+    if not _is_whole(k, 1):
+        raise OptionError(f"k must be a whole number of at least 1, not {k!r}")
     pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)
     ids, labels = _taxonomy(taxonomy, [pairs, steps])
     place = {number: token for token, number in enumerate(ids)}
     q_within, q_across = _table(Path(within), pairs, place, True), _table(Path(across), steps, place, False)
+    if k > len(ids):
+        raise FormatError(f"{within}: there are {len(ids)} tokens, fewer than the {k} of a set")
     single = q_within.sum(axis=1) / (k - 1) if k > 1 else (q_across.sum(axis=0) + q_across.sum(axis=1)) / 2.0
-    return Statistics(single, q_within, q_across, k, statement or PUBLISHED, Vocabulary(labels))
+    return Statistics(np.minimum(single, 1.0), q_within, q_across, k, statement or PUBLISHED, Vocabulary(labels))
 
 
 def _labels(statistics: Statistics) -> list[str]:
@@ -179,8 +188,8 @@ def _read_records(path: Path, names: tuple[str, str]) -> Records:
             found.append((int(record[one]), int(record[two]), value))
         except (TypeError, KeyError, ValueError) as error:
             raise FormatError(f"{path}: record {row} has no {one}, {two} and frequency, all numbers") from error
-        if not math.isfinite(value):
-            raise FormatError(f"{path}: record {row} has the frequency {value}, which is no number")
+        if not 0.0 <= value <= 1.0:
+            raise FormatError(f"{path}: record {row} has the frequency {value}; a share of users is from 0 to 1")
     return found
 
 
@@ -220,12 +229,26 @@ def _table(path: Path, records: Records, place: dict[int, int], symmetric: bool)
     return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
-def _tables(path: Path) -> dict[str, npt.NDArray[Any]]:
+def _tables(path: Path, n_tokens: int) -> dict[str, npt.NDArray[Any]]:
+    tables = read_arrays(path, f"{path}: the noisy counts cannot be read, write the folder again")
+    for name, table in tables.items():
+        if table.shape != (n_tokens, n_tokens) or table.dtype.kind not in "iuf" or not np.isfinite(table).all():
+            raise FormatError(f"{path}: {name} is no table of {n_tokens} x {n_tokens} counts; write the folder again")
+    return tables
+
+
+def read_arrays(path: Path, complaint: str) -> dict[str, npt.NDArray[Any]]:
+    """Read all arrays of an NPZ file; whatever is wrong with it is one line that begins with ``complaint``."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, KeyError) as error:
-        raise FormatError(f"{path}: the noisy counts cannot be read ({error}); write the folder again") from error
+    # A file of one array, not of several, has no attribute files.
+    except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, BadZipFile, zlib.error) as error:
+        raise FormatError(f"{complaint} ({' '.join(str(error).split())})") from error
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _write_json(path: Path, document: object) -> None:

@@ -162,7 +162,7 @@ def statistics(
     )
     statement = plan.statement(public, seed).after(
         "counts brought to agree with each other and to be at least 0",
-        "divided by the number of users, estimated from the noisy counts",
+        "divided by the number of users, estimated from the noisy counts; shares are at most 1",
     )
     tables = consistent_tables(noisy.tables, plan.variance, exact.k, exact.n_epochs)
     return _normalised(tables, exact, statement, top_sets.vocabulary, noisy)
@@ -189,11 +189,13 @@ def _normalised(
 ) -> Statistics:
     k, epochs = counts.k, counts.n_epochs
     users = estimated_users(tables, k, epochs)
-    across = (tables["f12"] if epochs == 2 else tables["across"]) / (users * (epochs - 1))
+    # No share of users is above 1; noise can lift that of a token everybody has a little beyond.
+    across = np.minimum((tables["f12"] if epochs == 2 else tables["across"]) / (users * (epochs - 1)), 1.0)
     if k == 1:
         within = np.zeros_like(across)
         single = (across.sum(axis=0) + across.sum(axis=1)) / 2.0
     else:
-        within = (tables["f11"] + tables["f22"] if epochs == 2 else tables["within"]) / (users * epochs)
+        within = tables["f11"] + tables["f22"] if epochs == 2 else tables["within"]
+        within = np.minimum(within / (users * epochs), 1.0)
         single = within.sum(axis=1) / (k - 1)
-    return Statistics(single, within, across, k, statement, vocabulary, users, noisy)
+    return Statistics(np.minimum(single, 1.0), within, across, k, statement, vocabulary, users, noisy)
