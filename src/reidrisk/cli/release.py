@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from reidrisk.cli import output
+from reidrisk.cli import output, release_inputs
 from reidrisk.cli.audit import Json, Seed
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import OptionError
 
 if TYPE_CHECKING:
-    from reidrisk.release import PrivacyStatement, Statistics, TypeMixture
-    from reidrisk.traces import TopSets
+    from reidrisk.release import PrivacyStatement, Statistics
 
 __all__ = ["release"]
 
@@ -69,7 +68,7 @@ def measure(
             f"--seed {seed} was given for a real release; noise that protects people is never seeded: leave it out, "
             "or add --simulation to try"
         )
-    _check_folder(out)
+    release_inputs.check_folder(out)
     if not replace and (out / "statement.json").exists():
         raise OptionError(
             f"{out} already holds statistics, and measuring again spends the budget again; give another folder, "
@@ -78,7 +77,7 @@ def measure(
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
         say("reading the sets", 0.0)
-        people = _declared_sets(sets, n_tokens, vocabulary, top_k)
+        people = release_inputs.declared_sets(sets, n_tokens, vocabulary, top_k)
         if epochs is not None:
             people = people.epochs(epochs)
         say("counting pairs, adding noise", 0.5)
@@ -154,10 +153,10 @@ def sample(
     from reidrisk import release as api
     from reidrisk.streams import checked_seed, fresh_seed
 
-    _check_folder(out)
+    release_inputs.check_folder(out)
     if out.is_dir() and any(out.glob("users-*-of-*.parquet")):
         raise OptionError(f"{out} already holds users; give another folder, so that two samples are not mixed")
-    known = _read_model(model)
+    known = release_inputs.read_model(model)
     seed = fresh_seed() if seed is None else checked_seed(seed)
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
@@ -213,9 +212,9 @@ def validate(
     for path in (out, internal):
         output.check_report(path)
     if internal is not None:
-        _keep_apart(internal, (stats, users))
+        release_inputs.keep_apart(internal, (stats, users))
     seed = fresh_seed() if seed is None else checked_seed(seed)
-    targets, known = api.read_statistics(stats), _read_model(model)
+    targets, known = api.read_statistics(stats), release_inputs.read_model(model)
     document: dict[str, Any] = {}
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
@@ -229,7 +228,7 @@ def validate(
         document["canary"] = None if attacked is None else attacked.to_dict()
         found = None
         if real is not None and internal is not None:
-            people = _real_sets(real, known, n_tokens, vocabulary, top_k)
+            people = release_inputs.real_sets(real, known, n_tokens, vocabulary, top_k)
             found = api.internal_validation(
                 people,
                 targets,
@@ -269,88 +268,6 @@ def _attacked(api: Any, targets: Statistics, trials: int, seed: int) -> Any:
         output.remark("the statement does not say how much noise there is, so the canary is left out")
         return None
     return api.canary(statement, targets.k, counts.n_epochs, trials, seed if statement.simulation else None)
-
-
-def _declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
-    """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
-    from reidrisk import io
-    from reidrisk.io.formats import open_table
-
-    said = open_table(path).metadata
-    declared = said.vocabulary if words is None else io.read_vocabulary(words)
-    if declared is None:
-        if _holds_labels(path):
-            raise OptionError(
-                f"{path}: its tokens are labels and nothing says which exist; give --vocabulary, a list that does not "
-                "come from these people (--n-tokens is for tokens that are numbers)"
-            )
-        if n_tokens is None and said.n_tokens is None:
-            raise OptionError(
-                f"{path}: nothing says which tokens exist, and that must not be read off the people; "
-                "give --n-tokens, or --vocabulary where they have labels"
-            )
-    top_k = said.k if top_k is None else top_k
-    if top_k is None:
-        raise OptionError(
-            f"{path}: nothing says how large a full set is, and that must not be read off the people; give --top-k"
-        )
-    sets = io.read_top_sets(path, n_tokens if words is None else None, None if words is None else declared)
-    return _of_size(path, sets, top_k)
-
-
-def _real_sets(path: Path, model: TypeMixture, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
-    """Read the people for the internal report, over the model's tokens unless told."""
-    from reidrisk import io
-    from reidrisk.io.formats import open_table
-
-    declared = None if words is None else io.read_vocabulary(words)
-    if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):
-        declared = model.vocabulary
-    sets = io.read_top_sets(path, None if declared is not None else n_tokens or model.n_tokens, declared)
-    return _of_size(path, sets, top_k or model.k)
-
-
-def _holds_labels(path: Path) -> bool:
-    from reidrisk import io
-
-    # Read without a size: one that is too small for the labels would be complained about first.
-    return io.read_top_sets(path).vocabulary is not None
-
-
-def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
-    import numpy as np
-
-    from reidrisk import TopSets
-
-    if top_k == sets.k:
-        return sets
-    if top_k < sets.k:
-        raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")
-    longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
-    longer[:, :, : sets.k] = sets.tokens
-    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary)
-
-
-def _read_model(path: Path) -> TypeMixture:
-    from reidrisk import release as api
-
-    return api.read_parameters(path) if path.suffix == ".json" else api.TypeMixture.load(path)
-
-
-def _check_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"cannot write into {folder}: it is a file; give a folder")
-    if not folder.parent.is_dir():
-        raise OptionError(f"cannot write {folder}: there is no folder {folder.parent}; create it first")
-
-
-def _keep_apart(internal: Path, published: tuple[Path | None, ...]) -> None:
-    """Refuse an internal report in a folder that is going to be published."""
-    for folder in published:
-        if folder is not None and folder.resolve() in internal.resolve().parents:
-            raise OptionError(
-                f"{internal} is inside {folder}, which is for publication; keep the internal report apart"
-            )
 
 
 def _print_release(

@@ -1,0 +1,98 @@
+"""What `reidrisk release` reads and where it writes: nothing that is published is read off the people but counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reidrisk.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from reidrisk.release import TypeMixture
+    from reidrisk.traces import TopSets
+
+__all__ = ["check_folder", "declared_sets", "keep_apart", "read_model", "real_sets"]
+
+
+def declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
+    """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
+    from reidrisk import io
+    from reidrisk.io.formats import open_table
+
+    said = open_table(path).metadata
+    declared = said.vocabulary if words is None else io.read_vocabulary(words)
+    if declared is None:
+        if _holds_labels(path):
+            raise OptionError(
+                f"{path}: its tokens are labels and nothing says which exist; give --vocabulary, a list that does not "
+                "come from these people (--n-tokens is for tokens that are numbers)"
+            )
+        if n_tokens is None and said.n_tokens is None:
+            raise OptionError(
+                f"{path}: nothing says which tokens exist, and that must not be read off the people; "
+                "give --n-tokens, or --vocabulary where they have labels"
+            )
+    top_k = said.k if top_k is None else top_k
+    if top_k is None:
+        raise OptionError(
+            f"{path}: nothing says how large a full set is, and that must not be read off the people; give --top-k"
+        )
+    sets = io.read_top_sets(path, n_tokens if words is None else None, None if words is None else declared)
+    return _of_size(path, sets, top_k)
+
+
+def real_sets(path: Path, model: TypeMixture, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
+    """Read the people for the internal report, over the model's tokens unless told."""
+    from reidrisk import io
+    from reidrisk.io.formats import open_table
+
+    declared = None if words is None else io.read_vocabulary(words)
+    if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):
+        declared = model.vocabulary
+    sets = io.read_top_sets(path, None if declared is not None else n_tokens or model.n_tokens, declared)
+    return _of_size(path, sets, top_k or model.k)
+
+
+def _holds_labels(path: Path) -> bool:
+    from reidrisk import io
+
+    # Read without a size: one that is too small for the labels would be complained about first.
+    return io.read_top_sets(path).vocabulary is not None
+
+
+def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
+    import numpy as np
+
+    from reidrisk import TopSets
+
+    if top_k == sets.k:
+        return sets
+    if top_k < sets.k:
+        raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")
+    longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
+    longer[:, :, : sets.k] = sets.tokens
+    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary)
+
+
+def read_model(path: Path) -> TypeMixture:
+    """Read a model of either layout; both need a privacy statement."""
+    from reidrisk import release as api
+
+    return api.read_parameters(path) if path.suffix == ".json" else api.TypeMixture.load(path)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a place where no folder can be made."""
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"cannot write into {folder}: it is a file; give a folder")
+    if not folder.parent.is_dir():
+        raise OptionError(f"cannot write {folder}: there is no folder {folder.parent}; create it first")
+
+
+def keep_apart(internal: Path, published: tuple[Path | None, ...]) -> None:
+    """Refuse an internal report in a folder that is going to be published."""
+    for folder in published:
+        if folder is not None and folder.resolve() in internal.resolve().parents:
+            raise OptionError(
+                f"{internal} is inside {folder}, which is for publication; keep the internal report apart"
+            )
