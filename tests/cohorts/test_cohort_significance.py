@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from reidrisk import cohorts
 from reidrisk.cohorts.counts import CohortCounts
@@ -93,7 +93,8 @@ def test_p_values_approach_the_binomial_tail_for_a_large_population():
     visited = np.zeros((2_000_050, 1), dtype=bool)
     visited[:20] = True
     counts = cohorts.count_visits(assignment, visited)
-    assert p_values(counts, 0.25)[0] == pytest.approx(binom.sf(19, 50, 0.25 + 20 / 2_000_050), rel=0.01)
+    gamma = 0.05 / (100 * counts.visits.size)
+    assert p_values(counts, 0.25)[0] == pytest.approx(binom.sf(19, 50, 0.25 + 20 / 2_000_050) + gamma, rel=0.01)
 
 
 def test_chance_on_twenty_people_is_not_doubt_free_on_twenty_thousand():
@@ -130,3 +131,20 @@ def test_the_three_counts_are_nested_and_keep_their_rates():
 def test_discoveries_follow_benjamini_and_hochberg_by_hand():
     p = np.array([0.6, 0.001, 0.03, 0.025])  # limits 0.0125, 0.025, 0.0375, 0.05 for the sorted values
     assert discoveries(p, 0.05).tolist() == [False, True, True, True]
+
+
+def test_the_bound_on_the_rest_costs_a_hundredth_of_the_risk_and_no_more_caution_than_that():
+    # 60 of 200 against 200 of 4,000 at t = 0.15: the rest is known to within some points, not to 1e-10.
+    assignment = np.repeat([0, 1, -1], [200, 2_000, 2_000])
+    visited = np.zeros((4_200, 1), dtype=bool)
+    visited[:60] = visited[200:400] = True
+    counts = cohorts.count_visits(assignment, visited)
+    few, t = p_values(counts, 0.15)[0], 0.15
+    gamma = 0.05 / (100 * 2 * 1)
+    limit = beta.isf(gamma, 201, 3_800) + t * 4_200 / 4_000
+    assert few == pytest.approx(binom.sf(59, 200, limit) + gamma)
+    strict = beta.isf(1e-10, 201, 3_800) + t * 4_200 / 4_000
+    assert few < 0.5 * binom.sf(59, 200, strict)
+    # A level that leaves less risk gets a smaller share of it: 'beyond doubt' stays within reach.
+    sure = cohorts.sensitivity_of_counts(counts, t=0.01, level=0.999999)
+    assert sure.beyond_doubt[0]

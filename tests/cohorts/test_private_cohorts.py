@@ -110,7 +110,7 @@ def test_tails_agree_with_drawn_noise():
     size, t, sigma = 300, 0.1, 25.0
     measured = CentralCounts(np.array([size, 40_000]), np.array([[95], [6_000]]), sigma)
     # The bound on the rest is generous by design: compare at the same limit.
-    p = float(measured.tails(slice(0, 1), t)[0, 0])
+    p = float(measured.tails(slice(0, 1), t, 1e-10)[0, 0])
     margin = 6.3613 * sigma
     from scipy.special import betainccinv
 
@@ -293,11 +293,11 @@ def test_the_ends_of_the_rest_hold_it_through_the_noise():
 
 def test_tails_allow_for_noise_in_the_rest():
     sizes, visits = np.array([5_000, *[200] * 100]), np.array([[1_000], *[[20]] * 100])
-    quiet = CentralCounts(sizes, visits, 1e-9).tails(slice(0, 1), 0.05)[0, 0]
+    quiet = CentralCounts(sizes, visits, 1e-9).tails(slice(0, 1), 0.05, 1e-8)[0, 0]
     assert quiet < 1e-4
     # Noise of 20 in each of 100 cohorts can hide some 4 to 6 points of the rest: 20 % in the cohort may then be chance,
     # though the noise of its own count (20 of 1,000) changes next to nothing.
-    assert CentralCounts(sizes, visits, 20.0).tails(slice(0, 1), 0.05)[0, 0] > 0.5
+    assert CentralCounts(sizes, visits, 20.0).tails(slice(0, 1), 0.05, 1e-8)[0, 0] > 0.5
 
 
 def test_beyond_doubt_pays_for_every_cohort():

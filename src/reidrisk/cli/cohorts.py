@@ -329,7 +329,7 @@ def _print_audit(audited: Any) -> None:
                 row.status,
             )
         screen.print(rows)
-    curve = Table("threshold", "cohorts blocked", "certain to possible", "users blocked")
+    curve = Table("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked")
     for limit in (0.025, 0.05, 0.1, 0.2):
         i = audited.curve.t.index(limit)
         curve.add_row(

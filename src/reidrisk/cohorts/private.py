@@ -14,7 +14,7 @@ from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.private_answers import ask_users, bounded_visits
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
-from reidrisk.cohorts.significance import checked_share, discoveries
+from reidrisk.cohorts.significance import checked_share, discoveries, nuisance
 from reidrisk.errors import DataError, OptionError
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.streams import checked_seed, fresh_seed
@@ -179,7 +179,8 @@ def private_decisions(
     plain = np.concatenate([(measured.frequencies(rows).gap.max(axis=1) > t) for rows in blocks])
     if rule == "plain":
         return plain
-    tails = [measured.tails(rows, t) for rows in blocks]
+    gamma = nuisance(fdr, m, _width(measured))
+    tails = [measured.tails(rows, t, gamma) for rows in blocks]
     p = np.concatenate([np.minimum(part.min(axis=1) * part.shape[1], 1.0) for part in tails])
     return plain & discoveries(p, fdr)
 
@@ -198,6 +199,7 @@ def _found(
     anomalous, gap = np.empty(m, dtype=np.int64), np.empty(m)
     low, high, p_value = np.empty(m), np.empty(m), np.empty(m)
     visits = np.empty((m, c), dtype=np.int32)
+    gamma = nuisance(min(fdr, 1.0 - level), m, c)
     sizes = np.maximum(measured.sizes[:-1], 1)
     for rows in _blocks(m, measured):
         seen = measured.frequencies(rows)
@@ -207,7 +209,7 @@ def _found(
         above, rest_below = measured.cohort_ends(rows, tail)[1], measured.rest_ends(rows, tail)[0]
         low[rows] = (seen.gap - seen.part * np.hypot(seen.p - below, rest_above - seen.q)).max(axis=1)
         high[rows] = (seen.gap + seen.part * np.hypot(above - seen.p, seen.q - rest_below)).max(axis=1)
-        p_value[rows] = np.minimum(measured.tails(rows, t).min(axis=1) * c, 1.0)
+        p_value[rows] = np.minimum(measured.tails(rows, t, gamma).min(axis=1) * c, 1.0)
         visits[rows] = np.rint(seen.p * sizes[rows, None])
     sensitive = gap > t
     everyone = measured.frequencies(slice(m, m + 1))
@@ -243,9 +245,12 @@ def _noise_alone(measured: CentralCounts | LocalCounts, sizes: npt.NDArray[np.in
     return float(np.sqrt(lie * (1.0 - lie) / asked) / (1.0 - 2.0 * lie))
 
 
+def _width(measured: CentralCounts | LocalCounts) -> int:
+    return int((measured.visits if isinstance(measured, CentralCounts) else measured.asked).shape[1])
+
+
 def _blocks(m: int, measured: CentralCounts | LocalCounts) -> list[slice]:
-    width = measured.visits.shape[1] if isinstance(measured, CentralCounts) else measured.asked.shape[1]
-    step = max(1, _CELLS // width)
+    step = max(1, _CELLS // _width(measured))
     return [slice(start, min(start + step, m)) for start in range(0, m, step)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.cohorts.counts import CohortCounts
-from reidrisk.cohorts.significance import NUISANCE, exact_ends, wilson_ends
+from reidrisk.cohorts.significance import exact_ends, wilson_ends
 from reidrisk.errors import OptionError
 from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
 from reidrisk.streams import stream
@@ -97,8 +97,10 @@ class CentralCounts:
         below, above = np.hypot(found.q - low, noise), np.hypot(high - found.q, noise)
         return (found.q - below).clip(0.0, 1.0), (found.q + above).clip(0.0, 1.0)
 
-    def tails(self, rows: slice, t: float) -> Floats:
+    def tails(self, rows: slice, t: float, gamma: float) -> Floats:
         r"""Return for each cell how likely such a count is if the true gap is at most t.
+
+        Size, count and frequency of the rest lie beyond their bounds with probability ``gamma`` each, which is added.
 
         That is :math:`P(\mathrm{Bin}(s, u) + Z \ge x)` with u the highest frequency that a gap of t allows and Z the
         noise of count and size, :math:`N(0, \sigma^2 (1 + u^2))`, summed over steps of a tenth of its deviation and
@@ -113,12 +115,12 @@ class CentralCounts:
             return answer
         size = np.maximum(self.sizes[rows][row].astype(np.float64), 1.0)
         count = self.visits[rows][row, category].astype(np.float64)
-        margin = _z(NUISANCE) * self.sigma * math.sqrt(self.sizes.size - 1)
+        margin = _z(gamma) * self.sigma * math.sqrt(self.sizes.size - 1)
         rest = np.maximum(self.n_users - size - margin, 1.0)
         others = np.clip(self.visits.sum(axis=0)[category] - count + margin, 0.0, rest)
         bound = np.ones(row.size)
         some = others < rest
-        bound[some] = betainccinv(others[some] + 1.0, (rest - others)[some], NUISANCE)
+        bound[some] = betainccinv(others[some] + 1.0, (rest - others)[some], gamma)
         limit = np.minimum(bound + t / found.part[row, 0], 1.0)
         deviation = self.sigma * np.sqrt(1.0 + limit**2)
         one = np.full(row.size, float(ndtr(-8.0)))
@@ -129,7 +131,7 @@ class CentralCounts:
             inside = (needed > 0.0) & (needed <= size)
             tail[inside] = betainc(needed[inside], (size - needed)[inside] + 1.0, limit[inside])
             one += (float(ndtr(upper)) - float(ndtr(lower))) * tail
-        answer[row, category] = np.minimum(one + 3.0 * NUISANCE, 1.0)
+        answer[row, category] = np.minimum(one + 3.0 * gamma, 1.0)
         return answer
 
 
@@ -177,7 +179,7 @@ class LocalCounts:
         low, high = wilson_ends(said / np.maximum(asked, 1), asked, tail)
         return self._truth(low), self._truth(high)
 
-    def tails(self, rows: slice, t: float) -> Floats:
+    def tails(self, rows: slice, t: float, gamma: float) -> Floats:
         """Return for each cell how likely so many yeses are if the true gap is at most t; the answers are binomial."""
         from scipy.special import betainc, betainccinv
 
@@ -191,9 +193,9 @@ class LocalCounts:
         said = self.yes.sum(axis=0)[category] - yes
         bound = np.ones(row.size)
         some = said < others
-        bound[some] = betainccinv(said[some] + 1.0, (others - said)[some], NUISANCE)
+        bound[some] = betainccinv(said[some] + 1.0, (others - said)[some], gamma)
         limit = np.minimum(bound + (1.0 - 2.0 * self.lie) * t / found.part[row, 0], 1.0)
-        answer[row, category] = np.minimum(betainc(yes, asked - yes + 1.0, limit) + NUISANCE, 1.0)
+        answer[row, category] = np.minimum(betainc(yes, asked - yes + 1.0, limit) + gamma, 1.0)
         return answer
 
     def _truth(self, share: Floats) -> Floats:

@@ -280,7 +280,7 @@ def sensitivity_of_counts(counts: CohortCounts, t: float = 0.1, level: float = 0
     sensitive = exceeding(counts, found, t)
     level, fdr = checked_share("level", level), checked_share("fdr", fdr)
     low, high = gap_intervals(counts, level)
-    p = p_values(counts, t)
+    p = p_values(counts, t, min(fdr, 1.0 - level))
     return Sensitivity(
         counts=counts,
         t=float(t),

@@ -17,9 +17,7 @@ from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.gaps import cohort_blocks, excess
 from reidrisk.errors import OptionError
 
-__all__ = ["NUISANCE", "checked_share", "discoveries", "exact_ends", "gap_intervals", "p_values", "wilson_ends"]
-
-NUISANCE = 1e-10  # how likely the rest's frequency may lie above the bound used for it; added to every p-value
+__all__ = ["checked_share", "discoveries", "exact_ends", "gap_intervals", "nuisance", "p_values", "wilson_ends"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,13 +58,28 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
     return low, high
 
 
-def p_values(counts: CohortCounts, t: float) -> Floats:
+def nuisance(risk: float, n_cohorts: int, n_categories: int) -> float:
+    r"""Return how likely the rest's frequency may lie above the bound used for it: :math:`\gamma = risk / 100 m c`.
+
+    It is added to every p-value. Over all m cohorts and c categories it comes to a hundredth of the risk that is taken,
+    and is fixed before any visit is seen.
+
+    Examples
+    --------
+    >>> f"{nuisance(0.05, n_cohorts=50, n_categories=10):.0e}"
+    '1e-06'
+    """
+    return risk / (100.0 * n_cohorts * n_categories)
+
+
+def p_values(counts: CohortCounts, t: float, risk: float = 0.05) -> Floats:
     r"""Return for each cohort how likely gaps like these are if no category's true gap exceeds t.
 
     For a category, the hypothesis is :math:`p_C \le p_R + t n / r`. With :math:`u` a bound that :math:`p_R` stays below
-    with probability :math:`1 - \gamma`, :math:`\gamma = 10^{-10}` (Clopper-Pearson on the rest), the p-value is
+    with probability :math:`1 - \gamma` (Clopper-Pearson on the rest; :func:`nuisance`), the p-value is
     :math:`P(\mathrm{Bin}(s, u + t n / r) \ge x) + \gamma` (Berger and Boos, 1994): it holds for any population, small
     ones too. The cohort's p-value is the smallest of its categories' times their number c.
+    ``risk`` is the smallest that is taken with them, a false discovery rate or 1 - level.
 
     Examples
     --------
@@ -75,11 +88,12 @@ def p_values(counts: CohortCounts, t: float) -> Floats:
     >>> assignment, visits = np.repeat([0, 1], [20, 2_000]), np.zeros((2_020, 1))
     >>> visits[:4] = 1                                       # 4 of 20 against none of 2,000
     >>> p_values(count_visits(assignment, visits), t=0.1).round(2).tolist()
-    [0.18, 1.0]
+    [0.15, 1.0]
     """
     from scipy.special import betainc, betainccinv
 
     found = np.ones(counts.cohorts.size)
+    gamma = nuisance(risk, *counts.visits.shape)
     for rows in cohort_blocks(counts):
         size = counts.sizes[rows]
         above = excess(counts, rows) > t * counts.n_users * size[:, None].astype(np.float64)
@@ -91,9 +105,9 @@ def p_values(counts: CohortCounts, t: float) -> Floats:
         y = counts.population[category] - x
         bound = np.ones(row.size)
         open_end = y < rest
-        bound[open_end] = betainccinv(y[open_end] + 1.0, (rest - y)[open_end], NUISANCE)
+        bound[open_end] = betainccinv(y[open_end] + 1.0, (rest - y)[open_end], gamma)
         limit = np.minimum(bound + t * counts.n_users / np.maximum(rest, 1.0), 1.0)
-        one = betainc(x, s - x + 1.0, limit) + NUISANCE
+        one = betainc(x, s - x + 1.0, limit) + gamma
         smallest = np.ones(size.size)
         np.minimum.at(smallest, row, one)
         found[rows] = np.minimum(smallest * counts.visits.shape[1], 1.0)

@@ -164,9 +164,12 @@ def _curve(audit: CohortAudit) -> Chart:
     )
     after = (
         "The band goes from the cohorts whose whole interval lies above the threshold to those whose interval reaches "
-        "above it. In the paper, 7 % of Chrome's cohorts were blocked at 0.05 and 4 % at 0.1."
+        "above it, each cohort by itself: among many, some are there by chance. "
+        "In the paper, 7 % of Chrome's cohorts were blocked at 0.05 and 4 % at 0.1."
     )
-    table = Table(("threshold", "cohorts blocked", "certain to possible", "users blocked"), rows, (0, 1, 2, 3))
+    table = Table(
+        ("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked"), rows, (0, 1, 2, 3)
+    )
     draw = partial(cohort_charts.threshold_chart, audit)
     return _figure("curve", "What each threshold blocks", (before, after, curve.reading), draw, table)
 
