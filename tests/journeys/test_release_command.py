@@ -98,6 +98,44 @@ def test_two_reports_kept_apart(reidrisk, sets, tmp_path):
     assert "An attack on the noise" in public
 
 
+def test_people_with_labels_are_read_over_those_of_the_model(reidrisk, sets, published):
+    """A table of labels that does not name its vocabulary, and in which some do not occur."""
+    pytest.importorskip("altair")
+    few = io.read_top_sets(sets)
+    few = TopSets(few.tokens[:40] % 7, 8, vocabulary=few.vocabulary)
+    io.write_top_sets(few, "few.csv")
+    (published / "private").mkdir()
+    done = reidrisk(
+        *("release", "validate", "stats", "m.safetensors", "--out", "p.html", "--canary", 0, "--trials", 0),
+        *("--real", "few.csv", "--internal", "private/i.html"),
+    )
+    assert done.code == 0, done.err
+
+
+def test_a_model_that_does_not_say_how_it_was_fitted_is_used_as_it_is(reidrisk, sets, published):
+    pytest.importorskip("altair")
+    known = release.TypeMixture.load("m.safetensors")
+    release.TypeMixture(known.theta, known.vocabulary, known.statement).save("bare.safetensors")
+    (published / "private").mkdir()
+    options = ("--out", "p.html", "--canary", 0, "--trials", 2, "--queries", 50, "--real", sets)
+    done = reidrisk("release", "validate", "stats", "bare.safetensors", *options, "--internal", "private/i.html")
+    assert done.code == 2
+    assert "--no-refit" in done.err
+
+
+def test_a_simulated_model_is_not_shown_as_a_release(reidrisk, sets, published):
+    pytest.importorskip("altair")
+    simulated = ("--simulation", "--seed", 5, "--out", "tried")
+    assert reidrisk("release", "measure", sets, "--epsilon", 1, "--delta", 1e-6, *TWO, *simulated).code == 0
+    assert reidrisk("release", "fit", "tried", "--out", "t.safetensors", "--types", 2, "--steps", 20).code == 0
+    assert reidrisk("release", "sample", "t.safetensors", "--users", 50, "--out", "drawn").code == 0
+    for arguments, whose in ((("t.safetensors",), "the model"), (("m.safetensors", "--users", "drawn"), "the users")):
+        done = reidrisk("release", "validate", "stats", *arguments, "--out", "p.html", "--canary", 0)
+        assert done.code == 2
+        assert f"of {whose} says simulation True" in done.err
+        assert not (published / "p.html").exists()
+
+
 def test_the_public_report_alone_needs_no_real_people(reidrisk, published, tmp_path):
     pytest.importorskip("altair")
     done = reidrisk("release", "validate", "stats", "m.safetensors", "--out", "p.html", "--canary", 0, "--json")
