@@ -171,6 +171,8 @@ def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> np
         raise DataError(f"the assignment has the shape {given.shape}; give one cohort for each user")
     if given.size > _MOST_USERS:
         raise DataError(f"{given.size:,} users are more than the {_MOST_USERS:,} that can be counted exactly")
+    if given.dtype.kind in "uO":
+        given = _signed(given)
     if given.dtype.kind not in "iu":
         try:
             whole = given.astype(np.float64)
@@ -182,7 +184,8 @@ def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> np
             raise DataError(f"the cohort of user {row} is {given[row]}; give a whole number, or -1 for none")
         given = whole
     assigned = given.astype(np.int64)
-    if n_cohorts is not None and (isinstance(n_cohorts, bool) or n_cohorts < 1):
+    whole_number = isinstance(n_cohorts, int | np.integer) and not isinstance(n_cohorts, bool)
+    if n_cohorts is not None and (not whole_number or n_cohorts < 1):
         raise OptionError(f"n_cohorts must be a whole number of at least 1, not {n_cohorts!r}")
     unknown = (assigned < -1) | (assigned >= (np.iinfo(np.int64).max if n_cohorts is None else n_cohorts))
     if unknown.any():
@@ -190,6 +193,17 @@ def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> np
         allowed = "0 on" if n_cohorts is None else f"0 to {n_cohorts - 1:,}"
         raise DataError(f"the cohort {assigned[row]} of user {row} is unknown; cohorts go from {allowed}, -1 is none")
     return assigned
+
+
+def _signed(given: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return unsigned and Python integers as ``int64``, exactly, or name the first that does not fit."""
+    if given.dtype.kind == "O" and not all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in given):
+        return given
+    large = given > np.iinfo(np.int64).max
+    if large.any():
+        row = int(np.argmax(large))
+        raise DataError(f"the cohort {given[row]} of user {row} is unknown; cohorts go from 0 to 2^63 - 1, -1 is none")
+    return given if (given < -1).any() else given.astype(np.int64)
 
 
 def _csr_blocks(visited: Any, n: int) -> Iterator[tuple[int, int, Any]]:

@@ -37,7 +37,7 @@ def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refu
     if invalid not in ("refuse", "none"):
         raise OptionError(f"invalid must be 'refuse' or 'none', not {invalid!r}")
     if isinstance(hosts, str) or not isinstance(hosts, Iterable):
-        raise DataError(f"hosts is {hosts!r}; give a list of hosts")
+        raise DataError(f"hosts is {'one string' if isinstance(hosts, str) else repr(hosts)}; give a list of hosts")
     known = require("publicsuffixlist", "topics", "finding registrable domains").PublicSuffixList()
     seen: dict[Any, tuple[str | None, str]] = {}
     found: list[str | None] = []

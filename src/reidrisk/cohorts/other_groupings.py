@@ -99,7 +99,10 @@ def _as_points(features: Any) -> npt.NDArray[np.float64]:
         raise DataError(
             f"{shape[0]:,} users x {shape[1]:,} features are too many for k-means; sample users, or give fewer columns"
         )
-    points = np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
+    try:
+        points = np.asarray(features.toarray() if hasattr(features, "toarray") else features, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError("features must be numbers, one row for each user") from error
     if not np.isfinite(points).all():
         row = int(np.argmax(~np.isfinite(points).all(axis=1)))
         raise DataError(f"the features of user {row} are not all finite; give numbers")

@@ -140,9 +140,12 @@ def private_sensitivity(
         raise OptionError(f"n_cohorts must be the number of cohorts of the system, at least 1, not {n_cohorts!r}")
     drawn = (fresh_seed() if seed is None else checked_seed(seed)) if simulation else None
     assigned = as_assignment(assignment, int(n_cohorts))
-    if np.shape(visited)[0] != assigned.size:
-        raise DataError(f"visited has {np.shape(visited)[0]:,} rows for {assigned.size:,} users of the assignment")
-    c = int(np.shape(visited)[1])
+    shape = tuple(np.shape(visited))
+    if len(shape) != 2 or shape[0] != assigned.size or shape[1] < 1:
+        raise DataError(
+            f"visited has the shape {shape}; give a row for each of {assigned.size:,} users, and a category"
+        )
+    c = int(shape[1])
     names = tuple(str(name) for name in (range(c) if categories is None else categories))
     if len(names) != c or len(set(names)) != c:
         raise DataError(f"categories has {len(set(names))} distinct names for {c} columns of visited; give one each")

@@ -18,6 +18,8 @@ from reidrisk.streams import stream
 __all__ = ["ask_users", "bounded_visits", "lie_probability", "simulated_answers", "sparse_visits"]
 
 Ints = npt.NDArray[np.int64]
+_LEAST_EPSILON = 1e-6  # 10^12 answers would not tell yes from no
+_MOST_DRAWN = 1_000_000_000  # users of one cohort: the limit of NumPy's hypergeometric numbers
 
 
 def lie_probability(epsilon: float) -> float:
@@ -30,6 +32,8 @@ def lie_probability(epsilon: float) -> float:
     """
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0.0 < epsilon < math.inf:
         raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}")
+    if epsilon < _LEAST_EPSILON:
+        raise OptionError(f"epsilon {epsilon!r} makes every answer a coin toss; give at least {_LEAST_EPSILON:g}")
     return 1.0 / (1.0 + math.exp(min(float(epsilon), 700.0)))
 
 
@@ -70,6 +74,10 @@ def simulated_answers(sizes: Ints, visits: Ints, epsilon: float, rng: np.random.
     ([900, 100], [90, 50])
     """
     lie, c = lie_probability(epsilon), visits.shape[1]
+    if sizes.max() >= _MOST_DRAWN:
+        raise OptionError(
+            f"{int(sizes.max()):,} users of one cohort are too many to draw answers of; stay below {_MOST_DRAWN:,}"
+        )
     asked = rng.multinomial(sizes, np.full(c, 1.0 / c)).astype(np.int64)
     truth = rng.hypergeometric(visits, sizes[:, None] - visits, asked)
     yes = rng.binomial(truth, 1.0 - lie) + rng.binomial(asked - truth, lie)

@@ -20,6 +20,7 @@ __all__ = ["CentralCounts", "Frequencies", "LocalCounts", "central_counts", "cen
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+_MOST_NOISE = 1e8  # products of two noisy counts still fit 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +220,13 @@ def central_noise(n_categories: int, epsilon: float, delta: float, most: int | N
     if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1):
         raise OptionError(f"most_categories must be a whole number of at least 1, not {most!r}")
     sensitivity = math.sqrt(1 + min(n_categories, n_categories if most is None else int(most)))
-    return sensitivity, sensitivity / math.sqrt(2.0 * zcdp_rho(epsilon, delta))
+    try:
+        sigma = sensitivity / math.sqrt(2.0 * zcdp_rho(epsilon, delta))
+    except (OverflowError, ZeroDivisionError):
+        sigma = math.inf
+    if not sigma <= _MOST_NOISE:
+        raise OptionError(f"epsilon {epsilon:g} needs noise above {_MOST_NOISE:,.0f} users a count; give a larger one")
+    return sensitivity, sigma
 
 
 def central_counts(sizes: Ints, visits: npt.NDArray[Any], sigma: float, seed: int | None = None) -> CentralCounts:

@@ -22,6 +22,8 @@ from reidrisk.wording import percent
 
 __all__ = ["UsersNeeded", "users_needed"]
 
+_MOST_USERS = 10**12
+
 
 @dataclass(frozen=True, eq=False)
 class UsersNeeded(Result):
@@ -113,6 +115,8 @@ def users_needed(
     numbers = [int(n) for n in users]
     if not numbers or numbers != sorted(set(numbers)) or numbers[0] < 1:
         raise OptionError("users must be whole numbers that ascend, and there must be at least one")
+    if numbers[-1] > _MOST_USERS:
+        raise OptionError(f"users goes up to {numbers[-1]:,}; give at most {_MOST_USERS:,}")
     if model not in ("central", "local"):
         raise OptionError(f"model must be 'central' or 'local', not {model!r}")
     if rule not in ("plain", "chance"):

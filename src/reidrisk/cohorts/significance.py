@@ -155,7 +155,7 @@ def wilson_ends(q: Floats, n: npt.NDArray[np.int64], tail: float) -> tuple[Float
     from scipy.special import ndtri
 
     z2 = ndtri(tail) ** 2
-    m = np.maximum(n, 1)
+    m = np.maximum(n, 1).astype(np.float64)  # whose square may not fit 64 bits
     middle = (q + z2 / (2 * m)) / (1 + z2 / m)
     half = np.sqrt(z2 * (q * (1 - q) / m + z2 / (4 * m * m))) / (1 + z2 / m)
     return np.minimum(middle - half, q).clip(min=0.0), np.maximum(middle + half, q).clip(max=1.0)

@@ -60,7 +60,8 @@ def weekly_histories(
     >>> bool(15 < np.diff(first.starts).mean() < 40), first.distinct[0].as_py()
     (True, 'popular-0.example')
     """
-    for name, value in (("n", n), ("weeks", weeks), ("n_interests", n_interests), ("sites_per_interest", 1)):
+    web = (("n_interests", n_interests), ("sites_per_interest", sites_per_interest))
+    for name, value in (("n", n), ("weeks", weeks), *web):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
     if not 0.0 <= habit <= 1.0 or not 0.0 < sites < 10_000.0:
