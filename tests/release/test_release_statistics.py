@@ -98,7 +98,7 @@ def test_delta_is_right_where_its_two_terms_are_nearly_the_same(sigma, shift):
         s, e = mp.mpf(sigma), mp.mpf(epsilon)
         first, second = (mp.erfc((e * s + sign / (2 * s)) / mp.sqrt(2)) / 2 for sign in (-1, 1))
         exact = float(first - mp.exp(e) * second)
-    assert gaussian_delta(sigma, epsilon) == pytest.approx(exact, rel=1e-11)
+    assert gaussian_delta(sigma, epsilon) == pytest.approx(exact, rel=1e-11, abs=0.0)
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1.0, 1e9])
