@@ -58,10 +58,10 @@ def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> fl
 
     ratio = sigma / sensitivity
     half, shift = 0.5 / ratio, epsilon * ratio
-    if half < 0.1 and shift < 100.0:
+    if half < 1.0 and shift < 100.0:
         # The two terms are nearly the same. With Mills' ratio R, both are the density at shift - half times R, and
         # R(x) - R(y) is the integral of 1 - x R(x), which is above 0: nothing cancels.
-        nodes, weights = roots_legendre(12)
+        nodes, weights = roots_legendre(24)
         at = shift + half * nodes
         mills = math.sqrt(math.pi / 2.0) * erfcx(at / math.sqrt(2.0))
         density = math.exp(-0.5 * (shift - half) ** 2) / math.sqrt(2.0 * math.pi)
