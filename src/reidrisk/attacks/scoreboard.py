@@ -11,16 +11,17 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.engines.threads import ThreadsEngine
 from reidrisk.errors import DataError, OptionError
-from reidrisk.search import to_grid
+from reidrisk.search import GRID, to_grid
 from reidrisk.users import UserIds, as_users, take_users
 
-__all__ = ["Cells", "Scoreboard", "agreement", "reference"]
+__all__ = ["Cells", "Scoreboard", "agreement", "reference", "score_grid"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _SHARD = 256  # queries scored between two looks at the work list
 _SCORES = 2_000_000  # scores held at once
+_MOST_WEIGHT = 2.0**62 / GRID  # of all cells together: scores are 64-bit integers
 
 
 class Cells:
@@ -113,7 +114,7 @@ class Scoreboard(Attack[Cells]):
         weights = np.ones(m) if self.weights is None else self.weights
         if weights.shape != (m,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise DataError(f"weights must be {m} finite numbers of at least 0, one a cell, not shape {weights.shape}")
-        self.weights_ = to_grid(weights)
+        self.weights_ = score_grid(weights)
         return self
 
     def link(self, queries: Cells, probability: bool = False) -> Links:
@@ -159,6 +160,22 @@ class Scoreboard(Attack[Cells]):
             part = slice(start, min(start + size, len(asked)))
             cells, values = known_cells(asked.values[part])
             yield part, agreement(self._targets.values, cells, values, self.weights_, self.alpha)
+
+
+def score_grid(weights: Floats) -> Ints:
+    """Put weights of cells on the score grid, or say that their sum does not fit in 64 bits.
+
+    Examples
+    --------
+    >>> score_grid(np.array([1.0, 0.5])).tolist()
+    [65536, 32768]
+    """
+    if not float(weights.max(initial=0.0)) * len(weights) < _MOST_WEIGHT:
+        raise DataError(
+            f"the largest of {len(weights)} weights is {weights.max():g}, too large for exact scores; "
+            "divide all weights by it: only their ratios count"
+        )
+    return to_grid(weights)
 
 
 def known_cells(values: Floats) -> tuple[Ints, Floats]:

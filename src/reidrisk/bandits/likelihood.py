@@ -13,8 +13,8 @@ depends on the mechanism:
   not known; in its place come its mean and variance, from E max(m + Z, 0) = m + b/2 e^(-m/b) for each cell, m = aux_i
   where it is known and an even share of what is left of the row elsewhere;
 - **averages and truncated matrices**: Laplace around aux_i with the spread of the cell among the shared records,
-  together with the noise. An average of m records without noise also obeys hard limits: aux_i / m <= r'_i <= (aux_i +
-  m - 1) / m.
+  together with the noise. An average of m records also obeys limits: aux_i / m <= r'_i <= (aux_i + m - 1) / m. They
+  are hard without noise; with noise, what is more than three of its scales beyond them costs its distance in scales.
 
 It never sees the other true records. It is an approximation of the best attack, not a bound.
 """
@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.anonymise import Shared
-from reidrisk.bandits.strategies import TruncatedSVD
+from reidrisk.bandits.strategies import PrivateClusters, TruncatedSVD
 from reidrisk.engines.threads import ThreadsEngine
 from reidrisk.search import GRID, to_grid
 
@@ -41,6 +41,9 @@ Ints = npt.NDArray[np.int64]
 _RULED_OUT = 30.0  # nats that a contradiction costs: rounding may break a limit, so it is not infinite
 _EXACT = 1e-9
 _NARROW = 1e-4  # least scale of a cell among the shared records
+_SLACK = 3.0  # scales of the noise by which a limit may be missed at no cost
+_LEAST_SCALE = 1e-9  # below it, noise is lost in rounding
+_MOST = 1e4  # nats that a single cell can tell: sums of them stay far inside 64 bits
 _SHARD = 64
 
 
@@ -49,13 +52,15 @@ class Model:
     """What the kernel needs: for each query and known cell the density, for each record and cell its commonness.
 
     The log-density of a cell is ``at_zero`` where the shared value is 0 and the mechanism cuts off, else
-    ``top - |total r' - aux| / scale``; a scale of 0 means that the cell tells nothing. ``common`` is on the score grid.
+    ``top - |total r' - aux| / scale``; a scale of 0 means that the cell tells nothing. ``wobble`` is how far noise
+    alone moves ``total r'``, which softens the limits of averages. ``common`` is on the score grid.
     """
 
     scale: Floats
     total: Floats
     top: Floats
     at_zero: Floats
+    wobble: Floats
     common: Ints
     behind: Floats
     cuts_off: bool
@@ -95,6 +100,7 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
             model.total[part],
             model.top[part],
             model.at_zero[part],
+            model.wobble[part],
         )
         modes = (model.cuts_off, model.exact, model.limited)
         _score(targets, *per_query, model.common, model.behind, *modes, out[part])
@@ -108,18 +114,20 @@ def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
     """Work out the densities, from what is public alone: the shared records, the mechanism, and the known cells."""
     targets = np.ascontiguousarray(shared.records.reshape(len(shared.records), -1))
     behind = np.bincount(shared.source)[shared.source].astype(np.float64)
-    truncated = any(isinstance(step, TruncatedSVD) for step in shared.steps)
+    full = shared.records.shape[1]
+    truncated = any(isinstance(step, TruncatedSVD) and step.rank < full for step in shared.steps)
+    private = any(isinstance(step, PrivateClusters) for step in shared.steps)
     averaged = bool((shared.sizes > 1).any())
     noisy = bool(shared.scale.any())
     if not (noisy or averaged or truncated):
         ones = np.ones(cells.shape)
         common = to_grid(np.log(_nearby(targets, np.full(targets.shape[1], _EXACT)) / len(targets)))
-        return Model(ones, ones, 0 * ones, 0 * ones, common, behind, False, True, False)
+        return Model(ones, ones, 0 * ones, 0 * ones, 0 * ones, common, behind, False, True, False)
     centre = np.median(targets, axis=0)
-    total, scale = _noise(shared.scale, cells, values)
+    total, scale, wobble = _noise(shared.scale, cells, values)
     # The same of the middle record: how far noise alone spreads a cell among the shared records.
     everything = np.arange(targets.shape[1])[None]
-    middle_total, middle_scale = (x[0] for x in _noise(shared.scale, everything, centre[None]))
+    middle_total, middle_scale, _ = (x[0] for x in _noise(shared.scale, everything, centre[None]))
     width = middle_scale / middle_total
     if averaged or truncated:
         spread = np.maximum(np.abs(targets - centre).mean(axis=0), _NARROW)
@@ -135,11 +143,12 @@ def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
         total=total,
         top=np.log(total) - np.log(2 * safe),
         at_zero=np.log(0.5) - values / safe,
+        wobble=np.maximum(wobble, _LEAST_SCALE),
         common=to_grid(common),
         behind=behind,
         cuts_off=noisy,
         exact=False,
-        limited=averaged and not noisy and not truncated,
+        limited=averaged and not truncated and not private,  # small private clusters have more noise than its mean
     )
 
 
@@ -157,14 +166,19 @@ def reference(shared: Shared, cells: Ints, values: Floats) -> Ints:
             density = np.where(r == 0, model.at_zero[:, None], density)
         if model.limited:
             m = model.behind[None, :, None]
-            broken = (r < aux / m - _EXACT) | (r > (aux + m - 1) / m + _EXACT)
-            density = density - np.where(broken, _RULED_OUT, 0.0)
-    told = np.floor(density * GRID + 0.5).astype(np.int64) - model.common[:, cells].swapaxes(0, 1)
+            wobble = model.wobble[:, None]
+            beyond = np.maximum(aux / m - total * r, total * r - (aux + m - 1) / m) - _EXACT - _SLACK * wobble
+            density = density - np.clip(beyond / wobble, 0.0, _RULED_OUT)
+    told = np.floor(np.clip(density, -_MOST, _MOST) * GRID + 0.5).astype(np.int64) - model.common[:, cells].swapaxes(
+        0, 1
+    )
     return np.asarray(np.where(scale > 0, told, 0).sum(axis=2))
 
 
-def _noise(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats]:
+def _noise(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats, Floats]:
     """Return, for each query and known cell, the expected sum of its row, and how far the cell is from its true value.
+
+    The third is how far it can be from the mean of a group, which is not known: the largest share of the row is 1.
 
     The sum S of a row after cutting off has the moments of its cells, m + b/2 e^(-m/b) and m^2 + 2 b^2 - b^2
     e^(-m/b). What is not known of S moves a cell by its share of the row: the scales of both add up in squares.
@@ -172,7 +186,7 @@ def _noise(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats]:
     d, q = len(scale), len(cells)
     noise = np.broadcast_to(scale.ravel()[cells], cells.shape)
     if not scale.any():
-        return np.ones(cells.shape), noise
+        return np.ones(cells.shape), noise, noise
     flat, known = np.zeros((q, d * d)), np.zeros((q, d * d), dtype=np.bool_)
     np.put_along_axis(flat, cells, values, axis=1)
     np.put_along_axis(known, cells, True, axis=1)
@@ -185,7 +199,8 @@ def _noise(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats]:
     rows = cells // d
     total = np.take_along_axis(mean.sum(axis=2), rows, axis=1)
     unsure = np.sqrt(np.take_along_axis(variance.sum(axis=2), rows, axis=1) / 2.0)  # as the scale of a Laplace variable
-    return total, np.where(noise > 0, np.hypot(noise, values / total * unsure), 0.0)
+    apart = np.maximum(np.hypot(noise, values / total * unsure), _LEAST_SCALE)
+    return total, np.where(noise > 0, apart, 0.0), np.hypot(noise, unsure)
 
 
 def _nearby(targets: Floats, width: Floats, without_zeros: bool = False) -> Floats:
@@ -231,6 +246,7 @@ def _score(
     total: Any,
     top: Any,
     at_zero: Any,
+    wobble: Any,
     common: Any,
     behind: Any,
     cuts_off: bool,
@@ -252,7 +268,10 @@ def _score(
                     density = at_zero[q, i]
                 else:
                     density = top[q, i] - abs(total[q, i] * r - aux) / scale[q, i]
-                if limited and (r < aux / m - _EXACT or r > (aux + m - 1.0) / m + _EXACT):
-                    density -= _RULED_OUT
+                if limited:
+                    seen = total[q, i] * r
+                    beyond = max(aux / m - seen, seen - (aux + m - 1.0) / m) - _EXACT - _SLACK * wobble[q, i]
+                    density -= min(max(beyond / wobble[q, i], 0.0), _RULED_OUT)
+                density = min(max(density, -_MOST), _MOST)
                 score += int(np.floor(density * GRID + 0.5)) - common[t, cells[q, i]]
             out[q, t] = score

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.scoreboard import agreement
+from reidrisk.attacks.scoreboard import agreement, score_grid
 from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.transitions import checked_records
 from reidrisk.bandits.weights import WEIGHTS, cell_weights
 from reidrisk.errors import DataError, OptionError
 from reidrisk.intervals import mean_interval
 from reidrisk.results import Risk
-from reidrisk.search import to_grid
 from reidrisk.streams import checked_seed, stream
 from reidrisk.wording import in_words, range_in_words
 
@@ -209,7 +208,7 @@ def _scorer(
         return lambda cells, values: likelihood_scores(shared, cells, values)
     if not alpha > 0:
         raise OptionError(f"alpha must be above 0, not {alpha!r}: a difference is never below 0")
-    grid = to_grid(cell_weights(records, weights, alpha).ravel())
+    grid = score_grid(cell_weights(records, weights, alpha).ravel())
     targets = np.ascontiguousarray(shared.records.reshape(len(records), -1))
     return lambda cells, values: agreement(targets, cells, values, grid, alpha)
 
