@@ -48,7 +48,7 @@ def list_studies(as_json: Json = False) -> None:
 
 @study.command("run")
 def run_study(
-    names: Annotated[
+    name: Annotated[
         list[str], typer.Argument(metavar="NAME...", help="Names of the studies, see `reidrisk study list`.")
     ],
     out: Annotated[Path | None, typer.Option(help="Write NAME.csv, NAME.png and NAME.md into this folder.")] = None,
@@ -59,7 +59,7 @@ def run_study(
     """Run studies one after the other; print the published figures beside ours."""
     from reidrisk import studies
 
-    chosen = [(studies.find(name), studies.find(name).size(users)) for name in dict.fromkeys(names)]
+    chosen = [(studies.find(one), studies.find(one).size(users)) for one in dict.fromkeys(name)]
     checked_seed(seed)
     if out is not None:
         # Before the long job, not after it.
