@@ -30,8 +30,8 @@ bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against wha
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 20 minutes)
-	$(BIN)/reidrisk study run carey-fig2 --users 1000000 --out studies-out
-	$(BIN)/reidrisk study run carey-fig4 carey-information --out studies-out
+	$(BIN)/reidrisk study run carey-fig2 --users 500000 --out studies-out
+	$(BIN)/reidrisk study run carey-fig4 carey-information --users 300000 --out studies-out
 	$(BIN)/reidrisk study run jha-fig2 jha-fig3 jha-fig4 jha-fig5 jha-fig6 jha-fig7 jha-fig8 jha-fig9 jha-fig10 jha-fig11 jha-fig12 \
 	  jha-bayes jha-calibration jha-improvements jha-limits --out studies-out
 	$(BIN)/reidrisk study run floc-thresholds floc-chrome floc-weeks floc-private --out studies-out

@@ -48,9 +48,7 @@ def list_studies(as_json: Json = False) -> None:
 
 @study.command("run")
 def run_study(
-    name: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="Names of the studies, see `reidrisk study list`.")
-    ],
+    name: Annotated[list[str], typer.Argument(metavar="NAME", help="Names of the studies, see `reidrisk study list`.")],
     out: Annotated[Path | None, typer.Option(help="Write NAME.csv, NAME.png and NAME.md into this folder.")] = None,
     users: Annotated[int | None, typer.Option(help="Simulated people; as many as published when missing.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
