@@ -54,7 +54,14 @@ def test_truncation_gives_the_rank_and_the_best_approximation(rank):
 
 
 @pytest.mark.parametrize(
-    "strategy", [*STRATEGIES, "clusters:4+laplace:0.1", "laplace:2+average", "private-clusters:4,1,1e-5"]
+    "strategy",
+    [
+        *STRATEGIES,
+        "clusters:4+laplace:0.1",
+        "laplace:2+average",
+        "private-clusters:4,1,1e-5",
+        "private-clusters:4,1+laplace:0.1,uniform",
+    ],
 )
 def test_what_is_shared_are_transition_matrices(strategy):
     shared = bandits.anonymise(RECORDS, strategy, PROFILES)
@@ -207,6 +214,10 @@ def test_the_text_of_a_strategy_keeps_every_digit(variance):
         ("average+clusters:3", OptionError, "choose one"),
         ("shuffle", OptionError, "no anonymisation step"),
         ("private-clusters:3,0", OptionError, "epsilon"),
+        ("private-clusters:3,1+laplace:0.1", OptionError, "takes its weights from the records"),
+        ("private-clusters:3,1+laplace:0.1,entropy", OptionError, "takes its weights from the records"),
+        ("svd:2+private-clusters:3,1", OptionError, "voids its guarantee"),
+        ("laplace:0.1,uniform+private-clusters:3,1", OptionError, "voids its guarantee"),
         (["average"], OptionError, "made of steps"),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 
 from reidrisk import bandits
 from reidrisk.errors import OptionError
+from reidrisk.wording import percent
 
 USERS = bandits.clustered_users(16, n_states=6, n_clusters=4, seed=0)
 SMALL = {"n_aux": 12, "runs": 30, "steps": 80}
@@ -13,7 +14,7 @@ SMALL = {"n_aux": 12, "runs": 30, "steps": 80}
 @pytest.fixture(scope="module")
 def surface():
     told = []
-    strategies = [*bandits.paper_strategies(4), "microaggregation:4", "private-clusters:4,2"]
+    strategies = [*bandits.paper_strategies(4), "microaggregation:4", "clusters:3"]
     result = bandits.tradeoff(USERS, strategies, [0.0, 1e-4, 1e-2], **SMALL, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
@@ -55,6 +56,34 @@ def test_the_front_is_what_nothing_beats(surface):
     assert {id(p) for p in surface.front()} == {id(p) for p in surface.points if p.on_front}
 
 
+def test_the_front_and_its_reading_follow_the_attack(surface):
+    safest_first = [p.likelihood.rate for p in surface.front("likelihood")]
+    assert safest_first == sorted(safest_first)
+    strategies = ["own", "average", "clusters:4"]
+    found = bandits.tradeoff(USERS, strategies, [0.0, 1e-4], **SMALL, attack="likelihood")
+    front = found.front("likelihood")
+    assert [p for p in found.points if p.on_front] == [p for p in found.points if p in front]
+    assert (
+        f"{front[-1].strategy} with laplace {front[-1].amount:g} ({percent(front[-1].likelihood.rate)}" in found.reading
+    )
+    assert f"{front[0].strategy} with laplace {front[0].amount:g} ({percent(front[0].likelihood.rate)}" in found.reading
+
+
+def test_the_page_follows_the_attack(surface):
+    pytest.importorskip("altair", reason="the extra report is not installed")
+    from reidrisk.report.tradeoff import caution, render_tradeoff
+
+    assert "on the front (likelihood)" in render_tradeoff(surface, attack="likelihood")
+    assert "on the front (scoreboard)" in render_tradeoff(surface)
+    assert caution(surface, "likelihood") == ""
+
+
+def test_private_clusters_take_uniform_noise_and_truncation_on_top():
+    for options in ({"weights": "uniform", "amounts": [0.0, 0.1]}, {"noise": "svd", "amounts": [2]}):
+        found = bandits.tradeoff(USERS, ["private-clusters:4,2"], **SMALL, **options)
+        assert {p.strategy for p in found.points} == {"private-clusters:4,2,1e-05"}
+
+
 def test_it_can_be_written_and_read(surface):
     again = bandits.Tradeoff.from_json(surface.to_json())
     assert again == surface
@@ -94,6 +123,14 @@ def test_runs_are_spread_over_releases():
         ({"n_aux": 37}, "36 cells"),
         ({"amounts": [7], "noise": "svd"}, "at most 6"),
         ({"strategies": ["clusters:17"]}, "no 17 clusters"),
+        ({"strategies": ["private-clusters:4,2"]}, "takes its weights from the records"),
+        ({"steps": 0}, "steps must be a whole number of at least 1"),
+        ({"steps": -5}, "steps must be"),
+        ({"runs": 0}, "runs must be"),
+        ({"amounts": [1.5], "noise": "svd"}, "whole numbers such as 10, not 1.5"),
+        ({"amounts": [float("nan")], "noise": "svd"}, "whole numbers"),
+        ({"attack": "magic"}, "attack must be one of"),
+        ({"attack": "likelihood", "likelihood": False}, "leave out one"),
     ],
 )
 def test_bad_options_are_refused(options, words):

@@ -142,7 +142,7 @@ def regret(
     >>> regret(env, runs=50, steps=200, agent="oracle").mean
     0.0
     """
-    totals = simulate(env, assumed, 0, _count(runs, "runs"), _count(steps, "steps"), seed, agent, threads)
+    totals = simulate(env, assumed, 0, count_of(runs, "runs"), count_of(steps, "steps"), seed, agent, threads)
     return summarise(env, totals, steps, seed, level, agent, bands)
 
 
@@ -272,7 +272,8 @@ def _assumed(env: LatentBandit, assumed: npt.ArrayLike) -> Floats:
     return np.asarray(matrices / matrices.sum(axis=2, keepdims=True))
 
 
-def _count(value: int, name: str) -> int:
+def count_of(value: int, name: str) -> int:
+    """Return a number of runs or steps, or say that it is none."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
     return int(value)

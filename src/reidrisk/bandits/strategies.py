@@ -104,6 +104,9 @@ class PrivateClusters(Step):
     Two data sets are neighbours when one user's record is replaced. Who is in which cluster follows from the profiles
     and is taken as known: the guarantee is for the records. The noise here is a *simulation* (seeded, floating point);
     records of real people need noise from a vetted library.
+
+    It comes first: its noise is made for records whose rows are distributions. After it, noise whose weights follow
+    from the records would tell of them what the guarantee does not count, so only uniform weights are taken.
     """
 
     n: int
@@ -209,7 +212,30 @@ def as_steps(strategy: Strategy) -> tuple[Step, ...]:
     whose = [step for step in steps if step.aggregates]
     if len(whose) > 1:
         raise OptionError(f"{whose[0]} and {whose[1]} both say whose records to share; choose one of them")
+    private = next((i for i, step in enumerate(steps) if isinstance(step, PrivateClusters)), None)
+    if private is not None:
+        check_private(steps[private], steps[:private], steps[private + 1 :])
     return steps if whose else (Own(), *steps)
+
+
+def check_private(private: Step, before: Sequence[Step], after: Sequence[Step]) -> None:
+    """Refuse steps that void the guarantee of private clusters: any before them, data-dependent noise after them.
+
+    Examples
+    --------
+    >>> check_private(PrivateClusters(7, 1.0), (), (Laplace(0.5),))
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.OptionError: laplace:0.5 takes its weights from the records, which voids the guarantee of ...
+    """
+    if before:
+        raise OptionError(f"{before[0]} before {private} voids its guarantee; put it after, or use clusters")
+    for step in after:
+        if isinstance(step, Laplace) and step.variance > 0 and step.weights != "uniform":
+            raise OptionError(
+                f"{step} takes its weights from the records, which voids the guarantee of {private}; "
+                "use weights 'uniform', or clusters"
+            )
 
 
 def _whole(value: int, what: str) -> None:

@@ -15,7 +15,7 @@ from reidrisk.errors import DataError, OptionError
 from reidrisk.results import Result, Risk
 from reidrisk.wording import percent, two_digits
 
-__all__ = ["Tradeoff", "TradeoffPoint", "on_front", "reading_of"]
+__all__ = ["Tradeoff", "TradeoffPoint", "on_front", "reading_of", "risk_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,8 @@ class TradeoffPoint(Result):
     ads : float
         ADS identifiability.
     on_front : bool
-        Whether no other point has both less regret and less risk (scoreboard), at equal others one of them.
+        Whether no other point has both less regret and less risk (of the attack asked for), at equal others one of
+        them.
     """
 
     strategy: str
@@ -112,7 +113,13 @@ class Tradeoff(Result):
     def front(self, attack: str = "scoreboard") -> tuple[TradeoffPoint, ...]:
         """Return the points that no other beats in both, by the risk of the given attack, safest first."""
         chosen = on_front(self.points, attack)
-        return tuple(sorted((p for p, on in zip(self.points, chosen, strict=True) if on), key=lambda p: p.risk.rate))
+        best = (p for p, on in zip(self.points, chosen, strict=True) if on)
+        return tuple(sorted(best, key=lambda p: risk_of(p, attack).rate))
+
+
+def risk_of(point: TradeoffPoint, attack: str) -> Risk:
+    """Return the risk of a point by the named attack; the scoreboard's where the other was not measured."""
+    return point.likelihood if attack == "likelihood" and point.likelihood is not None else point.risk
 
 
 def on_front(points: Sequence[TradeoffPoint], attack: str) -> list[bool]:
@@ -122,17 +129,16 @@ def on_front(points: Sequence[TradeoffPoint], attack: str) -> list[bool]:
     if attack == "likelihood" and any(p.likelihood is None for p in points):
         raise DataError("the attacker who knows the mechanism was not measured here; ask for likelihood=True")
     cost = np.array([p.regret.mean for p in points])
-    chosen = [p.likelihood if attack == "likelihood" and p.likelihood is not None else p.risk for p in points]
-    risk = np.array([each.rate for each in chosen])
+    risk = np.array([risk_of(p, attack).rate for p in points])
     no_worse = (cost[:, None] <= cost) & (risk[:, None] <= risk)
     better = no_worse & ((cost[:, None] < cost) | (risk[:, None] < risk))
     return [not beaten for beaten in np.asarray(better.any(axis=0)).tolist()]
 
 
-def reading_of(points: Sequence[TradeoffPoint], guess: float) -> str:
+def reading_of(points: Sequence[TradeoffPoint], guess: float, attack: str = ATTACKS[0]) -> str:
     """Say in one sentence from where to where the choice goes."""
-    front = sorted((p for p in points if p.on_front), key=lambda p: p.risk.rate)
-    safe, cheap = _described(front[0]), _described(front[-1])
+    front = sorted((p for p in points if p.on_front), key=lambda p: risk_of(p, attack).rate)
+    safe, cheap = (_described(p, risk_of(p, attack)) for p in (front[0], front[-1]))
     if safe == cheap:
         return f"One choice is best in both: {safe}; a guess finds {percent(guess)}."
     return (
@@ -141,6 +147,6 @@ def reading_of(points: Sequence[TradeoffPoint], guess: float) -> str:
     )
 
 
-def _described(point: TradeoffPoint) -> str:
-    found, lost = percent(point.risk.rate), two_digits(point.regret.mean)
+def _described(point: TradeoffPoint, risk: Risk) -> str:
+    found, lost = percent(risk.rate), two_digits(point.regret.mean)
     return f"{point.strategy} with {point.noise} {point.amount:g} ({found} found, regret {lost})"

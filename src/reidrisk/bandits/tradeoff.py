@@ -12,8 +12,8 @@ from reidrisk.bandits.ads import ads
 from reidrisk.bandits.anonymise import Shared, applied, finished, started
 from reidrisk.bandits.environment import SIGMA, LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.linkage import ATTACKS, Auxiliary, auxiliary, credits, risk_of_credits
-from reidrisk.bandits.regret import Regret, simulate, summarise
-from reidrisk.bandits.strategies import Laplace, PrivateClusters, Step, Strategy, TruncatedSVD, as_steps
+from reidrisk.bandits.regret import Regret, count_of, simulate, summarise
+from reidrisk.bandits.strategies import Laplace, PrivateClusters, Step, Strategy, TruncatedSVD, as_steps, check_private
 from reidrisk.bandits.surface import Tradeoff, TradeoffPoint, on_front, reading_of
 from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
 from reidrisk.bandits.weights import WEIGHTS, cell_weights
@@ -56,6 +56,7 @@ def tradeoff(
     seed: int = 0,
     level: float = 0.95,
     progress: Callable[[float], None] | None = None,
+    attack: str = ATTACKS[0],
 ) -> Tradeoff:
     """Measure regret and de-anonymisation for every strategy with every amount of noise on top.
 
@@ -90,6 +91,8 @@ def tradeoff(
         Seed of everything, level of the intervals.
     progress : callable, optional
         Is told the share that is done, from 0 to 1.
+    attack : {"scoreboard", "likelihood"}
+        Whose success decides which points are on the front, and is told in the reading.
 
     Examples
     --------
@@ -103,8 +106,13 @@ def tradeoff(
         raise OptionError(f"noise must be laplace or svd, not {noise!r}")
     if rewards not in _REWARDS:
         raise OptionError(f"rewards must be one of {', '.join(_REWARDS)}, not {rewards!r}")
+    if attack not in ATTACKS:
+        raise OptionError(f"attack must be one of {', '.join(ATTACKS)}, not {attack!r}")
+    if attack == "likelihood" and not likelihood:
+        raise OptionError("the attack 'likelihood' is left out by likelihood=False; leave out one of the two")
     if not strategies or not len(amounts):
         raise OptionError("give at least one strategy and one amount of noise")
+    runs, steps = count_of(runs, "runs"), count_of(steps, "steps")
     if not 1 <= releases <= runs:
         raise OptionError(f"releases must lie between 1 and the {runs} runs, not {releases!r}")
     records = checked_records(behaviour.records, least=2)
@@ -113,8 +121,12 @@ def tradeoff(
     known = auxiliary(records, n_aux, seed, max(1, -(-_QUERIES // (n * releases))))
     cells = cell_weights(records, weights, alpha)
     setting = _Setting(behaviour, env, known, cells, alpha, n_aux, runs, steps, releases, seed, level, likelihood)
+    topping = _topping(noise, amounts, weights)
+    for strategy in strategies:
+        given = as_steps(strategy)
+        if isinstance(given[0], PrivateClusters):
+            check_private(given[0], (), topping)
     bases = [_base(setting, strategy) for strategy in strategies]
-    topping = [TruncatedSVD(int(a)) if noise == "svd" else Laplace(float(a), weights) for a in amounts]
     points, todo = [], len(bases) * len(topping)
     for base in bases:
         for step, amount in zip(topping, amounts, strict=True):
@@ -122,7 +134,7 @@ def tradeoff(
             points.append(TradeoffPoint(base[0].name, noise, float(amount), regret, risk, stronger, identifiable))
             if progress is not None:
                 progress(len(points) / todo)
-    marked = tuple(replace(p, on_front=on) for p, on in zip(points, on_front(points, ATTACKS[0]), strict=True))
+    marked = tuple(replace(p, on_front=on) for p, on in zip(points, on_front(points, attack), strict=True))
     least = summarise(env, simulate(env, None, 0, runs, steps, seed), steps, seed, level, "thompson")
     return Tradeoff(
         points=marked,
@@ -146,8 +158,17 @@ def tradeoff(
             *marked[0].regret.assumptions,
             *marked[0].risk.assumptions,
         ),
-        reading=reading_of(marked, 1.0 / n),
+        reading=reading_of(marked, 1.0 / n, attack),
     )
+
+
+def _topping(noise: str, amounts: Sequence[float], weights: str) -> list[Step]:
+    if noise == "laplace":
+        return [Laplace(float(amount), weights) for amount in amounts]
+    for amount in amounts:
+        if not float(amount).is_integer():
+            raise OptionError(f"amounts of svd are ranks, whole numbers such as 10, not {amount!r}")
+    return [TruncatedSVD(int(amount)) for amount in amounts]
 
 
 @dataclass(frozen=True)

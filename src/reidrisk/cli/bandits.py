@@ -118,6 +118,7 @@ def tradeoff(
             likelihood=not quick,
             seed=seed,
             level=level,
+            attack=attack,
             progress=lambda share: say("playing and attacking", 0.05 + 0.95 * share),
         )
     _write(found, out, chart, attack, _again(context, seed))
@@ -220,7 +221,7 @@ def _write(found: Tradeoff, out: Path | None, chart: Path | None, attack: str, c
     if out is not None:
         from reidrisk.report.tradeoff import write_tradeoff
 
-        write_tradeoff(found, out, command)
+        write_tradeoff(found, out, command, attack)
         output.remark(f"written: {out}")
 
 
@@ -248,7 +249,8 @@ def _print(found: Tradeoff, attack: str) -> None:
             f"{percent(p.risk.rate)} ({percent(p.risk.low)} to {percent(p.risk.high)})",
         ]
         if p.likelihood is not None:
-            cells.append(percent(p.likelihood.rate))
+            known = p.likelihood
+            cells.append(f"{percent(known.rate)} ({percent(known.low)} to {percent(known.high)})")
         table.add_row(*cells, f"{p.ads:.2f}")
     screen.print(table)
     rest = len(found.points) - len(shown)
@@ -259,8 +261,8 @@ def _print(found: Tradeoff, attack: str) -> None:
         f"A guess finds {percent(found.guess)}.",
         highlight=False,
     )
-    if caution(found):
-        screen.print(f"\n{caution(found)}", highlight=False)
+    if caution(found, attack):
+        screen.print(f"\n{caution(found, attack)}", highlight=False)
     screen.print("\nAssumed:")
     for assumption in found.assumptions:
         screen.print(f"- {assumption}", highlight=False)

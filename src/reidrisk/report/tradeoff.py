@@ -23,7 +23,7 @@ _TITLES = {
 }
 
 
-def write_tradeoff(surface: Tradeoff, path: str | Path, command: str = "") -> None:
+def write_tradeoff(surface: Tradeoff, path: str | Path, command: str = "", attack: str = "scoreboard") -> None:
     """Write a trade-off as one HTML file; an interrupted run leaves the old file or none.
 
     Parameters
@@ -34,33 +34,43 @@ def write_tradeoff(surface: Tradeoff, path: str | Path, command: str = "") -> No
         The file.
     command : str
         How to run it again.
+    attack : {"scoreboard", "likelihood"}
+        Whose success the front is by.
     """
-    text = render_tradeoff(surface, command)
+    text = render_tradeoff(surface, command, attack)
     with write_atomically(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def render_tradeoff(surface: Tradeoff, command: str = "") -> str:
+def render_tradeoff(surface: Tradeoff, command: str = "", attack: str = "scoreboard") -> str:
     """Return a trade-off as the text of one HTML file that fetches nothing and holds no single person's record."""
     both = all(point.likelihood is not None for point in surface.points)
     attacks = ["scoreboard", "likelihood"] if both else ["scoreboard"]
-    figures = [_figure(surface, attack) for attack in attacks]
+    if attack in attacks:
+        attacks.sort(key=lambda name: name != attack)  # the one asked for comes first
+    figures = [_figure(surface, name) for name in attacks]
     return filled(
         "tradeoff.html",
         {figure["name"]: figure.pop("specs") for figure in figures},
         version=__version__,
         surface=surface,
         figures=figures,
-        front=point_table(surface.front()),
+        attack=attack,
+        front=point_table(surface.front(attack)),
         points=point_table(surface.points),
         command=command,
-        caution=caution(surface),
+        caution=caution(surface, attack),
         level=percent(surface.points[0].regret.level),
     )
 
 
-def caution(surface: Tradeoff) -> str:
-    """Say where the scoreboard makes a choice on its front look safer than it is; empty where it does not."""
+def caution(surface: Tradeoff, attack: str = "scoreboard") -> str:
+    """Say where the scoreboard makes a choice on the front look safer than it is; empty where it does not.
+
+    A front by the stronger attack needs no such word: it shows that attack's success itself.
+    """
+    if attack == "likelihood":
+        return ""
     worse = [
         (p.likelihood.rate - p.risk.rate, p)
         for p in surface.front()

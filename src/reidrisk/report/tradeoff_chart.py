@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from reidrisk.bandits import Tradeoff, TradeoffPoint
+from reidrisk.bandits.surface import risk_of
 from reidrisk.report import drawing
 from reidrisk.report.drawing import Style
 from reidrisk.report.phrases import frequency
 from reidrisk.report.scales import RateScale, rate_scale
-from reidrisk.results import Risk
 from reidrisk.wording import two_digits
 
 __all__ = ["STYLES", "amount_text", "risk_of", "strategy_label", "tradeoff_chart", "tradeoff_layers"]
@@ -55,11 +55,6 @@ def amount_text(point: TradeoffPoint) -> str:
     if point.noise == "svd":
         return f"rank {point.amount:g}"
     return f"variance {point.amount:g}" if point.amount else "no noise"
-
-
-def risk_of(point: TradeoffPoint, attack: str) -> Risk:
-    """Return the risk of a point by the named attack; the scoreboard's where the other was not measured."""
-    return point.likelihood if attack == "likelihood" and point.likelihood is not None else point.risk
 
 
 def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool = False) -> Any:
