@@ -256,3 +256,16 @@ def test_a_missing_library_is_one_sentence_with_the_install_command(monkeypatch,
     with pytest.raises(MissingExtraError, match=r'pip install "reidrisk\[bandits\]"'):
         bandits.anonymise(RECORDS, "clusters:3", PROFILES)
     assert len(bandits.anonymise(RECORDS, "microaggregation:3+laplace:1", PROFILES).records) == 24, "the rest works"
+
+
+def test_two_users_with_profiles_of_one_number_are_apart():
+    """The missing coordinate is 0 for both, not the other user's number."""
+    from reidrisk.bandits.grouping import embedding
+
+    assert embedding(np.array([[1.0], [5.0]])).tolist() == [[1.0, 0.0], [5.0, 0.0]]
+
+
+@pytest.mark.parametrize("sigma", [0.0, 1e-200, 1e200, float("nan"), float("inf")])
+def test_rewards_beyond_floating_point_are_refused(sigma):
+    with pytest.raises(OptionError, match="sigma must be a number above 0"):
+        bandits.LatentBandit(RECORDS, bandits.hard_rewards(7), sigma)

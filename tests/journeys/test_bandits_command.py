@@ -1,5 +1,6 @@
 """From an activity log to a choice between ways to share it."""
 
+import gzip
 import json
 import re
 
@@ -144,6 +145,15 @@ BAD = {
     "states of fitbit": ([], ["--format", "fitbit", "--states", "states.txt"], "--states is for logs"),
     "gap of matrices": ([], ["--format", "matrices", "--max-gap", 5], "--max-gap is for logs"),
     "seed": ([], ["--seed", -1], "seed must be a whole number"),
+    "no steps": ([], ["--steps", 0], "steps must be a whole number of at least 1"),
+    "negative steps": ([], ["--steps", -5], "steps must be a whole number of at least 1"),
+    "no runs": ([], ["--runs", 0], "runs must be a whole number of at least 1"),
+    "amount nan": ([], ["--amounts", "nan"], "--amounts holds 'nan'"),
+    "rank inf": ([], ["--noise", "svd", "--amounts", "inf"], "--amounts holds 'inf'"),
+    "epsilon": ([], ["--strategy", "private-clusters:2,1000"], "epsilon must be above 0 and at most 100"),
+    "negative gap": ([], ["--max-gap", -1], "--max-gap must be a number of seconds"),
+    "gap nan": ([], ["--max-gap", "nan"], "--max-gap must be a number of seconds"),
+    "clusters and strategy": ([], ["--clusters", 2, "--strategy", "own"], "--clusters is for the paper's"),
 }
 
 
@@ -165,6 +175,9 @@ MATRICES = {
     "shape": ({"records": [[0.5, 0.5]] * 3}, "records must have shape"),
     "profiles": ({"records": [[[0.5, 0.5]] * 2] * 3, "profiles": [[1.0]]}, "a row for each of the 3 users"),
     "names": ({"records": [[[0.5, 0.5]] * 2] * 3, "states": ["a", "b", "c"]}, "3 state names"),
+    "one value": ({"records": [[[0.5, 0.5]] * 2] * 3, "users": "ann"}, "the array 'users' is a single value"),
+    "no list": ({"records": 0.5}, "the array 'records' is a single value"),
+    "twice": ({"records": [[[0.5, 0.5]] * 2] * 3, "users": ["a", "b", "a"]}, "the user 'a' occurs twice"),
     "text": ({"records": [["a"]]}, "it must hold numbers"),
     "missing": ({"other": [1.0]}, "there is no array 'records'"),
 }
@@ -178,6 +191,33 @@ def test_matrices_that_are_none_are_refused(case, reidrisk, tmp_path):
     assert (done.code, done.out) == (2, ""), done
     assert message in done.err
     assert done.err.count("\n") == 1
+
+
+WORKOUT = {"userId": 1, "sport": "run", "timestamp": [0, 60]}
+
+
+@pytest.mark.parametrize("name", ["timestamp", "heart_rate", "longitude"])
+def test_workouts_with_words_for_numbers_are_refused(name, reidrisk, table):
+    line = json.dumps(WORKOUT | {name: ["fast", {}]})
+    done = reidrisk("bandits", "tradeoff", table("w.json", line), "--format", "endomondo", *QUICK)
+    assert (done.code, done.out) == (2, ""), done
+    assert f"line 1 has a '{name}' that is no list of numbers" in done.err
+
+
+def test_compressed_workouts_that_are_cut_off_are_refused(reidrisk, table):
+    lines = "\n".join(json.dumps(WORKOUT | {"userId": i}) for i in range(500))
+    whole = gzip.compress(lines.encode())
+    for name, content in (("cut.json.gz", whole[: len(whole) // 2]), ("none.json.gz", b"no archive")):
+        done = reidrisk("bandits", "tradeoff", table(name, content), "--format", "endomondo", *QUICK)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done
+        assert f"{name}: cannot be read as workouts" in done.err
+
+
+def test_the_command_to_run_again_keeps_a_gap_of_nothing(reidrisk, file, tmp_path):
+    pytest.importorskip("altair", reason="the extra report is not installed")
+    done = reidrisk("bandits", "tradeoff", file, *QUICK, "--strategy", "own", "--max-gap", 0, "--out", "page.html")
+    assert done.code == 0, done.err
+    assert "--max-gap 0" in (tmp_path / "page.html").read_text()
 
 
 def test_a_cut_off_file_is_named(reidrisk, table):

@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
 from reidrisk.errors import DataError, FormatError
+from reidrisk.io.formats import reading
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
+
+Floats = npt.NDArray[np.float64]
 
 _EARTH = 6_371.0  # km
 
@@ -76,7 +80,7 @@ def read_workouts(path: str | Path) -> Iterator[Workout]:
     if not file.is_file():
         raise FormatError(f"{path}: there is no such file; check the path")
     opened = gzip.open if file.suffix == ".gz" else open
-    with opened(file, "rt", encoding="utf-8") as lines:
+    with reading(str(path), "workouts"), opened(file, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 yield _workout(_parsed(line, path, number), path, number)
@@ -101,25 +105,34 @@ def _workout(values: dict[str, Any], path: str | Path, number: int) -> Workout:
     missing = [name for name in ("userId", "sport", "timestamp") if name not in values]
     if missing:
         raise DataError(f"{path}: line {number} has no {missing[0]!r}")
-    times = np.asarray(values["timestamp"], dtype=np.float64).ravel()
+    times = _numbers(values, "timestamp", path, number)
     if not times.size or not np.isfinite(times).all():
         raise DataError(f"{path}: line {number} has no readable timestamp; it is a list of seconds since 1970")
-    beats = np.asarray(values.get("heart_rate") or [], dtype=np.float64)
+    beats = _numbers(values, "heart_rate", path, number)
     return Workout(
         user=str(values["userId"]),
         sport=str(values["sport"]),
         start=float(times.min()),
         seconds=float(times.max() - times.min()),
         heart_rate=float(beats.mean()) if beats.size else float("nan"),
-        distance=_distance(values.get("longitude") or [], values.get("latitude") or []),
+        distance=_distance(_numbers(values, "longitude", path, number), _numbers(values, "latitude", path, number)),
     )
 
 
-def _distance(longitude: Sequence[float], latitude: Sequence[float]) -> float:
+def _numbers(values: dict[str, Any], name: str, path: str | Path, number: int) -> Floats:
+    """Return a list of measurements, empty where it is missing."""
+    given = values.get(name)
+    try:
+        return np.asarray([] if given is None else given, dtype=np.float64).ravel()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"{path}: line {number} has a {name!r} that is no list of numbers; mend or drop it") from error
+
+
+def _distance(longitude: Floats, latitude: Floats) -> float:
     """Return the length of a track in km, by great circles between its points; NaN without a track."""
     if len(longitude) < 2 or len(longitude) != len(latitude):
         return float("nan")
-    x, y = np.radians(np.asarray(longitude, dtype=np.float64)), np.radians(np.asarray(latitude, dtype=np.float64))
+    x, y = np.radians(longitude), np.radians(latitude)
     inner = np.sin(np.diff(y) / 2) ** 2 + np.cos(y[1:]) * np.cos(y[:-1]) * np.sin(np.diff(x) / 2) ** 2
     return float(2 * _EARTH * np.arcsin(np.sqrt(np.minimum(inner, 1.0))).sum())
 

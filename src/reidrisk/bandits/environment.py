@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 BEST, OTHERS, SIGMA = 2.0, 1.05, 2.0
 """Mean of the best arm, highest mean of the others, and standard deviation of a reward in the paper."""
 
+_LEAST_SIGMA, _MOST_SIGMA = 1e-6, 1e6  # beyond them, squares of rewards over sigma leave the range of floating point
+
 
 @dataclass(frozen=True, eq=False)
 class LatentBandit:
@@ -54,8 +56,10 @@ class LatentBandit:
             )
         if not np.isfinite(means).all():
             raise DataError("mean rewards must be finite numbers")
-        if not (np.isfinite(self.sigma) and self.sigma > 0):
-            raise OptionError(f"sigma must be a number above 0, not {self.sigma!r}")
+        if not _LEAST_SIGMA <= self.sigma <= _MOST_SIGMA:
+            raise OptionError(
+                f"sigma must be a number above 0, from {_LEAST_SIGMA:g} to {_MOST_SIGMA:g}, not {self.sigma!r}"
+            )
         object.__setattr__(self, "transitions", matrices)
         object.__setattr__(self, "means", means)
 

@@ -91,7 +91,8 @@ def embedding(profiles: Floats, seed: int = 0) -> Floats:
     """
     n = len(profiles)
     if n < 3:
-        return np.resize(profiles[:, :2], (n, 2)).astype(np.float64)
+        # A profile of one number has no second coordinate: it is 0 for everyone.
+        return np.pad(profiles[:, :2].astype(np.float64), ((0, 0), (0, max(0, 2 - profiles.shape[1]))))
     library = require("sklearn.manifold", "bandits", "t-SNE")
     order = _fixed_order(profiles)
     state = int(stream(seed, "t-SNE").integers(2**31))

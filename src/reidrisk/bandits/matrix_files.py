@@ -42,6 +42,11 @@ def read_matrices(path: str | Path) -> Behaviour:
             raise FormatError(f"{name}: there is no array {key!r}; store 'records' (n, d, d) and 'profiles' (n, p)")
         if arrays[key].dtype.kind not in "fiu":
             raise FormatError(f"{name}: the array {key!r} is of type {arrays[key].dtype}; it must hold numbers")
+    for key, array in arrays.items():
+        if not array.ndim:
+            raise FormatError(
+                f"{name}: the array {key!r} is a single value; store 'records', 'profiles' and names as lists"
+            )
     records = arrays["records"]
     shape = records.shape if records.ndim == 3 else (0, 0, 0)  # a wrong shape is refused below, by name
     users = arrays.get("users", np.arange(shape[0]))

@@ -30,6 +30,8 @@ __all__ = [
     "parse",
 ]
 
+_MOST_EPSILON = 100.0  # beyond it nothing is private, and the calibration leaves the range of floating point
+
 
 @dataclass(frozen=True)
 class Step:
@@ -116,8 +118,11 @@ class PrivateClusters(Step):
 
     def __post_init__(self) -> None:
         _whole(self.n, "the number of clusters")
-        if not self.epsilon > 0 or not 0 < self.delta < 1:
-            raise OptionError(f"epsilon must be above 0 and delta in (0, 1), not {self.epsilon!r} and {self.delta!r}")
+        if not 0 < self.epsilon <= _MOST_EPSILON or not 0 < self.delta < 1:
+            raise OptionError(
+                f"epsilon must be above 0 and at most {_MOST_EPSILON:g}, and delta in (0, 1), "
+                f"not {self.epsilon!r} and {self.delta!r}"
+            )
 
 
 @dataclass(frozen=True)

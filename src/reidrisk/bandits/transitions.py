@@ -58,6 +58,14 @@ class Behaviour:
                 f"{len(records)} matrices of {records.shape[1]} states come with {len(self.users)} users and "
                 f"{len(self.states)} state names; give one name for each"
             )
+        for names, what in ((self.users, "user"), (self.states, "state")):
+            twice = (
+                next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+            )
+            if twice is not None:
+                raise DataError(
+                    f"the {what} {twice!r} occurs twice; give each {what} one name, and put its rows together"
+                )
 
     def __repr__(self) -> str:
         n, d, p = len(self.records), self.records.shape[1], self.profiles.shape[1]
@@ -167,6 +175,8 @@ def matrices_of_events(
     >>> matrices_of_events(user, time, state, 1, 2)[1].tolist()
     [[30.0, 10.0]]
     """
+    if max_gap is not None and not max_gap >= 0:
+        raise OptionError(f"max_gap must be a number of seconds of at least 0, not {max_gap!r}")
     order = np.lexsort((np.arange(len(user)), time, user))
     user, time, state = user[order], time[order], state[order]
     gap = np.diff(time, append=time[-1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,6 +93,12 @@ def tradeoff(
     _chosen("--attack", attack, _ATTACKS)
     if attack == "likelihood" and quick:
         raise OptionError("--quick leaves out the attack 'likelihood'; leave out one of the two")
+    if clusters is not None and strategy:
+        raise OptionError(
+            f"--clusters is for the paper's strategies; write --strategy clusters:{clusters} beside the others"
+        )
+    if max_gap is not None and not max_gap >= 0:
+        raise OptionError(f"--max-gap must be a number of seconds of at least 0, not {max_gap:g}")
     asked = None if amounts is None else _numbers(amounts, noise)
     output.check_writable(out, chart, inputs=(behaviour, states))
     output.check_report(out)
@@ -176,6 +183,8 @@ def _numbers(text: str, noise: str) -> list[float]:
             value = float(part)
         except ValueError as error:
             raise OptionError(f"--amounts holds {part.strip()!r}; give numbers such as 0,1e-6,1e-4") from error
+        if not math.isfinite(value):
+            raise OptionError(f"--amounts holds {part.strip()!r}; give finite numbers such as 0,1e-6,1e-4")
         if noise == "svd" and value != int(value):
             raise OptionError(f"--amounts holds {part.strip()!r}; ranks are whole numbers such as 10,5,1")
         values.append(value)
@@ -203,7 +212,9 @@ def _again(context: typer.Context, seed: int) -> str:
     given = ["reidrisk", "bandits", "tradeoff", str(context.params["behaviour"])]
     for option in context.command.params:
         value = context.params.get(str(option.name))
-        if option.name in ("behaviour", "seed", "as_json") or value in (None, False, (), option.default):
+        # 0 == False: a gap of 0 was asked for, a switch that is off was not.
+        missing = value is None or value is False or value in ((), []) or value == option.default
+        if option.name in ("behaviour", "seed", "as_json") or missing:
             continue
         values = [] if value is True else list(value) if isinstance(value, list | tuple) else [value]
         for one in values or [""]:
