@@ -210,7 +210,7 @@ def test_the_text_of_a_strategy_keeps_every_digit(variance):
         ("clusters:0", OptionError, "number of clusters"),
         ("clusters:x", OptionError, "cannot be read"),
         ("clusters", OptionError, "cannot be read"),
-        ("average:3", OptionError, "1 values"),
+        ("average:3", OptionError, "has 1 value; average takes none"),
         ("average+clusters:3", OptionError, "choose one"),
         ("shuffle", OptionError, "no anonymisation step"),
         ("private-clusters:3,0", OptionError, "epsilon"),

@@ -137,3 +137,12 @@ def test_bad_options_are_refused(options, words):
     given = {"strategies": ["own"], "amounts": [0.1], **SMALL} | options
     with pytest.raises(OptionError, match=words):
         bandits.tradeoff(USERS, **given)
+
+
+def test_equal_profiles_are_told():
+    profiles = USERS.profiles.copy()
+    profiles[3] = profiles[5]
+    alike = bandits.Behaviour(USERS.records, profiles, USERS.users, USERS.states, "made up")
+    for users, told in ((USERS, False), (alike, True)):
+        found = bandits.tradeoff(users, ["own"], [0.0], **SMALL, likelihood=False)
+        assert any("2 users share their profile" in line for line in found.assumptions) == told

@@ -22,7 +22,7 @@ _PERPLEXITY = 30.0  # the usual one of t-SNE; it must stay well below the number
 def neighbours(profiles: Floats, order: int = 1) -> Ints:
     """Return the user with the ``order``-th nearest profile for each user, oneself left out.
 
-    Among equals the lower row comes first.
+    Among equals the lower row comes first: users with equal profiles are told apart by their order alone.
 
     Examples
     --------
@@ -42,8 +42,8 @@ def neighbours(profiles: Floats, order: int = 1) -> Ints:
 def clusters(profiles: Floats, n_clusters: int, seed: int = 0) -> Ints:
     """Return the cluster of each user: t-SNE to 2 dimensions, then k-means (galozy, Section 6.1).
 
-    Users are brought into a fixed order first, so the clusters do not depend on the order in which they come;
-    clusters are numbered by their first member.
+    Users are brought into a fixed order first, so the clusters do not depend on the order in which they come, except
+    among users with equal profiles: these stay in their order. Clusters are numbered by their first member.
 
     Parameters
     ----------

@@ -188,7 +188,8 @@ def parse(text: str) -> tuple[Step, ...]:
         known = fields(kind)
         values = [value.strip() for value in given.split(",")] if given else []
         if len(values) > len(known):
-            raise OptionError(f"{part!r} has {len(values)} values; {word} takes {', '.join(f.name for f in known)}")
+            count = f"{len(values)} value{'s' * (len(values) > 1)}"
+            raise OptionError(f"{part!r} has {count}; {word} takes {', '.join(f.name for f in known) or 'none'}")
         try:
             arguments = [_value(value, str(f.type)) for value, f in zip(values, known, strict=False)]
             steps.append(kind(*arguments))

@@ -154,12 +154,22 @@ def tradeoff(
         origin=behaviour.origin,
         assumptions=(
             behaviour.origin,
+            *_equals(behaviour),
             f"Noise is drawn {releases} time{'s' * (releases > 1)} at each point; intervals take the draws as given.",
             *marked[0].regret.assumptions,
             *marked[0].risk.assumptions,
         ),
         reading=reading_of(marked, 1.0 / n, attack),
     )
+
+
+def _equals(behaviour: Behaviour) -> tuple[str, ...]:
+    """Say how many users have a profile that others have, too: their order then decides."""
+    _, times = np.unique(behaviour.profiles, axis=0, return_counts=True)
+    alike = int(times[times > 1].sum())
+    if not alike:
+        return ()
+    return (f"{alike:,} users share their profile with others: who is grouped with whom follows their order.",)
 
 
 def _topping(noise: str, amounts: Sequence[float], weights: str) -> list[Step]:
