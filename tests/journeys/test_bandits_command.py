@@ -93,6 +93,19 @@ def test_the_report_and_the_chart_are_written_and_say_how_to_run_it_again(reidri
     assert "p3" not in page.split("<script")[0]  # nobody by name
 
 
+def test_the_stronger_attacker_has_an_interval_and_its_own_front(reidrisk, file):
+    only = ["--strategy", "own", "--strategy", "average", "--attack", "likelihood"]
+    done = reidrisk("bandits", "tradeoff", file, *QUICK, *only)
+    assert done.code == 0, done.err
+    assert re.search(r"100 % \(\d+-100 %\)", " ".join(done.out.split())), done.out
+    assert "Careful" not in done.out
+    values = json.loads(reidrisk("bandits", "tradeoff", file, *QUICK, *only, "--json").out)
+    points = [(p["regret"]["mean"], p["likelihood"]["rate"], p["on_front"]) for p in values["points"]]
+    for cost, rate, on_front in points:
+        beaten = any(c <= cost and r <= rate and (c, r) != (cost, rate) for c, r, _ in points)
+        assert on_front == (not beaten)
+
+
 def test_quick_leaves_out_the_stronger_attacker(reidrisk, file):
     values = json.loads(reidrisk("bandits", "tradeoff", file, *QUICK, "--quick", "--json").out)
     assert {p["likelihood"] for p in values["points"]} == {None}

@@ -17,6 +17,7 @@ from reidrisk.wording import percent
 
 if TYPE_CHECKING:
     from reidrisk.bandits import Behaviour, Tradeoff
+    from reidrisk.results import Risk
 
 __all__ = ["bandits"]
 
@@ -236,6 +237,11 @@ def _write(found: Tradeoff, out: Path | None, chart: Path | None, attack: str, c
         output.remark(f"written: {out}")
 
 
+def _found(risk: Risk) -> str:
+    """Write a rate with its interval, short enough for two of them in a row of the table."""
+    return f"{percent(risk.rate)} ({percent(risk.low).removesuffix(' %')}-{percent(risk.high)})"
+
+
 def _print(found: Tradeoff, attack: str) -> None:
     """Print what no other choice beats, what each strategy gives without noise, and what was assumed."""
     from reidrisk.report.tradeoff import caution
@@ -257,11 +263,10 @@ def _print(found: Tradeoff, attack: str) -> None:
             strategy_label(p.strategy),
             amount_text(p),
             f"{p.regret.mean:,.0f} ({p.regret.low:,.0f} to {p.regret.high:,.0f})",
-            f"{percent(p.risk.rate)} ({percent(p.risk.low)} to {percent(p.risk.high)})",
+            _found(p.risk),
         ]
         if p.likelihood is not None:
-            known = p.likelihood
-            cells.append(f"{percent(known.rate)} ({percent(known.low)} to {percent(known.high)})")
+            cells.append(_found(p.likelihood))
         table.add_row(*cells, f"{p.ads:.2f}")
     screen.print(table)
     rest = len(found.points) - len(shown)
