@@ -30,50 +30,12 @@ from reidrisk.populations.published import (
     named_topics,
 )
 from reidrisk.streams import blocks, stream
+from reidrisk.studies.dick_printed import ACROSS, SINGLE, WITHIN
 
 __all__ = ["Figure", "derive", "information", "measured_figures", "rates", "rates_across"]
 
 Floats = npt.NDArray[np.float64]
 
-# dick, Figure 1: users with the topic in a week, in percent.
-SINGLE = {
-    "/News": 34.60,
-    "/Arts & Entertainment": 24.52,
-    "/Shopping": 23.34,
-    "/Sports": 18.31,
-    "/Games/Computer & Video Games": 17.70,
-    "/Internet & Telecom": 12.97,
-    "/Computers & Electronics/Software": 11.82,
-    "/Computers & Electronics": 10.46,
-    "/Food & Drink/Cooking & Recipes": 9.72,
-    "/Arts & Entertainment/TV & Video": 8.02,
-}
-# dick, Figure 7a: users with both topics in a week, in percent.
-WITHIN = {
-    ("/Arts & Entertainment", "/News"): 11.77,
-    ("/News", "/Sports"): 8.58,
-    ("/Arts & Entertainment", "/Internet & Telecom"): 6.74,
-    ("/Internet & Telecom", "/News"): 5.27,
-    ("/Arts & Entertainment", "/Games/Computer & Video Games"): 5.00,
-    ("/Sports", "/Sports/Soccer"): 4.60,
-    ("/Arts & Entertainment", "/Arts & Entertainment/TV & Video"): 4.58,
-    ("/News", "/Shopping"): 4.41,
-    ("/News", "/Arts & Entertainment/TV & Video"): 4.18,
-    ("/News", "/News/Local News"): 4.17,
-}
-# dick, Figure 7b: users with the first topic in a week and the second in the next, in percent.
-ACROSS = {
-    ("/News", "/News"): 22.01,
-    ("/Arts & Entertainment", "/Arts & Entertainment"): 12.27,
-    ("/Shopping", "/Shopping"): 12.05,
-    ("/Sports", "/Sports"): 11.66,
-    ("/Games/Computer & Video Games", "/Games/Computer & Video Games"): 10.84,
-    ("/News", "/Arts & Entertainment"): 10.16,
-    ("/Arts & Entertainment", "/News"): 10.11,
-    ("/Sports", "/News"): 8.20,
-    ("/News", "/Sports"): 7.97,
-    ("/News", "/Shopping"): 5.86,
-}
 # carey, Appendix F.1.4: one epoch, in bits; the noise is that of the Topics API.
 ENTROPY, MUTUAL_INFORMATION, NOISE = 7.59, 0.93, 0.05
 

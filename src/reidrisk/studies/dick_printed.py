@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["ACROSS", "SINGLE", "STATIONARY", "WITHIN"]
 
-# dick, Figures 1, 7a and 7b, in per cent.
+# dick, Figure 1: users with the topic in a week, in percent.
 SINGLE = {
     "/News": 34.60,
     "/Arts & Entertainment": 24.52,
@@ -17,6 +17,7 @@ SINGLE = {
     "/Food & Drink/Cooking & Recipes": 9.72,
     "/Arts & Entertainment/TV & Video": 8.02,
 }
+# dick, Figure 7a: users with both topics in a week, in percent.
 WITHIN = {
     ("/Arts & Entertainment", "/News"): 11.77,
     ("/News", "/Sports"): 8.58,
@@ -29,6 +30,7 @@ WITHIN = {
     ("/News", "/Arts & Entertainment/TV & Video"): 4.18,
     ("/News", "/News/Local News"): 4.17,
 }
+# dick, Figure 7b: users with the first topic in a week and the second in the next, in percent.
 ACROSS = {
     ("/News", "/News"): 22.01,
     ("/Arts & Entertainment", "/Arts & Entertainment"): 12.27,
