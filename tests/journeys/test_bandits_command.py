@@ -22,6 +22,12 @@ def log(users=8, entries=40):
     return "\n".join(["user,timestamp,state", *rows]) + "\n"
 
 
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch):
+    """Tables wrap in a narrow terminal, and where a test runs must not decide what it sees."""
+    monkeypatch.setenv("COLUMNS", "140")
+
+
 @pytest.fixture
 def file(table):
     return table("log.csv", log())
