@@ -217,16 +217,17 @@ def tradeoff_area(mu: float) -> float:
 class _Copies(Counts):
     """The same counts many times over, so that all trials get their noise at once; each copy its own."""
 
+    copies: int
+
     def __init__(self, counts: Counts, copies: int) -> None:
         super().__init__(counts.tables, counts.k, counts.n_tokens, counts.n_epochs)
         object.__setattr__(self, "copies", copies)
 
     def flat(self, name: str) -> npt.NDArray[Any]:
-        return np.tile(super().flat(name), self.copies)  # type: ignore[attr-defined]
+        return np.tile(super().flat(name), self.copies)
 
     def replaced(self, vectors: Mapping[str, npt.NDArray[Any]]) -> Counts:
-        copies: int = self.copies  # type: ignore[attr-defined]
-        tables = {name: values.reshape(copies, -1) for name, values in vectors.items()}
+        tables = {name: values.reshape(self.copies, -1) for name, values in vectors.items()}
         return Counts(tables, self.k, self.n_tokens, self.n_epochs)
 
 

@@ -50,9 +50,9 @@ def figure_1(users: int, seed: int, progress: Progress) -> StudyResult:
     drawn = []
     for (kind, words), style in zip(_WORDS.items(), drawing.ATTACKS, strict=False):
         mine = [row for row in ours if row["kind"] == kind]
-        points = {rank: tuple(float(row[c]) for c in ("ours", "low", "high")) for rank, row in enumerate(mine, 1)}
+        points = {rank: (float(row["ours"]), float(row["low"]), float(row["high"])) for rank, row in enumerate(mine, 1)}
         printed = {rank: (float(row["published"]),) * 3 for rank, row in enumerate(mine, 1)}
-        drawn.append(line(f"{words.capitalize()}, ours", style, points))  # type: ignore[arg-type]
+        drawn.append(line(f"{words.capitalize()}, ours", style, points))
         drawn.append(line(f"{words.capitalize()}, printed", _PRINTED, printed))
     compared = []
     for kind, words in _WORDS.items():

@@ -183,9 +183,10 @@ def calibration(users: int, seed: int, progress: Progress) -> StudyResult:
             errors[model, name] = (calibration_error(claimed, right), float(np.mean(gaps)), *student_interval(gaps))
             if name == "ProfileBayes":
                 points = {
-                    float(row["probability"]): tuple(float(row[c]) for c in ("rate", "low", "high")) for row in mine
+                    float(row["probability"]): (float(row["rate"]), float(row["low"]), float(row["high"]))
+                    for row in mine
                 }
-                drawn.append(line(model, style, points))  # type: ignore[arg-type]
+                drawn.append(line(model, style, points))
     drawn.append(line("Perfect", drawing.GUESSING, {x: (x, x, x) for x in (0.05, 0.95)}))
     return StudyResult(
         name="jha-calibration",
