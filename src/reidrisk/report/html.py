@@ -65,6 +65,7 @@ def render(result: AuditResult) -> str:
     return filled(
         "report.html",
         {name: figure.specs for name, figure in figures.items() if figure},
+        version=result.versions.get("reidrisk", ""),
         result=result,
         strongest=result.strongest,
         mood=mood(result.strongest),

@@ -25,7 +25,7 @@ def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
     Parameters
     ----------
     template : str
-        Its file name. It prints ``style``, ``policy``, ``specs`` and ``scripts``.
+        Its file name. It extends ``base.html``, which prints ``style``, ``policy``, ``specs`` and ``scripts``.
     specs : dict
         Chart specifications by name, each ``"wide"`` and ``"narrow"``.
     values

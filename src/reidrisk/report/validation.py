@@ -214,6 +214,7 @@ def _page(
         statement=statement,
         sections=[{**vars(section), "still": marked(section.still)} for section in sections],
         assumptions=assumptions,
+        command="",
         footer=footer,
     )
 
