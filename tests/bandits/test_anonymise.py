@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import bandits
+from reidrisk.bandits import grouping
 from reidrisk.bandits.anonymise import applied, finished, started
 from reidrisk.bandits.gaussian import delta_of, mean_sensitivity, sigma_for
-from reidrisk.bandits.grouping import microaggregates
+from reidrisk.bandits.grouping import microaggregates, neighbours
 from reidrisk.bandits.strategies import as_steps, parse
 from reidrisk.errors import DataError, MissingExtraError, OptionError
 
@@ -269,3 +270,27 @@ def test_two_users_with_profiles_of_one_number_are_apart():
 def test_rewards_beyond_floating_point_are_refused(sigma):
     with pytest.raises(OptionError, match="sigma must be a number above 0"):
         bandits.LatentBandit(RECORDS, bandits.hard_rewards(7), sigma)
+
+
+@pytest.mark.parametrize("order", [1, 2, 5, 29])
+@pytest.mark.parametrize("cells", [1, 64, 1 << 19])
+def test_neighbours_in_blocks_are_those_of_the_whole_table(monkeypatch, order, cells):
+    """Profiles on a coarse grid have many ties: among equals the lower row comes first."""
+    profiles = np.random.default_rng(order).integers(0, 3, (30, 2)).astype(float)
+    table = ((profiles[:, None] - profiles) ** 2).sum(axis=2)
+    np.fill_diagonal(table, np.inf)
+    monkeypatch.setattr(grouping, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(grouping, "_FEW", 4)  # by passes, and by sorting
+    assert np.array_equal(neighbours(profiles, order), np.argsort(table, axis=1, kind="stable")[:, order - 1])
+
+
+def test_ads_in_blocks_is_that_of_the_whole_table(monkeypatch):
+    shared = bandits.anonymise(RECORDS, "laplace:1e-7")
+    w = bandits.cell_weights(RECORDS)
+    among = np.linalg.norm(w * (RECORDS[:, None] - RECORDS), axis=(2, 3)) + np.diag([np.inf] * len(RECORDS))
+    given = np.linalg.norm(w * (RECORDS[:, None] - shared.records), axis=(2, 3))
+    expected = np.mean(given.min(axis=1) < among.min(axis=1))
+    assert 0 < expected < 1
+    for cells in (1, 64, 1 << 19):
+        monkeypatch.setattr(grouping, "BLOCK_CELLS", cells)
+        assert bandits.ads(RECORDS, shared) == expected

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.anonymise import Shared
+from reidrisk.bandits.grouping import row_blocks
 from reidrisk.bandits.transitions import checked_records
 from reidrisk.bandits.weights import WEIGHTS, cell_weights
 from reidrisk.errors import DataError
@@ -50,6 +51,9 @@ def ads(
         )
     w = cell_weights(array, WEIGHTS[0] if weights is None else weights, alpha).ravel()
     true, given = (w * table.reshape(len(array), -1) for table in (array, shared.records))
-    among = cdist(true, true)
-    np.fill_diagonal(among, np.inf)
-    return float(np.mean(cdist(true, given).min(axis=1) < among.min(axis=1)))
+    nearer = 0
+    for block in row_blocks(len(array)):
+        among = cdist(true[block], true)
+        among[np.arange(len(among)), np.arange(len(array))[block]] = np.inf
+        nearer += int((cdist(true[block], given).min(axis=1) < among.min(axis=1)).sum())
+    return nearer / len(array)
