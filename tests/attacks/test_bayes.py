@@ -2,8 +2,6 @@
 
 import itertools
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,14 +53,6 @@ def population(n, epochs, seed=0):
 def gappy(traces, share, seed):
     keep = np.random.default_rng(seed).random(traces.tokens.shape) >= share
     return Traces(np.where(keep, traces.tokens, -1), traces.n_tokens)
-
-
-def jha() -> np.ndarray:
-    name = "topics_rates_jha/lambda-user-topic.csv.gz"
-    path = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data") / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not in the data folder")
-    return populations.read_rates(path, n_topics=349)
 
 
 def calibration_error(probability, right, bins=10):
@@ -445,8 +435,8 @@ def test_what_cannot_happen_stays_impossible_however_long_the_record():
     ("model", "least", "sure", "matched"),
     [("iid", 0.60, 0.51, 0.64), ("crossover", 0.84, 0.74, 0.92), ("real", 0.78, 0.61, 0.86)],
 )
-def test_the_real_users_of_the_paper(model, least, sure, matched):
-    matrix = jha()
+def test_the_real_users_of_the_paper(study_file, model, least, sure, matched):
+    matrix = populations.read_rates(study_file("topics_rates_jha/lambda-user-topic.csv.gz"), n_topics=349)
     rates = {
         "iid": lambda: populations.iid(matrix, 1_000, 0),
         "crossover": lambda: populations.crossover(matrix, 1_000, 0),

@@ -1,8 +1,5 @@
 """Tables cut the SimHash space into cohorts: Chrome's own, fitted ones, and other groupings beside them."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,16 +11,13 @@ from reidrisk.cohorts import SortingLSH
 from reidrisk.errors import DataError, FormatError, OptionError, ReidRiskError
 
 
-def chrome_table() -> SortingLSH:
-    name = "floc_lsh_clusters/SortingLshClusters"
-    path = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data") / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not in the data folder")
-    return SortingLSH.from_chrome(path)
+@pytest.fixture
+def chrome_table(study_file) -> SortingLSH:
+    return SortingLSH.from_chrome(study_file("floc_lsh_clusters/SortingLshClusters"))
 
 
-def test_chromes_table_has_the_published_numbers_and_is_made_of_halves():
-    table = chrome_table()
+def test_chromes_table_has_the_published_numbers_and_is_made_of_halves(chrome_table):
+    table = chrome_table
     assert (len(table), int(table.blocked.sum())) == (33_872, 792)
     sizes = 1 << table.log_sizes.astype(np.int64)
     starts = np.cumsum(sizes) - sizes
@@ -31,8 +25,8 @@ def test_chromes_table_has_the_published_numbers_and_is_made_of_halves():
     assert starts[-1] + sizes[-1] == 1 << 50
 
 
-def test_the_ends_of_chromes_cohorts_fall_where_the_cumulative_sum_says():
-    table = chrome_table()
+def test_the_ends_of_chromes_cohorts_fall_where_the_cumulative_sum_says(chrome_table):
+    table = chrome_table
     ends = np.cumsum(1 << table.log_sizes.astype(np.int64))
     assert np.array_equal(table.assign(ends - 1), np.arange(len(table)))
     assert np.array_equal(table.assign(ends[:-1]), np.arange(1, len(table)))
@@ -138,8 +132,8 @@ def test_a_table_that_is_none_is_refused_by_name(content, words, tmp_path):
     assert "\n" not in str(refused.value)
 
 
-def test_a_truncated_copy_of_chromes_table_is_refused(tmp_path):
-    chrome_table().write(tmp_path / "whole")
+def test_a_truncated_copy_of_chromes_table_is_refused(chrome_table, tmp_path):
+    chrome_table.write(tmp_path / "whole")
     (tmp_path / "part").write_bytes((tmp_path / "whole").read_bytes()[:30_000])
     with pytest.raises(DataError, match=r"30,000 cohorts add up to .* not to 2\^50"):
         SortingLSH.from_chrome(tmp_path / "part")

@@ -2,8 +2,6 @@
 
 import hashlib
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -40,14 +38,6 @@ OUTSIDE = {
 }
 # SHA-256 of that program's values for all lengths 0 to 200, plain and with seed 112358, 8 bytes each.
 OUTSIDE_DIGEST = "2db26fe72d9fd8a58c26501a8f078748d0b1465a4df5c204ba63aa97a649f3ef"
-
-
-def chrome_table() -> Path:
-    name = "floc_lsh_clusters/SortingLshClusters"
-    path = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data") / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not in the data folder")
-    return path
 
 
 @pytest.mark.parametrize("length", OUTSIDE)
@@ -91,9 +81,9 @@ def test_cityhash_reads_slices_chunks_and_text():
     assert cohorts.cityhash64([]).tolist() == []
 
 
-def test_the_known_user_has_the_simhash_and_cohort_seen_in_chrome():
+def test_the_known_user_has_the_simhash_and_cohort_seen_in_chrome(study_file):
     assert cohorts.simhash(KNOWN) == 779363756518407
-    table = cohorts.SortingLSH.from_chrome(chrome_table())
+    table = cohorts.SortingLSH.from_chrome(study_file("floc_lsh_clusters/SortingLshClusters"))
     assert table.cohort(KNOWN) == table.cohort(KNOWN, shown=True) == 21454
     assert table.cohort([KNOWN, KNOWN[:6]]).tolist() == [21454, -1]
 

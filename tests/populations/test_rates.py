@@ -2,8 +2,6 @@
 
 import gzip
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,14 +17,6 @@ MODELS = {
     "crossover": lambda n, seed: populations.crossover(MATRIX, n, seed),
     "distinct": lambda n, seed: populations.distinct(n, n_topics=40, seed=seed),
 }
-
-
-def jha() -> Path:
-    name = "topics_rates_jha/lambda-user-topic.csv.gz"
-    path = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data") / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not in the data folder")
-    return path
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -180,8 +170,8 @@ def test_files_that_are_none_are_refused(tmp_path):
 
 
 @pytest.mark.data
-def test_the_real_users_of_the_paper():
-    matrix = populations.read_rates(jha(), n_topics=349)
+def test_the_real_users_of_the_paper(study_file):
+    matrix = populations.read_rates(study_file("topics_rates_jha/lambda-user-topic.csv.gz"), n_topics=349)
     assert matrix.shape == (268, 349)
     assert np.mean(matrix > 0, axis=0).max() == pytest.approx(0.993, abs=0.001)  # jha, Section 4.2: 99.3 %
     iid = populations.iid(matrix, 4_000, seed=0).toarray() > 0

@@ -3,9 +3,7 @@
 import csv
 import itertools
 import math
-import os
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,13 +29,6 @@ def results(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REIDRISK_DATA", str(tmp_path_factory.mktemp("empty")))
         return {name: studies.run(name, users=3_000, seed=2) for name in COLUMNS}
-
-
-def data(name):
-    path = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data") / name
-    if not path.is_file():
-        pytest.skip(f"{name} is not in the data folder")
-    return path
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -152,16 +143,16 @@ def test_fewer_people_make_smaller_cohorts_or_none_and_the_note_says_so(monkeypa
 
 
 @pytest.mark.data
-def test_studies_of_few_real_people_run():
-    data("msweb/anonymous-msweb.data.gz")
+def test_studies_of_few_real_people_run(study_file):
+    study_file("msweb/anonymous-msweb.data.gz")
     found = studies.run("floc-thresholds", users=5_000)
     assert all(int(row["smallest"]) >= 10 for row in found.rows)
     assert studies.run("floc-private", users=200).rows
 
 
 @pytest.mark.data
-def test_chromes_table_as_published():
-    data("floc_lsh_clusters/SortingLshClusters")
+def test_chromes_table_as_published(study_file):
+    study_file("floc_lsh_clusters/SortingLshClusters")
     found = studies.run("floc-chrome", users=1_000)
     assert sum(row["cohorts"] for row in found.rows) == 33_872
     assert sum(row["blocked"] for row in found.rows) == 792
@@ -170,8 +161,8 @@ def test_chromes_table_as_published():
 
 
 @pytest.mark.data
-def test_public_browsing_has_its_published_size():
-    data("msweb/anonymous-msweb.data.gz")
+def test_public_browsing_has_its_published_size(study_file):
+    study_file("msweb/anonymous-msweb.data.gz")
     people = floc_people._msweb()
     assert len(people) == 32_711
     assert len(people.names) == 294

@@ -4,20 +4,12 @@ import numpy as np
 import pytest
 
 from reidrisk.errors import FormatError
-from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.studies.items import ItemSets, as_bags, drawn, read_lastfm, read_msweb
 
 
 def squeezed(path, text):
     path.write_bytes(gzip.compress(text.encode()))
     return path
-
-
-def data(name):
-    try:
-        return data_file(name)
-    except MissingDataError as missing:
-        pytest.skip(str(missing))
 
 
 def test_samples_are_uniform_over_a_users_items_and_apart_between_observers():
@@ -86,8 +78,8 @@ def test_files_that_are_something_else_are_refused_by_name(tmp_path, text):
 
 
 @pytest.mark.data
-def test_the_public_files_have_their_published_sizes():
-    lastfm = read_lastfm(data("lastfm_hetrec2k/user_artists.dat.gz"))
+def test_the_public_files_have_their_published_sizes(study_file):
+    lastfm = read_lastfm(study_file("lastfm_hetrec2k/user_artists.dat.gz"))
     assert (len(lastfm), lastfm.n_items, len(lastfm.items), lastfm.sizes.max()) == (1_892, 17_632, 92_834, 50)
-    msweb = read_msweb(data("msweb/anonymous-msweb.data.gz"))
+    msweb = read_msweb(study_file("msweb/anonymous-msweb.data.gz"))
     assert (len(msweb), msweb.n_items) == (32_711, 294)

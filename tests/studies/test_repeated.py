@@ -3,7 +3,6 @@ import pytest
 
 from reidrisk import Traces, attacks, populations, studies
 from reidrisk.studies import jha, jha_people
-from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.studies.drawn_profiles import drawn_sets
 from reidrisk.studies.jha_bayes import at_most_incorrect, calibration_error
 from reidrisk.studies.jha_people import find_people, personas_of_bins
@@ -141,12 +140,9 @@ def test_without_the_authors_rates_users_of_the_published_population_stand_in(tm
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_the_authors_users_give_the_printed_rates(monkeypatch):
+def test_the_authors_users_give_the_printed_rates(study_file, monkeypatch):
     """Printed values are read off curves and rounded to a percent: two points are allowed, and the interval's half."""
-    try:
-        data_file(jha_people.RATES)
-    except MissingDataError as missing:
-        pytest.skip(str(missing))
+    study_file(jha_people.RATES)
     monkeypatch.setattr(jha, "EPOCHS", (2, 5, 10, 15, 20, 25, 30, 35, 40))
     found = studies.run("jha-fig4")
     rows = {(row["population"], row["series"], row["epochs"]): row for row in found.rows}

@@ -1,7 +1,6 @@
 """Hosts get the topics of the list, of their nearest listed ancestor, or are counted as what they are."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.topics import HostClassifier, Taxonomy
 
-DATA = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[3] / "shared" / "data")
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 40: "/Sports"})
 LIST = (
     "domain\ttopics\nfor testing only 123\t1,2,3\nfor testing only empty\n"
@@ -170,15 +168,12 @@ def test_a_binary_file_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("folder", "version", "domains", "empty"), [("chrome1", 1, 9_252, 1_343), ("chrome5", 2, 45_268, 7_637)]
 )
-def test_the_published_lists_are_read_whole(folder, version, domains, empty):
-    files = [f"topics_taxonomy/taxonomy_v{version}.md", f"topics_chrome_model/{folder}/override_list.tsv"]
-    for file in files:
-        if not (DATA / file).is_file():
-            pytest.skip(f"{file} is not in the data folder {DATA}")
-    taxonomy = Taxonomy.read(DATA / files[0])
-    c = HostClassifier.from_override_list(DATA / files[1], taxonomy)
+def test_the_published_lists_are_read_whole(study_file, folder, version, domains, empty):
+    taxonomy = Taxonomy.read(study_file(f"topics_taxonomy/taxonomy_v{version}.md"))
+    listed = study_file(f"topics_chrome_model/{folder}/override_list.tsv")
+    c = HostClassifier.from_override_list(listed, taxonomy)
     assert len(c) == domains  # two more rows are for testing only
-    lines = (DATA / files[1]).read_text().splitlines()[1:]
+    lines = listed.read_text().splitlines()[1:]
     rows = [line.split("\t") for line in lines if not line.startswith("for testing only")]
     # Two blanks in a row stand for the two hyphens of a name in another script.
     hosts = [row[0].replace("xn  ", "xn--").replace(" ", ".") for row in rows]

@@ -1,9 +1,7 @@
 """Histories at the door, epochs of any length and step, and top sets that agree with counting by hand."""
 
-import os
 from collections import Counter
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -386,18 +384,16 @@ def test_observers_are_registrable_domains():
 
 
 @pytest.mark.data
-def test_the_panel_of_five_people():
+def test_the_panel_of_five_people(study_file):
     pyreadr = pytest.importorskip("pyreadr")
-    data = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data")
-    panel = data / "webtrackr_panel/testdt_tracking.rda"
-    if not panel.is_file():
-        pytest.skip("webtrackr_panel/testdt_tracking.rda is not in the data folder")
+    panel = study_file("webtrackr_panel/testdt_tracking.rda")
     table = pyreadr.read_r(panel, output_format="polars")["testdt_tracking"]
     host = pl.col("url").str.extract(r"^[a-z]+://([^/:?#]*)")
     histories = histories_from_frame(table.with_columns(host=host), user="panelist_id", invalid="count")
     assert (len(histories), histories.n_users) == (49_612, 5)
-    taxonomy = Taxonomy.read(data / "topics_taxonomy/taxonomy_v2.md")
-    chrome = HostClassifier.from_override_list(data / "topics_chrome_model/chrome5/override_list.tsv", taxonomy)
+    taxonomy = Taxonomy.read(study_file("topics_taxonomy/taxonomy_v2.md"))
+    listed = study_file("topics_chrome_model/chrome5/override_list.tsv")
+    chrome = HostClassifier.from_override_list(listed, taxonomy)
     found = replay(histories, chrome)
     assert found.top_sets.tokens.shape == (5, 24, 5)
     assert found.visits.shares["topics"] == pytest.approx(0.505, abs=0.001)

@@ -1,9 +1,7 @@
 """Hosts that no list names: cut into pieces, weighed, and chosen by the limits of the published configuration."""
 
 import json
-import os
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,7 +13,6 @@ from reidrisk.errors import DataError, FormatError, MissingExtraError, OptionErr
 from reidrisk.topics import HostClassifier, HostModel, Taxonomy, histories_from_frame, replay
 from reidrisk.topics.host_model import Limits, _limits, chosen, word_pieces
 
-DATA = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[3] / "shared" / "data")
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 40: "/Sports"})
 LIMITS = Limits(5, 0.8, 0.01, 0.25)
 PIECES = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "rain": 4, "##y": 5, "golf": 6, "com": 7}
@@ -159,20 +156,18 @@ def test_files_that_are_no_model_are_refused(tmp_path):
 
 @pytest.mark.data
 @pytest.mark.parametrize(("folder", "version", "weather"), [("chrome1", 1, 248), ("chrome5", 2, 243)])
-def test_the_published_models_mostly_agree_with_the_lists(folder, version, weather):
+def test_the_published_models_mostly_agree_with_the_lists(study_file, folder, version, weather):
     pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed; the extra topics has it")
-    files = [f"topics_chrome_model/{folder}/{name}" for name in ("model.tflite", "config.json", "override_list.tsv")]
-    for file in (f"topics_taxonomy/taxonomy_v{version}.md", *files):
-        if not (DATA / file).is_file():
-            pytest.skip(f"{file} is not in the data folder {DATA}")
-    taxonomy = Taxonomy.read(DATA / f"topics_taxonomy/taxonomy_v{version}.md")
-    model = HostModel.read(DATA / "topics_chrome_model" / folder, taxonomy)
+    names = ("model.tflite", "config.json", "override_list.tsv")
+    files = [study_file(f"topics_chrome_model/{folder}/{name}") for name in names]
+    taxonomy = Taxonomy.read(study_file(f"topics_taxonomy/taxonomy_v{version}.md"))
+    model = HostModel.read(files[0].parent, taxonomy)
     assert weather in model.topics("weather-forecast.com")
-    rows = [line.split("\t") for line in (DATA / files[2]).read_text().splitlines()[3:] if line.count("\t")]
+    rows = [line.split("\t") for line in files[2].read_text().splitlines()[3:] if line.count("\t")]
     rows = [row for row in rows if "  " not in row[0] and not row[0].startswith("for testing")]
     picked = np.random.default_rng(0).choice(len(rows), 200, replace=False)
     hits = [bool({*model.topics(rows[i][0].replace(" ", "."))} & {*map(int, rows[i][1].split(","))}) for i in picked]
     assert np.mean(hits) > 0.6
-    other = Taxonomy.read(DATA / f"topics_taxonomy/taxonomy_v{3 - version}.md")
+    other = Taxonomy.read(study_file(f"topics_taxonomy/taxonomy_v{3 - version}.md"))
     with pytest.raises(DataError, match=r"model.tflite: topic id \d+ is not in the taxonomy"):
-        HostModel.read(DATA / "topics_chrome_model" / folder, other)
+        HostModel.read(files[0].parent, other)

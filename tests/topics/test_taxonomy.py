@@ -1,7 +1,6 @@
 """Published taxonomies are read as they are; damaged ones are refused in one line that names the line at fault."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from reidrisk.errors import DataError, FormatError
 from reidrisk.topics import Taxonomy
 
-DATA = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[3] / "shared" / "data")
 TABLE = """| ID  | Topic         |
 | --- | ------------- |
 | 9   | /News         |
@@ -21,11 +19,9 @@ TABLE = """| ID  | Topic         |
 """
 
 
-def published(name: str) -> Taxonomy:
-    path = DATA / "topics_taxonomy" / name
-    if not path.is_file():
-        pytest.skip(f"topics_taxonomy/{name} is not in the data folder {DATA}")
-    return Taxonomy.read(path)
+@pytest.fixture
+def published(study_file):
+    return lambda name: Taxonomy.read(study_file(f"topics_taxonomy/{name}"))
 
 
 def write(tmp_path: Path, text: str, name: str = "t.md") -> Path:
@@ -149,15 +145,12 @@ def test_columns_with_a_tab_between_are_a_table(tmp_path):
 
 
 @pytest.mark.data
-def test_chromes_own_file_is_version_2():
-    chrome = DATA / "topics_chrome_model/chrome5/taxonomy.tsv"
-    if not chrome.is_file():
-        pytest.skip(f"topics_chrome_model/chrome5/taxonomy.tsv is not in the data folder {DATA}")
-    assert Taxonomy.read(chrome) == published("taxonomy_v2.md")
+def test_chromes_own_file_is_version_2(study_file, published):
+    assert Taxonomy.read(study_file("topics_chrome_model/chrome5/taxonomy.tsv")) == published("taxonomy_v2.md")
 
 
 @pytest.mark.data
-def test_version_1_is_as_published():
+def test_version_1_is_as_published(published):
     t = published("taxonomy_v1.md")
     assert (len(t), len(t.roots), t.ids[0], t.ids[-1]) == (349, 24, 1, 349)
     assert t.label(8) == "/Arts & Entertainment/Humor/Live Comedy"
@@ -167,7 +160,7 @@ def test_version_1_is_as_published():
 
 
 @pytest.mark.data
-def test_version_2_is_as_published_in_both_formats():
+def test_version_2_is_as_published_in_both_formats(published):
     t = published("taxonomy_v2.md")
     assert t == published("google_research_taxonomy.json")
     assert (len(t), len(t.roots), t.ids[0], t.ids[-1]) == (469, 22, 1, 629)
@@ -175,7 +168,7 @@ def test_version_2_is_as_published_in_both_formats():
 
 
 @pytest.mark.data
-def test_the_versions_share_ids_but_not_all_labels():
+def test_the_versions_share_ids_but_not_all_labels(published):
     one, two = published("taxonomy_v1.md"), published("taxonomy_v2.md")
     shared = np.intersect1d(one.ids, two.ids).tolist()
     assert len(shared) == 189

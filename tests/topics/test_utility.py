@@ -1,8 +1,5 @@
 """Utility buckets are read as published, in all their forms, and steer the ranking of a browser."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from reidrisk.errors import DataError, FormatError
@@ -59,13 +56,10 @@ def test_files_that_are_none_are_refused(tmp_path):
 
 
 @pytest.mark.data
-def test_chromes_file_and_the_specification_say_the_same():
-    folder = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[2] / "../shared/data")
-    chrome = folder / "topics_chrome_model/chrome5/utility_buckets.tsv"
-    specification = folder / "topics_taxonomy/topics-utility-buckets-v1.md"
-    if not (chrome.is_file() and specification.is_file()):
-        pytest.skip("topics_chrome_model/chrome5/utility_buckets.tsv is not in the data folder")
-    taxonomy = Taxonomy.read(folder / "topics_taxonomy/taxonomy_v2.md")
+def test_chromes_file_and_the_specification_say_the_same(study_file):
+    chrome = study_file("topics_chrome_model/chrome5/utility_buckets.tsv")
+    specification = study_file("topics_taxonomy/topics-utility-buckets-v1.md")
+    taxonomy = Taxonomy.read(study_file("topics_taxonomy/taxonomy_v2.md"))
     buckets = read_utility_buckets(chrome, taxonomy)
     assert buckets == read_utility_buckets(specification, taxonomy)
     assert (len(buckets.high), len(buckets.standard)) == (15, 7)
