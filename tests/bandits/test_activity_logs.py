@@ -57,6 +57,26 @@ def test_given_durations_win():
     assert bandits.from_log(log).records[1][1] == pytest.approx(np.array([1, 7, 0]) / 8)
 
 
+def test_silence_begins_where_an_entry_ends():
+    """Rest of 30 s, and of 60 s from 40 on: with their lengths known there is no silence before the next entry."""
+    log = LOG.with_columns(pl.Series("seconds", [30, 10, 20, 55, 1, 1]))
+    assert bandits.from_log(log, max_gap=5).records[0][0] == pytest.approx(np.array([85, 0, 2]) / 87)
+    assert bandits.from_log(log, max_gap=4).records[0][0] == pytest.approx(np.array([85, 0, 1]) / 86)
+
+
+def test_times_may_name_their_offset_but_all_the_same_way():
+    noon = ["2024-05-01T12:00:00Z", "2024-05-01T14:00:30+02:00", "2024-05-01 11:00:00+00:00"]
+    log = pl.DataFrame({"user": ["ann", "ann", "bob"], "timestamp": noon, "state": ["rest", "run", "run"]})
+    assert bandits.from_log(log).records[0][0] == pytest.approx(np.array([30, 1]) / 31)
+    for odd, row in (("2024-05-01T12:00:30", 1), ("30", 1), ("", 1)):
+        mixed = log.with_columns(pl.Series("timestamp", [noon[0], odd, noon[2]]))
+        with pytest.raises(DataError, match=f"row {row} has the timestamp '{odd}'"):
+            bandits.from_log(mixed)
+    seconds = log.with_columns(pl.Series("timestamp", ["1", noon[0], "3"]))
+    with pytest.raises(DataError, match="row 1 has the timestamp '2024-05-01T12:00:00Z'"):
+        bandits.from_log(seconds)
+
+
 @pytest.mark.parametrize(
     ("log", "options", "error", "words"),
     [
@@ -64,9 +84,35 @@ def test_given_durations_win():
         (LOG, {"states": ["rest", "rest"]}, OptionError, "different names"),
         (LOG.drop("state"), {}, FormatError, "no column 'state'"),
         (LOG.with_columns(pl.lit("rest").alias("state")), {}, DataError, "only the state 'rest'"),
-        (LOG.with_columns(pl.lit("soon").alias("timestamp")), {}, DataError, "row 0 has no readable timestamp"),
+        (
+            LOG.with_columns(pl.lit("soon").alias("timestamp")),
+            {},
+            DataError,
+            "row 0 has the timestamp 'soon'; write seconds",
+        ),
+        (
+            LOG.with_columns(pl.lit("5/1/2024 12:00").alias("timestamp")),
+            {},
+            DataError,
+            "row 0 has the timestamp '5/1/2024",
+        ),
+        (LOG.with_columns(pl.lit(1.7e18).alias("timestamp")), {}, DataError, "row 0 has the timestamp '1.7e"),
+        (
+            LOG.with_columns(pl.lit(2).alias("timestamp")),
+            {},
+            DataError,
+            "rows 0 and 1 are of the same user at the same",
+        ),
+        (LOG.with_columns(pl.lit([1, 2]).alias("user")), {}, FormatError, "column 'user' holds List"),
+        (LOG.with_columns(pl.lit("  ").alias("state")), {}, DataError, "row 0 has no state"),
+        (
+            LOG.with_columns(pl.lit("long").alias("seconds")),
+            {},
+            DataError,
+            "row 0 has the seconds 'long'; write seconds,",
+        ),
         (LOG.with_columns(pl.lit(None, pl.String).alias("user")), {}, DataError, "row 0 has no user"),
-        (LOG.with_columns(pl.lit(-1.0).alias("seconds")), {}, DataError, "negative"),
+        (LOG.with_columns(pl.lit(-1.0).alias("seconds")), {}, DataError, "row 0 lasts -1 seconds"),
         (LOG.head(0), {}, DataError, "no entries"),
     ],
 )
@@ -79,7 +125,11 @@ def test_bad_logs_are_refused(log, options, error, words):
 @pytest.mark.parametrize(
     ("records", "words"),
     [
-        ([[[0.5, 0.4], [0.5, 0.5]]], "row 0 of the matrix of user 0 adds up to 0.9"),
+        ([[[0.5, 0.4], [0.5, 0.5]]], "row 0 of the matrix of user 0 adds up to 0.9, not to 1"),
+        ([[[0.5, 0.5000012], [0.5, 0.5]]], "row 0 of the matrix of user 0 adds up to 1.0000012, not to 1"),
+        ([[[0.5, 0.4999989], [0.5, 0.5]]], "row 0 of the matrix of user 0 adds up to 0.9999989, not to 1"),
+        (np.full((1, 2, 2), 1.7e308), "adds up to inf, not to 1"),
+        (np.empty((0, 2, 2)), "there are no users"),
         ([np.eye(2), [[1.0, 0.0], [0.0, np.nan]]], r"cell \(1, 1\) of the matrix of user 1"),
         (np.ones((2, 3)), "shape"),
         (np.eye(1)[None], "2 states"),
@@ -120,6 +170,34 @@ def test_fitbit_files_that_are_none_are_refused(tmp_path):
     fitbit(tmp_path, hours=range(20))
     with pytest.raises(DataError, match="user 7 has no intensity at hour 20"):
         bandits.read_fitbit(tmp_path)
+    with pytest.raises(FormatError, match="there is no such folder or file"):
+        bandits.read_fitbit(tmp_path / "nowhere")
+    with pytest.raises(FormatError, match="no column 'Intensity00'"):
+        bandits.read_fitbit(tmp_path / "hourlyIntensities_merged.csv")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("minute", "7,4/13/2016 1:00", "7,4/13/2016 0:00", "row 1 is the second one of user 7 at 2016-04-13 00:00"),
+        ("hourly", "7,4/13/2016 1:00", "7,4/13/2016 0:00", "row 1 is the second one of user 7 at 2016-04-13 00:00"),
+        ("minute", "4/13/2016 5:00", "4/13/2016 5:30", "row 2 has the time '4/13/2016 5:30'; it should be a full hour"),
+        ("minute", "\n8,", "\n,", "row 2 has no Id"),
+        ("hourly", "\n7,", "\n,", "row 0 has no Id"),
+        ("hourly", "0,13\n", "0,-13\n", "row 1 has the AverageIntensity '-13'"),
+        ("hourly", "0,13\n", "0,inf\n", "row 1 has the AverageIntensity 'inf'"),
+        ("hourly", "0,13\n", "0,\n", "row 1 has the AverageIntensity None"),
+    ],
+)
+def test_damaged_fitbit_rows_are_named(tmp_path, file, old, new, words):
+    fitbit(tmp_path)
+    path = next(tmp_path.glob(f"{file}*"))
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(DataError, match=words) as caught:
+        bandits.read_fitbit(tmp_path)
+    assert str(path) in str(caught.value)
 
 
 @pytest.mark.data
@@ -169,7 +247,9 @@ def test_annotated_sensor_logs_are_read(tmp_path):
     ("text", "words"),
     [
         ("2012-07-20 10:00:00 Hall\n", "line 1 has 3 fields"),
-        ("2012-07-20 25:00:00 Hall ON\n", "which is none"),
+        ("2012-07-20 25:00:00 Hall ON\n", "line 1 has the time '2012-07-20 25:00:00'; it should look like"),
+        ("2012-07-20 10:00:00+02:00 Hall ON\n", "it should look like 2012-07-20 10:38:54.512364"),
+        ("2012-07-20\n", "line 1 has 1 field; a log line is"),
         ('2012-07-20 10:00:00 Hall ON Cook="maybe"\n', "line 1 has the annotation"),
         ("\n", "no events"),
     ],
@@ -178,6 +258,61 @@ def test_sensor_logs_that_are_none_are_refused(tmp_path, text, words):
     (tmp_path / "x.ann.txt").write_text(text)
     with pytest.raises(DataError, match=words):
         read_home(tmp_path / "x.ann.txt")
+
+
+def test_small_sensor_logs_lower_the_count_of_words_and_say_so(tmp_path):
+    """Five homes of one shape have every word 5 times or more; an odd one among them has a word of its own only."""
+    for number in range(5):
+        (tmp_path / f"h{number}.ann.txt").write_text(CASAS)
+    assert "count from" not in bandits.read_casas(tmp_path, dimensions=4).origin
+    (tmp_path / "h5.ann.txt").write_text(CASAS.splitlines()[0])  # one sensor, joined to none
+    found = bandits.read_casas(tmp_path, dimensions=4)
+    assert found.origin.endswith("Small logs: words of their graphs count from 1 times on, not from 5.")
+    assert np.array_equal(found.profiles, bandits.read_casas(tmp_path, dimensions=4, min_count=1).profiles)
+    with pytest.raises(DataError, match="no word occurs 99 times"):
+        bandits.read_casas(tmp_path, min_count=99)
+
+
+def test_homes_that_are_none_are_refused(tmp_path):
+    with pytest.raises(FormatError, match="there is no such folder or file"):
+        bandits.read_casas(tmp_path / "nowhere")
+    (tmp_path / "h1.ann.txt").write_bytes(CASAS.replace("Kitchen", "Küche").encode("latin-1"))
+    with pytest.raises(FormatError, match=r"h1.ann.txt: line 4 is not UTF-8 text"):
+        bandits.read_casas(tmp_path)
+    (tmp_path / "h1.ann.txt").write_text(CASAS)
+    with pytest.raises(DataError, match=r"h1.ann.txt: the event of 2012-07-20 10:00:30 has the state 'Other_Activity'"):
+        bandits.read_casas(tmp_path, states=["Cook", "Step_Out"])
+    (tmp_path / "h2.ann.txt").mkdir()
+    with pytest.raises(FormatError, match=r"h2.ann.txt: is a folder, not a file"):
+        bandits.read_casas(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b"[" * 100_000, "line 2 is neither JSON nor a Python literal"),
+        (b"{[]: 1}", "line 2 is neither JSON nor a Python literal"),
+        (b"{'a': " + b"-" * 200_000 + b"1}", "line 2 is neither JSON nor a Python literal"),
+        (b'{"userId": ' + b"9" * 5000 + b"}", "line 2 is neither JSON nor a Python literal"),
+        (b'{"userId": 1, "sport": "r\xfcn", "timestamp": [1]}', "line 2 is not UTF-8 text"),
+        (b'{"userId": null, "sport": "run", "timestamp": [1]}', "line 2 has the userId None; write text or a number"),
+        (
+            b'{"userId": 1, "sport": ["run"], "timestamp": [1]}',
+            r"line 2 has the sport \['run'\]; write text or a number",
+        ),
+        (b'{"userId": 1, "sport": " ", "timestamp": [1]}', "line 2 has the sport ' '; write text or a number"),
+        (b'{"userId": 1, "sport": "run", "timestamp": [-1e308, 1]}', r"line 2 has -1e\+308 in 'timestamp'"),
+        (b'{"userId": 1, "sport": "run", "timestamp": [1], "heart_rate": [1e308]}', r"1e\+308 in 'heart_rate'"),
+    ],
+)
+def test_damaged_workouts_are_named(tmp_path, line, words):
+    path = tmp_path / "workouts.json"
+    path.write_bytes(b'\xef\xbb\xbf{"userId": 1, "sport": "run", "timestamp": [1]}\n' + line + b"\n")
+    with pytest.raises((DataError, FormatError), match=words) as caught:
+        list(read_workouts(path))
+    assert len(str(caught.value)) < 300
+    with pytest.raises(FormatError, match="is a folder, not a file"):
+        list(read_workouts(tmp_path))
 
 
 def test_workouts_are_read_from_json_and_from_the_published_literals(tmp_path):

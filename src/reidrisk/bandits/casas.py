@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -11,16 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.bandits.graph2vec import graph2vec
+from reidrisk.bandits.graph2vec import graph2vec, neighbourhood_words
+from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
 from reidrisk.errors import DataError, FormatError
 from reidrisk.extras import require
+from reidrisk.io.formats import existing_file, reading
 
 __all__ = ["OTHER", "read_casas", "read_home"]
 
 OTHER = "Other_Activity"
 """State of an event that no annotation covers; the data set uses this name itself."""
 
+_MIN_COUNT = 5  # of the karateclub package, which the paper used
 _MARK = re.compile(r'^(?P<activity>[^="]+)(?:="?(?P<edge>begin|end)"?)?$')
 
 
@@ -29,7 +33,7 @@ def read_casas(
     states: Sequence[str] | None = None,
     max_gap: float | None = None,
     dimensions: int = 128,
-    min_count: int = 5,
+    min_count: int | None = None,
     seed: int = 0,
 ) -> Behaviour:
     """Read the annotated logs of several homes, each one user.
@@ -47,8 +51,12 @@ def read_casas(
         Names of all activities; those that occur when missing.
     max_gap : float, optional
         After more seconds of silence, neither time nor a transition is counted.
-    dimensions, min_count, seed
+    dimensions, seed
         Of :func:`graph2vec`.
+    min_count : int, optional
+        Words of the graphs that occur less often are left out. When missing it is 5, as in the paper, or as many as
+        leave every home a word, where logs are small: a home without any would have a profile of chance. Then
+        ``origin`` says so.
     """
     files = _files(homes)
     events = [read_home(path) for path in files]
@@ -57,16 +65,26 @@ def read_casas(
         twice = next(name for name in users if users.count(name) > 1)
         raise DataError(f"there are two logs of the home {twice!r}; give each home once")
     labels = np.array([activity for home in events for _, _, activity in home])
-    names, state = state_codes(labels, states)
     user = np.repeat(np.arange(len(files)), [len(home) for home in events])
     time = np.array([at for home in events for at, _, _ in home])
+
+    def place(row: int) -> str:
+        return f"{files[user[row]]}: the event of {datetime.fromtimestamp(time[row], UTC):%Y-%m-%d %H:%M:%S}"
+
+    names, state = state_codes(labels, states, place)
     records, _ = matrices_of_events(user, time, state, len(files), len(names), max_gap=max_gap)
+    graphs = [sensor_graph(home) for home in events]
+    count = _least_count(graphs) if min_count is None else min_count
+    lowered = min_count is None and count < _MIN_COUNT
+    remark = (
+        f" Small logs: words of their graphs count from {count} times on, not from {_MIN_COUNT}." if lowered else ""
+    )
     return Behaviour(
         records=records,
-        profiles=graph2vec([sensor_graph(home) for home in events], dimensions, min_count=min_count, seed=seed),
+        profiles=graph2vec(graphs, dimensions, min_count=count, seed=seed),
         users=users,
         states=names,
-        origin=f"Annotated sensor logs of {len(files)} homes, {len(labels):,} events (CASAS).",
+        origin=f"Annotated sensor logs of {len(files)} homes, {len(labels):,} events (CASAS).{remark}",
     )
 
 
@@ -80,23 +98,25 @@ def read_home(path: str | Path) -> list[tuple[float, str, str]]:
     ``X="begin"`` to ``X="end"`` covers the events in between, a plain ``X`` its own event; what nothing covers is
     :data:`OTHER`. Where activities overlap, the one that began last counts.
     """
-    file = Path(path)
-    if not file.is_file():
-        raise FormatError(f"{path}: there is no such file; check the path")
+    file = existing_file(path)
     events: list[tuple[float, str, str]] = []
     running: list[str] = []
-    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+    with reading(str(path), "a sensor log"):
+        lines = file.read_bytes().splitlines()
+    for number, raw in enumerate(lines, start=1):
+        line = line_of_text(raw, path, number)
         if not line.strip():
             continue
         fields = [part for part in re.split(r"[,\s]+", line.strip()) if part]
         if len(fields) < 4:
+            count = f"{len(fields)} field{'s' * (len(fields) > 1)}"
+            raise DataError(f"{path}: line {number} has {count}; a log line is date, time, sensor, message")
+        at = _time(fields[0], fields[1])
+        if at is None:
+            given = f"{fields[0]} {fields[1]}"
             raise DataError(
-                f"{path}: line {number} has {len(fields)} fields; a log line is date, time, sensor, message"
+                f"{path}: line {number} has the time {given!r:.60}; it should look like 2012-07-20 10:38:54.512364"
             )
-        try:
-            at = datetime.fromisoformat(f"{fields[0]} {_microseconds(fields[1])}").replace(tzinfo=UTC).timestamp()
-        except ValueError as error:
-            raise DataError(f"{path}: line {number} has the time '{fields[0]} {fields[1]}', which is none") from error
         activity = running[-1] if running else OTHER
         mark = _MARK.match(fields[4]) if len(fields) > 4 else None
         if len(fields) > 4 and mark is None:
@@ -113,7 +133,7 @@ def read_home(path: str | Path) -> list[tuple[float, str, str]]:
                 running.reverse()
         events.append((at, fields[2], activity))
     if not events:
-        raise DataError(f"{path}: the log has no events")
+        raise DataError(f"{path}: the log has no events; leave it out, or write it again")
     return sorted(events, key=lambda event: event[0])
 
 
@@ -126,10 +146,24 @@ def sensor_graph(events: list[tuple[float, str, str]]) -> Any:
     return graph
 
 
-def _microseconds(time: str) -> str:
-    """Fill up the digits of a fraction of a second: the logs write as many as there are, and some none."""
+def _least_count(graphs: Sequence[Any]) -> int:
+    """Return how often a word must occur: 5 times, or fewer where a graph would be left without one."""
+    spelled = [neighbourhood_words(graph) for graph in graphs]
+    counts = Counter(word for words in spelled for word in words)
+    return min(_MIN_COUNT, *(max(counts[word] for word in words) for words in spelled))
+
+
+def _time(date: str, time: str) -> float | None:
+    """Return seconds since 1970, or nothing for what is no time.
+
+    The digits of a fraction of a second are filled up: the logs write as many as there are, and some none.
+    """
     whole, dot, fraction = time.partition(".")
-    return f"{whole}.{fraction[:6]:0<6}" if dot else whole
+    try:
+        at = datetime.fromisoformat(f"{date} {whole}.{fraction[:6]:0<6}" if dot else f"{date} {whole}")
+    except ValueError:
+        return None
+    return at.replace(tzinfo=UTC).timestamp() if at.tzinfo is None else None
 
 
 def _files(homes: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -138,6 +172,8 @@ def _files(homes: str | Path | Sequence[str | Path]) -> list[Path]:
     folder = Path(homes)
     if folder.is_file():
         return [folder]
+    if not folder.exists():
+        raise FormatError(f"{homes}: there is no such folder or file; check the path")
     found = sorted(folder.rglob("*.ann.txt")) or sorted(folder.rglob("*.csv"))
     if not found:
         raise FormatError(f"{homes}: there is no annotated log (*.ann.txt, or *.csv) in this folder")

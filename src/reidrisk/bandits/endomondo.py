@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
+from reidrisk.bandits.logs import line_of_text
+from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
 from reidrisk.errors import DataError, FormatError
-from reidrisk.io.formats import reading
+from reidrisk.io.formats import existing_file, reading
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
 
@@ -56,7 +57,7 @@ def read_endomondo(path: str | Path, states: Sequence[str] | None = None) -> Beh
     if not workouts:
         raise DataError(f"{path}: the file has no workouts")
     users, user = np.unique([w.user for w in workouts], return_inverse=True)
-    names, state = state_codes(np.array([w.sport for w in workouts]), states)
+    names, state = state_codes(np.array([w.sport for w in workouts]), states, lambda row: f"{path}: workout {row + 1}")
     start, seconds = np.array([w.start for w in workouts]), np.array([w.seconds for w in workouts])
     records, _ = matrices_of_events(user, start, state, len(users), len(names), lasting=seconds)
     times = np.zeros((len(users), len(names)))
@@ -76,23 +77,22 @@ def read_endomondo(path: str | Path, states: Sequence[str] | None = None) -> Beh
 
 def read_workouts(path: str | Path) -> Iterator[Workout]:
     """Yield the workouts of a file, one line at a time; the file may be larger than memory."""
-    file = Path(path)
-    if not file.is_file():
-        raise FormatError(f"{path}: there is no such file; check the path")
+    file = existing_file(path)
     opened = gzip.open if file.suffix == ".gz" else open
-    with reading(str(path), "workouts"), opened(file, "rt", encoding="utf-8") as lines:
+    with reading(str(path), "workouts"), opened(file, "rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield _workout(_parsed(line, path, number), path, number)
+            text = line_of_text(line, path, number)
+            if text.strip():
+                yield _workout(_parsed(text, path, number), path, number)
 
 
 def _parsed(line: str, path: str | Path, number: int) -> dict[str, Any]:
     try:
         values = json.loads(line)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         try:
             values = ast.literal_eval(line.strip())
-        except (ValueError, SyntaxError) as error:
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
             raise FormatError(
                 f"{path}: line {number} is neither JSON nor a Python literal; it may be cut off"
             ) from error
@@ -104,7 +104,14 @@ def _parsed(line: str, path: str | Path, number: int) -> dict[str, Any]:
 def _workout(values: dict[str, Any], path: str | Path, number: int) -> Workout:
     missing = [name for name in ("userId", "sport", "timestamp") if name not in values]
     if missing:
-        raise DataError(f"{path}: line {number} has no {missing[0]!r}")
+        raise DataError(
+            f"{path}: line {number} has no {missing[0]!r}; a workout has userId, sport and timestamp: mend or drop it"
+        )
+    for name in ("userId", "sport"):
+        if not isinstance(values[name], str | int | float) or not str(values[name]).strip():
+            raise DataError(
+                f"{path}: line {number} has the {name} {values[name]!r:.40}; write text or a number, or drop it"
+            )
     times = _numbers(values, "timestamp", path, number)
     if not times.size or not np.isfinite(times).all():
         raise DataError(f"{path}: line {number} has no readable timestamp; it is a list of seconds since 1970")
@@ -123,9 +130,13 @@ def _numbers(values: dict[str, Any], name: str, path: str | Path, number: int) -
     """Return a list of measurements, empty where it is missing."""
     given = values.get(name)
     try:
-        return np.asarray([] if given is None else given, dtype=np.float64).ravel()
+        numbers = np.asarray([] if given is None else given, dtype=np.float64).ravel()
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: line {number} has a {name!r} that is no list of numbers; mend or drop it") from error
+    large = np.flatnonzero(np.abs(numbers) > LARGEST)
+    if large.size:
+        raise DataError(f"{path}: line {number} has {numbers[large[0]]:g} in {name!r}; mend or drop it")
+    return numbers
 
 
 def _distance(longitude: Floats, latitude: Floats) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.bandits.transitions import Behaviour, matrices_of_events
+from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.formats import open_table
 
@@ -42,13 +42,13 @@ def read_fitbit(folder: str | Path, hours: str | Path | None = None) -> Behaviou
     import polars as pl
 
     given = Path(folder)
-    minutes = _file(given, _MINUTES) if given.is_dir() else given
-    hourly = Path(hours) if hours is not None else _file(minutes.parent, _HOURS)
-    wide, hour = _frame(minutes), _frame(hourly)
+    if not given.exists():
+        raise FormatError(f"{folder}: there is no such folder or file; check the path")
     columns = [f"Intensity{minute:02d}" for minute in range(60)]
-    _need(wide, ["Id", "ActivityHour", *columns], minutes)
-    _need(hour, ["Id", "ActivityHour", "AverageIntensity"], hourly)
-    wide, hour = _timed(wide, minutes), _timed(hour, hourly)
+    minutes = _file(given, _MINUTES) if given.is_dir() else given
+    wide = _frame(minutes, columns)
+    hourly = Path(hours) if hours is not None else _file(minutes.parent, _HOURS)
+    hour = _frame(hourly, ["AverageIntensity"])
     states = wide.select(pl.col(columns).cast(pl.Int64, strict=False)).fill_null(-1).to_numpy()
     bad = np.argwhere((states < 0) | (states > 3))
     if bad.size:
@@ -62,7 +62,7 @@ def read_fitbit(folder: str | Path, hours: str | Path | None = None) -> Behaviou
     time = (start[:, None] + 60.0 * np.arange(60)).ravel()
     user, state = np.repeat(code, 60).astype(np.int64), states.ravel()
     minute = np.full(len(user), 60.0)
-    records, _ = matrices_of_events(user, time, state, len(users), len(STATES), lasting=minute, max_gap=60.0)
+    records, _ = matrices_of_events(user, time, state, len(users), len(STATES), lasting=minute, max_gap=0.0)
     return Behaviour(
         records=records,
         profiles=_profiles(hour, users, hourly),
@@ -76,8 +76,11 @@ def _profiles(hour: Any, users: Any, path: Path) -> Any:
     import polars as pl
 
     values = hour["AverageIntensity"].cast(pl.Float64, strict=False)
-    if values.null_count():
-        raise DataError(f"{path}: row {values.is_null().arg_max()} has no AverageIntensity; it must be a number")
+    bad = ~values.is_between(0.0, LARGEST).fill_null(value=False)
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        given = hour["AverageIntensity"][row]
+        raise DataError(f"{path}: row {row} has the AverageIntensity {given!r}; it must be a number of at least 0")
     by_hour = (
         pl.DataFrame({"user": hour["Id"], "hour": hour["ActivityHour"].dt.hour(), "value": values})
         .group_by("user", "hour")
@@ -101,29 +104,40 @@ def _file(folder: Path, name: str) -> Path:
     raise FormatError(f"{folder}: there is no {name}.csv or .csv.gz; unpack the published data there")
 
 
-def _frame(path: Path) -> Any:
+def _frame(path: Path, columns: list[str]) -> Any:
+    """Read these columns of a file, the people and the hours: one row for each person and hour."""
     import polars as pl
 
     table = open_table(path)
-    return pl.DataFrame({name: pl.Series(table.column(name)) for name in table.types})
-
-
-def _need(frame: Any, columns: list[str], path: Path) -> None:
-    missing = [name for name in columns if name not in frame.columns]
+    needed = ["Id", "ActivityHour", *columns]
+    missing = [name for name in needed if name not in table.types]
     if missing:
         raise FormatError(f"{path}: there is no column {missing[0]!r}; this is not the published Fitbit file")
-    if not frame.height:
-        raise DataError(f"{path}: the file has no rows")
+    if not table.n_rows:
+        raise DataError(f"{path}: the file has no rows; unpack the published data again")
+    frame = pl.DataFrame({name: pl.Series(table.column(name)) for name in needed})
+    frame = frame.with_columns(pl.col("Id").cast(pl.String), _times(frame["ActivityHour"], path))
+    if frame["Id"].null_count():
+        raise DataError(f"{path}: row {frame['Id'].is_null().arg_max()} has no Id; fill it in, or take it out")
+    again = ~frame.select(pl.struct("Id", "ActivityHour").is_first_distinct()).to_series()
+    if again.any():
+        row = int(again.arg_max() or 0)
+        who, when = frame["Id"][row], frame["ActivityHour"][row]
+        raise DataError(f"{path}: row {row} is the second one of user {who} at {when:%Y-%m-%d %H:%M}; keep one of them")
+    return frame
 
 
-def _timed(frame: Any, path: Path) -> Any:
+def _times(given: Any, path: Path) -> Any:
     """Read times such as 4/12/2016 0:00 or 4/12/2016 12:00:00 AM: both are about."""
     import polars as pl
 
-    text = frame["ActivityHour"].cast(pl.String)
+    text = given.cast(pl.String)
     plain = text.str.to_datetime("%m/%d/%Y %H:%M", strict=False)
     times = plain.fill_null(text.str.to_datetime("%m/%d/%Y %I:%M:%S %p", strict=False)) if plain.null_count() else plain
-    if times.null_count():
-        row = times.is_null().arg_max()
-        raise DataError(f"{path}: row {row} has the time {text[row]!r}; it should look like 4/12/2016 13:00")
-    return frame.with_columns(times.alias("ActivityHour"))
+    bad = (times != times.dt.truncate("1h")).fill_null(value=True)
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise DataError(
+            f"{path}: row {row} has the time {text[row]!r}; it should be a full hour such as 4/12/2016 13:00"
+        )
+    return times.alias("ActivityHour")

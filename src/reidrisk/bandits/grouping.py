@@ -65,11 +65,11 @@ def _nth_least(values: Floats, order: int) -> Ints:
     The values may be overwritten.
     """
     if order > _FEW:
-        return np.argsort(values, axis=1, kind="stable")[:, order - 1]
+        return np.asarray(np.argsort(values, axis=1, kind="stable")[:, order - 1])
     rows = np.arange(len(values))
     for _ in range(order - 1):
         values[rows, np.argmin(values, axis=1)] = np.inf
-    return np.argmin(values, axis=1)
+    return np.asarray(np.argmin(values, axis=1), dtype=np.int64)
 
 
 def clusters(profiles: Floats, n_clusters: int, seed: int = 0) -> Ints:

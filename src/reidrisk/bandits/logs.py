@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
+from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.formats import open_table, table_of_frame
 
@@ -27,11 +27,13 @@ def from_log(
     ----------
     log : path or frame
         Columns ``user``, ``timestamp`` (seconds, or date and time as in ISO 8601) and ``state``; with a column
-        ``seconds``, that is how long the entry lasted, else it lasted until the user's next one.
+        ``seconds``, that is how long the entry lasted, else it lasted until the user's next one. Rows may come in any
+        order, so a user has at most one entry at a time.
     states : sequence of str, optional
         Names of all states, in the order of rows and columns; the states that occur, in order, when missing.
     max_gap : float, optional
-        After more seconds of silence, neither time nor a transition is counted.
+        After more seconds of silence, neither time nor a transition is counted; the silence begins with an entry, or
+        at its end where there is a column ``seconds``.
     origin : str, optional
         Where it comes from, for the result.
 
@@ -57,11 +59,13 @@ def from_log(
     if not table.n_rows:
         raise DataError(f"{table.name}: the log has no entries")
     users, user = np.unique(_texts(table, "user"), return_inverse=True)
-    names, state = state_codes(_texts(table, "state"), states)
+    names, state = state_codes(_texts(table, "state"), states, lambda row: f"{table.name}: row {row}")
     time = _seconds(table, "timestamp")
+    _check_distinct(table, user, time)
     lasting = _seconds(table, "seconds") if "seconds" in table.types else None
     if lasting is not None and (lasting < 0).any():
-        raise DataError(f"{table.name}: row {int(np.argmax(lasting < 0))} lasts a negative number of seconds")
+        row = int(np.argmax(lasting < 0))
+        raise DataError(f"{table.name}: row {row} lasts {lasting[row]:g} seconds; write how long it lasted, 0 or more")
     records, spent = matrices_of_events(user, time, state, len(users), len(names), lasting, max_gap)
     entries = np.zeros(spent.shape)
     np.add.at(entries, (user, state), 1.0)
@@ -75,35 +79,90 @@ def from_log(
     )
 
 
+def line_of_text(line: bytes, path: str | Path, number: int) -> str:
+    r"""Decode one line of a file, or name it.
+
+    Examples
+    --------
+    >>> line_of_text("caf\xe9".encode("latin-1"), "log.txt", 3)
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.FormatError: log.txt: line 3 is not UTF-8 text; save the file in UTF-8
+    """
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: line {number} is not UTF-8 text; save the file in UTF-8") from error
+
+
 def _texts(table: Any, column: str) -> npt.NDArray[Any]:
     import polars as pl
 
-    cells = pl.Series(table.column(column)).cast(pl.String)
-    if cells.null_count():
-        raise DataError(f"{table.name}: row {cells.is_null().arg_max()} has no {column}; fill it in, or take it out")
-    return cells.to_numpy().astype(np.str_)
+    cells = _plain(table, column).cast(pl.String)
+    empty = cells.is_null() | (cells.str.strip_chars() == "").fill_null(value=False)
+    if empty.any():
+        raise DataError(f"{table.name}: row {empty.arg_max()} has no {column}; fill it in, or take it out")
+    return np.asarray(cells.to_numpy(), dtype=np.str_)
 
 
 def _seconds(table: Any, column: str) -> Floats:
     """Return numbers, or dates and times as seconds since 1970."""
     import polars as pl
 
-    cells = pl.Series(table.column(column))
+    given = cells = _plain(table, column)
     if cells.dtype == pl.String:
-        numbers = cells.cast(pl.Float64, strict=False)
-        if numbers.null_count():
-            try:
-                cells = cells.str.to_datetime(strict=False, time_unit="us")
-            except pl.exceptions.ComputeError:  # not one of them looks like a time
-                cells = numbers
-        else:
-            cells = numbers
-    if cells.dtype.is_temporal():
+        cells = cells.cast(pl.Float64, strict=False)
+        if column != "seconds" and 2 * cells.null_count() > len(
+            cells
+        ):  # what most rows hold decides which of the others are at fault
+            cells = _times(given)
+    if cells.dtype in (pl.Date, pl.Datetime):
         cells = cells.cast(pl.Datetime("us")).dt.timestamp("us").cast(pl.Float64) / 1e6
-    values = cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-    bad = np.flatnonzero(~np.isfinite(values))
+    if cells.dtype == pl.Duration:
+        cells = cells.dt.total_microseconds(fractional=True) / 1e6
+    values = np.full(len(cells), np.nan)
+    if cells.dtype.is_numeric():
+        values = cells.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    bad = np.flatnonzero(~(np.abs(values) <= LARGEST))
     if bad.size:
-        raise DataError(
-            f"{table.name}: row {bad[0]} has no readable {column}; write seconds, or times such as 2024-05-01T12:00:00"
-        )
+        cell = given[int(bad[0])]
+        what = f"no {column}" if cell is None else f"the {column} {str(cell)!r}"
+        wanted = "seconds" if column == "seconds" else "seconds, or times such as 2024-05-01T12:00:00"
+        raise DataError(f"{table.name}: row {bad[0]} has {what}; write {wanted}, the same way in all rows")
     return np.asarray(values, dtype=np.float64)
+
+
+def _times(cells: Any) -> Any:
+    """Read dates and times as in ISO 8601; null where a cell is none. Without an offset they are in UTC."""
+    import polars as pl
+
+    # 5/1/2024 is the first of May here and the fifth of January there: not one of these is guessed.
+    dated = cells.set(~cells.str.contains(r"^\s*\d{4}-\d{2}-\d{2}").fill_null(value=True), None)
+    for zone in (None, "UTC"):
+        try:
+            return dated.str.to_datetime(strict=False, time_unit="us", time_zone=zone).dt.replace_time_zone(None)
+        except pl.exceptions.PolarsError:  # none of the cells looks like a time of this kind
+            continue
+    return cells.cast(pl.Float64, strict=False)
+
+
+def _plain(table: Any, column: str) -> Any:
+    """Return a column of text, numbers or times; lists and the like are refused."""
+    import polars as pl
+
+    cells = pl.Series(table.column(column))
+    if cells.dtype.is_nested() or cells.dtype in (pl.Binary, pl.Object):
+        raise FormatError(f"{table.name}: column {column!r} holds {cells.dtype}; it must hold text, numbers or times")
+    return cells
+
+
+def _check_distinct(table: Any, user: npt.NDArray[np.int64], time: Floats) -> None:
+    """Refuse two entries of a user at the same time: which came first would depend on the order of the rows."""
+    order = np.lexsort((np.arange(len(user)), time, user))
+    same = np.flatnonzero((np.diff(user[order]) == 0) & (np.diff(time[order]) == 0))
+    if same.size:
+        first, second = order[same[0]], order[same[0] + 1]
+        raise DataError(
+            f"{table.name}: rows {first} and {second} are of the same user at the same time; "
+            "keep one of them, or write finer times"
+        )

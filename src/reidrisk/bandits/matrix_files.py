@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +33,9 @@ def read_matrices(path: str | Path) -> Behaviour:
     """
     file, name = existing_file(path), str(path)
     with reading(name, "NPZ"):
-        stored = np.load(file, allow_pickle=False)
-        if not isinstance(stored, np.lib.npyio.NpzFile):
-            raise FormatError(f"{name}: it holds a single array; store 'records' and 'profiles' with numpy.savez")
-        with stored:
-            arrays = {key: stored[key] for key in stored.files}
+        _check_kind(file, name)
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {key: _array(stored, key, name) for key in stored.files}
     for key in ("records", "profiles"):
         if key not in arrays:
             raise FormatError(f"{name}: there is no array {key!r}; store 'records' (n, d, d) and 'profiles' (n, p)")
@@ -47,6 +46,8 @@ def read_matrices(path: str | Path) -> Behaviour:
             raise FormatError(
                 f"{name}: the array {key!r} is a single value; store 'records', 'profiles' and names as lists"
             )
+        if key in ("users", "states") and array.ndim > 1:
+            raise FormatError(f"{name}: the array {key!r} has shape {array.shape}; store a list of names")
     records = arrays["records"]
     shape = records.shape if records.ndim == 3 else (0, 0, 0)  # a wrong shape is refused below, by name
     users = arrays.get("users", np.arange(shape[0]))
@@ -61,3 +62,26 @@ def read_matrices(path: str | Path) -> Behaviour:
         )
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
+
+
+def _check_kind(file: Path, name: str) -> None:
+    """Refuse what is no archive of arrays: the library would take it for stored Python objects, and say so."""
+    with open(file, "rb") as opened:
+        head = opened.read(6)
+    if head == b"\x93NUMPY":
+        raise FormatError(f"{name}: it holds a single array; store 'records' and 'profiles' with numpy.savez")
+    if not head.startswith(b"PK"):
+        what = "is empty" if not head else "is no NPZ file"
+        raise FormatError(f"{name}: {what}; store 'records' (n, d, d) and 'profiles' (n, p) with numpy.savez")
+
+
+def _array(stored: Any, key: str, name: str) -> Any:
+    try:
+        array = stored[key]
+    except ValueError as error:
+        if "Object arrays" not in str(error):
+            raise
+        raise FormatError(f"{name}: the array {key!r} holds Python objects; store numbers, or names as text") from error
+    if not isinstance(array, np.ndarray):
+        raise FormatError(f"{name}: {key!r} is no array; store 'records' and 'profiles' with numpy.savez")
+    return array

@@ -32,6 +32,9 @@ __all__ = [
 
 _MOST_EPSILON = 100.0  # beyond it nothing is private, and the calibration leaves the range of floating point
 
+_MOST_VARIANCE = 1e100  # of cells between 0 and 1: beyond it squares, and their products, leave that range as well
+_LEAST_DELTA = 1e-30  # its noise grows as 1 / delta
+
 
 @dataclass(frozen=True)
 class Step:
@@ -118,9 +121,9 @@ class PrivateClusters(Step):
 
     def __post_init__(self) -> None:
         _whole(self.n, "the number of clusters")
-        if not 0 < self.epsilon <= _MOST_EPSILON or not 0 < self.delta < 1:
+        if not 0 < self.epsilon <= _MOST_EPSILON or not _LEAST_DELTA <= self.delta < 1:
             raise OptionError(
-                f"epsilon must be above 0 and at most {_MOST_EPSILON:g}, and delta in (0, 1), "
+                f"epsilon must be above 0 and at most {_MOST_EPSILON:g}, and delta in [{_LEAST_DELTA:g}, 1), "
                 f"not {self.epsilon!r} and {self.delta!r}"
             )
 
@@ -138,8 +141,11 @@ class Laplace(Step):
     aggregates = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.variance < float("inf"):
-            raise OptionError(f"the variance of noise must be a number of at least 0, not {self.variance!r}")
+        if not 0 <= self.variance <= _MOST_VARIANCE:
+            raise OptionError(
+                f"the variance of noise must be a number of at least 0 and at most {_MOST_VARIANCE:g}, "
+                f"not {self.variance!r}"
+            )
         if self.weights not in WEIGHTS:
             raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, not {self.weights!r}")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ __all__ = ["Behaviour", "checked_profiles", "checked_records", "matrices", "matr
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+LARGEST = 1e15
+"""Largest measurement: seconds beyond it are no time, and squared differences beyond it defeat t-SNE."""
 
 _ROWS_ADD_UP = 1e-6  # largest deviation of a row sum from 1 that rounding in a file explains
 _ROUNDING = 1e-12  # and that of sums of float64: rows this near to 1 are left as they are
@@ -59,9 +63,7 @@ class Behaviour:
                 f"{len(self.states)} state names; give one name for each"
             )
         for names, what in ((self.users, "user"), (self.states, "state")):
-            twice = (
-                next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-            )
+            twice = next((name for name, count in Counter(names).items() if count > 1), None)
             if twice is not None:
                 raise DataError(
                     f"the {what} {twice!r} occurs twice; give each {what} one name, and put its rows together"
@@ -96,8 +98,8 @@ def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
     if array.ndim != 3 or array.shape[1] != array.shape[2] or array.shape[1] < 2:
         raise DataError(f"records must have shape (users, states, states) with 2 states or more, not {array.shape}")
     if len(array) < least:
-        few = "only 1 user" if len(array) == 1 else f"{len(array)} users"
-        raise DataError(f"there is {few}; to hide or to find one among others, give at least {least}")
+        few = "is only 1 user" if len(array) == 1 else "are no users"
+        raise DataError(f"there {few}; to hide or to find one among others, give at least {least}")
     bad = np.argwhere(~(array >= 0.0) | ~np.isfinite(array))
     if bad.size:
         user, row, column = bad[0]
@@ -105,12 +107,13 @@ def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
             f"cell ({row}, {column}) of the matrix of user {user} is {array[tuple(bad[0])]}; "
             "probabilities are finite and not negative"
         )
-    sums = array.sum(axis=2)
+    with np.errstate(over="ignore"):  # an infinite sum is refused like any other that is not 1
+        sums = array.sum(axis=2)
     off = np.argwhere(np.abs(sums - 1.0) > _ROWS_ADD_UP)
     if off.size:
         user, row = off[0]
         raise DataError(
-            f"row {row} of the matrix of user {user} adds up to {sums[user, row]:.6g}, not to 1; normalise it"
+            f"row {row} of the matrix of user {user} adds up to {sums[user, row]:.9g}, not to 1; normalise it"
         )
     rough = np.abs(sums - 1.0) > _ROUNDING
     return np.where(rough[:, :, None], array / sums[:, :, None], array) if rough.any() else array
@@ -125,6 +128,13 @@ def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
     if bad.size:
         raise DataError(
             f"number {bad[0][1]} of the profile of user {bad[0][0]} is not finite; fill it in or leave it out"
+        )
+    large = np.argwhere(np.abs(array) > LARGEST)
+    if large.size:
+        user, number = large[0]
+        raise DataError(
+            f"number {number} of the profile of user {user} is {array[user, number]:g}; "
+            f"give it in a larger unit, so that it is at most {LARGEST:g}"
         )
     return array
 
@@ -166,8 +176,9 @@ def matrices_of_events(
 ) -> tuple[Floats, Floats]:
     """Return transition matrices (n, d, d) and seconds spent (n, d) of numbered users and states.
 
-    A state lasts until the user's next entry, or as long as ``lasting`` says. After a silence of more than
-    ``max_gap`` seconds nothing is known: neither time nor a transition is counted.
+    A state lasts until the user's next entry, or as long as ``lasting`` says; entries at the same time follow each
+    other as they are given. After a silence of more than ``max_gap`` seconds nothing is known: neither time nor a
+    transition is counted. The silence begins with the entry, or at the end of it where that is known.
 
     Examples
     --------
@@ -182,7 +193,7 @@ def matrices_of_events(
     gap = np.diff(time, append=time[-1:])
     goes_on = np.append(user[1:] == user[:-1], False)
     if max_gap is not None:
-        goes_on &= gap <= max_gap
+        goes_on &= (gap if lasting is None else gap - lasting[order]) <= max_gap
     spent = np.where(goes_on, gap, 0.0) if lasting is None else lasting[order]
     cell = user * n_states + state
     seconds = np.bincount(cell, weights=spent, minlength=n_users * n_states).reshape(n_users, n_states)
@@ -192,8 +203,12 @@ def matrices_of_events(
     return matrices(seconds, counts), np.asarray(seconds, dtype=np.float64)
 
 
-def state_codes(labels: npt.NDArray[Any], states: Sequence[str] | None) -> tuple[tuple[str, ...], Ints]:
+def state_codes(
+    labels: npt.NDArray[Any], states: Sequence[str] | None, place: Callable[[int], str] = "row {}".format
+) -> tuple[tuple[str, ...], Ints]:
     """Give the states of a log numbers, by a given list, or by the labels that occur, in order.
+
+    ``place`` says where a label stands, for messages.
 
     Examples
     --------
@@ -210,14 +225,18 @@ def state_codes(labels: npt.NDArray[Any], states: Sequence[str] | None) -> tuple
             raise DataError(f"the log has only the state {str(seen[0])!r}; a transition needs 2 states or more")
         return tuple(map(str, seen)), codes.astype(np.int64)
     if len(set(states)) != len(states) or len(states) < 2:
-        raise OptionError("states must be 2 or more different names")
+        raise OptionError(f"states must be 2 or more different names, not {_few(states)}")
     number = {name: i for i, name in enumerate(states)}
     for name in map(str, seen):
         if name not in number:
-            row = int(np.argmax(labels == name))
-            known = ", ".join(list(states)[:4]) + (", …" if len(states) > 4 else "")
+            where = place(int(np.argmax(labels == name)))
             raise DataError(
-                f"row {row} has the state {name!r}, which is not among the {len(states)} known ones ({known}); "
-                "add it to the states, or take the row out"
+                f"{where} has the state {name!r}, which is not among the {len(states)} known ones ({_few(states)}); "
+                "add it to the states, or take that entry out"
             )
     return tuple(states), np.array([number[str(name)] for name in seen], dtype=np.int64)[codes]
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first names of a list, for a message."""
+    return ", ".join(list(names)[:4]) + (", …" if len(names) > 4 else "")

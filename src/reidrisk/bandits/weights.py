@@ -15,6 +15,9 @@ Floats = npt.NDArray[np.float64]
 WEIGHTS = ("inverse entropy", "uniform", "entropy")
 """Names of the ways to weigh cells."""
 
+_LEAST_ALPHA = 1e-15  # below the spacing of float64 near 1 nothing is rounded
+_MOST_WEIGHT = 1e100  # beyond it squares of weighted cells leave the range of floating point
+
 
 def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
     """Return the entropy of each cell over the users, in bits: H = -sum_x p(x) log2 p(x).
@@ -38,6 +41,8 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
     array = checked_records(records)
     if not alpha > 0:
         raise OptionError(f"alpha must be above 0, not {alpha!r}")
+    if not _LEAST_ALPHA <= alpha < float("inf"):
+        raise OptionError(f"alpha must be finite and at least {_LEAST_ALPHA:g}, a rounding step, not {alpha!r}")
     n = len(array)
     values = np.sort(np.rint(array.reshape(n, -1) / alpha), axis=0)
     entropy = np.zeros(values.shape[1])
@@ -78,8 +83,14 @@ def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[
     array = np.asarray(records, dtype=np.float64)
     if not isinstance(weights, str):
         given = np.asarray(weights, dtype=np.float64)
-        if given.shape != array.shape[1:] or not (np.isfinite(given).all() and (given >= 0).all()):
-            raise DataError(f"weights must be finite, not negative, and of shape {array.shape[1:]}, not {given.shape}")
+        if given.shape != array.shape[1:]:
+            raise DataError(f"weights must be of shape {array.shape[1:]}, one a cell, not {given.shape}")
+        bad = np.argwhere(~((given >= 0) & (given <= _MOST_WEIGHT)))
+        if bad.size:
+            raise DataError(
+                f"the weight of cell ({bad[0][0]}, {bad[0][1]}) is {given[tuple(bad[0])]}; "
+                f"weights are not negative and at most {_MOST_WEIGHT:g}"
+            )
         return given
     if weights not in WEIGHTS:
         raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, or an array, not {weights!r}")
