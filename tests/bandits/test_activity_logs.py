@@ -264,10 +264,10 @@ def test_small_sensor_logs_lower_the_count_of_words_and_say_so(tmp_path):
     """Five homes of one shape have every word 5 times or more; an odd one among them has a word of its own only."""
     for number in range(5):
         (tmp_path / f"h{number}.ann.txt").write_text(CASAS)
-    assert "count from" not in bandits.read_casas(tmp_path, dimensions=4).origin
+    assert "least count" not in bandits.read_casas(tmp_path, dimensions=4).origin
     (tmp_path / "h5.ann.txt").write_text(CASAS.splitlines()[0])  # one sensor, joined to none
     found = bandits.read_casas(tmp_path, dimensions=4)
-    assert found.origin.endswith("Small logs: words of their graphs count from 1 times on, not from 5.")
+    assert found.origin.endswith("Small logs: the least count of a word in their graphs is 1, not 5.")
     assert np.array_equal(found.profiles, bandits.read_casas(tmp_path, dimensions=4, min_count=1).profiles)
     with pytest.raises(DataError, match="no word occurs 99 times"):
         bandits.read_casas(tmp_path, min_count=99)

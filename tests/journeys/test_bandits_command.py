@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -139,7 +140,11 @@ def test_matrices_and_the_workouts_of_endomondo_are_read_too(reidrisk, table, tm
 
 
 BAD = {
-    "unknown state": ([], ["--states", "states.txt"], "which is not among the 2 known ones"),
+    "unknown state": (
+        [],
+        ["--states", "states.txt"],
+        "log.csv: row 4 has the state 'running', which is not among the 2 known ones",
+    ),
     "one user": ([log(users=1)], [], "only 1 user"),
     "clusters": ([], ["--clusters", 9], "there are 8 users, so no 9 clusters"),
     "clusters in a strategy": ([], ["--strategy", "clusters:9"], "9"),
@@ -157,7 +162,19 @@ BAD = {
     "alpha": ([], ["--alpha", 0], "alpha must be above 0"),
     "both": ([], ["--quick", "--attack", "likelihood"], "--quick leaves out"),
     "column": (["user,timestamp,place\np0,1,x\n"], [], "there is no column 'state'"),
-    "time": (["user,timestamp,state\np0,soon,x\np1,later,y\n"], [], "has no readable timestamp"),
+    "time": (["user,timestamp,state\np0,soon,x\np1,later,y\n"], [], "row 0 has the timestamp 'soon'; write seconds"),
+    "same time": ([log() + "p0,0,running\n"], [], "rows 0 and 320 are of the same user at the same time"),
+    "blank": ([log() + "p0,1, \n"], [], "log.csv: row 320 has no state"),
+    "latin-1": ([log().replace("cooking", "caf\xe9").encode("latin-1")], [], "row 2, column 'state' is not UTF-8 text"),
+    "cut line": ([log() + "p0,1"], [], "row 321 has 2 cells where the header has 3"),
+    "header": (["user,timestamp,state\n"], [], "the log has no entries"),
+    "empty": ([""], [], "the file is empty"),
+    "huge times": ([log().replace("p0,0,", "p0,1e308,")], [], "row 0 has the timestamp '1e308'"),
+    "huge variance": ([], ["--amounts", "0,1e308"], "at most 1e+100, not 1e+308"),
+    "huge variance in a strategy": ([], ["--strategy", "laplace:1.7e308"], "at most 1e+100, not 1.7e+308"),
+    "tiny alpha": ([], ["--alpha", "1e-320"], "alpha must be finite and at least 1e-15"),
+    "many digits": ([], ["--strategy", "clusters:" + "9" * 5000], "cannot be read; clusters takes n (int)"),
+    "no folder": ([], ["--out", "nowhere/page.html"], "there is no folder nowhere"),
     "chart": ([], ["--chart", "chart.gif"], ".png or .svg"),
     "report": ([], ["--out", "page.txt"], ".html"),
     "over the input": ([], ["--out", "log.csv"], "it is also an input"),
@@ -189,6 +206,13 @@ def test_bad_input_is_one_line_and_exit_2(case, reidrisk, table, tmp_path):
 
 
 MATRICES = {
+    "nearly 1": (
+        {"records": [[[0.5, 0.5000014], [0.5, 0.5]]] * 3},
+        "row 0 of the matrix of user 0 adds up to 1.0000014, not to 1",
+    ),
+    "objects": ({"records": np.array([{}, 1])}, "the array 'records' holds Python objects"),
+    "a table of names": ({"records": [[[0.5, 0.5]] * 2] * 3, "users": [["a"]] * 3}, "'users' has shape (3, 1)"),
+    "large": ({"records": [[[0.5, 0.5]] * 2] * 3, "profiles": [[1e300]] * 3}, "profile of user 0 is 1e+300"),
     "sums": ({"records": [[[0.5, 0.4], [0.5, 0.5]]] * 3}, "row 0 of the matrix of user 0 adds up to 0.9, not to 1"),
     "nan": ({"records": [[[np.nan, 0.4], [0.5, 0.5]]] * 3}, "cell (0, 0) of the matrix of user 0 is nan"),
     "shape": ({"records": [[0.5, 0.5]] * 3}, "records must have shape"),
@@ -243,3 +267,75 @@ def test_a_cut_off_file_is_named(reidrisk, table):
     done = reidrisk("bandits", "tradeoff", table("m.npz", b"PK\x03\x04 cut"), "--format", "matrices", *QUICK)
     assert done.code == 2
     assert "cannot be read as NPZ" in done.err
+
+
+def test_a_file_that_holds_no_arrays_is_no_matter_of_pickles(reidrisk, table, tmp_path):
+    np.save(tmp_path / "one.npy", np.eye(2))
+    with zipfile.ZipFile(tmp_path / "zip.npz", "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    said = {
+        table("log.csv", log()): "log.csv: is no NPZ file; store 'records' (n, d, d) and 'profiles' (n, p)",
+        table("empty.npz", ""): "empty.npz: is empty; store 'records'",
+        tmp_path / "one.npy": "one.npy: it holds a single array",
+        tmp_path / "zip.npz": "zip.npz: 'readme.txt' is no array",
+        tmp_path: "is a folder, not a file",
+    }
+    for path, message in said.items():
+        done = reidrisk("bandits", "tradeoff", path, "--format", "matrices", *QUICK)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done
+        assert message in done.err
+        assert "pickle" not in done.err
+
+
+SENSORS = """\
+2012-07-20 10:00:00.5 OutsideDoor ON Step_Out="begin"
+2012-07-20 10:00:20.5 Hall ON Step_Out="end"
+2012-07-20 10:00:30.5 Kitchen ON
+2012-07-20 10:01:30.5 Kitchen OFF Cook
+2012-07-20 10:01:31 Hall ON
+"""
+
+
+def test_small_sensor_logs_are_read_and_the_result_says_what_was_lowered(reidrisk, table):
+    for home in range(2):  # three sensors in a row each: 4 ends, 2 in between
+        table(f"h{home}.ann.txt", SENSORS.replace(":30.5", f":3{home}.5").replace("Hall", f"Hall{'Stairs'[:home]}"))
+    done = reidrisk("bandits", "tradeoff", ".", "--format", "casas", "--strategy", "neighbour", *QUICK)
+    assert done.code == 0, done.err
+    assert "Small logs: the least count of a word in their graphs is 4, not 5." in " ".join(done.out.split())
+
+
+DAMAGED = {
+    "no home": ("casas", {"x.txt": SENSORS}, ".", "there is no annotated log"),
+    "empty home": ("casas", {"a.ann.txt": ""}, ".", "a.ann.txt: the log has no events"),
+    "cut home": ("casas", {"a.ann.txt": SENSORS + "2012-07-20 10:02:00 Ha"}, ".", "a.ann.txt: line 6 has 3 fields"),
+    "home in latin-1": ("casas", {"a.ann.txt": SENSORS.encode() + b"\xfc"}, ".", "a.ann.txt: line 6 is not UTF-8 text"),
+    "compressed home": ("casas", {"a.ann.txt": gzip.compress(SENSORS.encode())}, ".", "a.ann.txt: line 1 is not UTF-8"),
+    "one home": ("casas", {"a.ann.txt": SENSORS}, ".", "there is only 1 user"),
+    "nowhere": ("casas", {}, "nowhere", "there is no such folder or file"),
+    "no workouts": ("endomondo", {"w.json": "\n"}, "w.json", "the file has no workouts"),
+    "cut workout": ("endomondo", {"w.json": '{"userId": 1, "spo'}, "w.json", "line 1 is neither JSON"),
+    "deep workout": ("endomondo", {"w.json": "[" * 100_000}, "w.json", "line 1 is neither JSON"),
+    "nobody's workout": (
+        "endomondo",
+        {"w.json": '{"userId": null, "sport": "run", "timestamp": [1]}'},
+        "w.json",
+        "line 1 has the userId None",
+    ),
+    "folder of workouts": ("endomondo", {}, ".", "is a folder, not a file"),
+    "no minutes": ("fitbit", {}, ".", "there is no minuteIntensitiesWide_merged.csv"),
+    "no people": ("fitbit", {}, "nowhere", "there is no such folder or file"),
+    "a log for minutes": ("fitbit", {"log.csv": log()}, "log.csv", "there is no column 'Id'"),
+    "cut log": ("log", {"log.csv.gz": gzip.compress(log().encode())[:200]}, "log.csv.gz", "cannot be read as CSV"),
+    "folder of logs": ("log", {}, ".", "the name has no ending"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_files_of_any_format_are_one_line_and_exit_2(case, reidrisk, table, tmp_path):
+    kind, files, path, message = DAMAGED[case]
+    for name, content in files.items():
+        table(name, content)
+    done = reidrisk("bandits", "tradeoff", path, "--format", kind, *QUICK, "--out", "page.html")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done
+    assert message in done.err
+    assert {file.name for file in tmp_path.iterdir()} == set(files)

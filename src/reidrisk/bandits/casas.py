@@ -76,9 +76,7 @@ def read_casas(
     graphs = [sensor_graph(home) for home in events]
     count = _least_count(graphs) if min_count is None else min_count
     lowered = min_count is None and count < _MIN_COUNT
-    remark = (
-        f" Small logs: words of their graphs count from {count} times on, not from {_MIN_COUNT}." if lowered else ""
-    )
+    remark = f" Small logs: the least count of a word in their graphs is {count}, not {_MIN_COUNT}." if lowered else ""
     return Behaviour(
         records=records,
         profiles=graph2vec(graphs, dimensions, min_count=count, seed=seed),

@@ -55,7 +55,7 @@ def read_endomondo(path: str | Path, states: Sequence[str] | None = None) -> Beh
     """
     workouts = list(read_workouts(path))
     if not workouts:
-        raise DataError(f"{path}: the file has no workouts")
+        raise DataError(f"{path}: the file has no workouts; write one a line, with userId, sport and timestamp")
     users, user = np.unique([w.user for w in workouts], return_inverse=True)
     names, state = state_codes(np.array([w.sport for w in workouts]), states, lambda row: f"{path}: workout {row + 1}")
     start, seconds = np.array([w.start for w in workouts]), np.array([w.seconds for w in workouts])

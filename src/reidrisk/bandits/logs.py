@@ -57,7 +57,7 @@ def from_log(
             f"{table.name}: there is no column {missing[0]!r}; an activity log has user, timestamp, state"
         )
     if not table.n_rows:
-        raise DataError(f"{table.name}: the log has no entries")
+        raise DataError(f"{table.name}: the log has no entries; each row is one: user, timestamp, state")
     users, user = np.unique(_texts(table, "user"), return_inverse=True)
     names, state = state_codes(_texts(table, "state"), states, lambda row: f"{table.name}: row {row}")
     time = _seconds(table, "timestamp")

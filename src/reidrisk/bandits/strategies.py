@@ -189,13 +189,13 @@ def parse(text: str) -> tuple[Step, ...]:
     for part in re.split(r"\s*\+(?!\d)\s*", text.strip()):  # the + of 1e+3 is none of ours
         word, _, given = part.partition(":")
         if word.strip() not in _STEPS:
-            raise OptionError(f"{part!r} is no anonymisation step; use {', '.join(_STEPS)}")
+            raise OptionError(f"{part!r:.60} is no anonymisation step; use {', '.join(_STEPS)}")
         kind = _STEPS[word.strip()]
         known = fields(kind)
         values = [value.strip() for value in given.split(",")] if given else []
         if len(values) > len(known):
             count = f"{len(values)} value{'s' * (len(values) > 1)}"
-            raise OptionError(f"{part!r} has {count}; {word} takes {', '.join(f.name for f in known) or 'none'}")
+            raise OptionError(f"{part!r:.60} has {count}; {word} takes {', '.join(f.name for f in known) or 'none'}")
         try:
             arguments = [_value(value, str(f.type)) for value, f in zip(values, known, strict=False)]
             steps.append(kind(*arguments))
@@ -203,7 +203,7 @@ def parse(text: str) -> tuple[Step, ...]:
             if isinstance(error, OptionError):
                 raise
             takes = ", ".join(f"{f.name} ({f.type})" for f in known) or "no value"
-            raise OptionError(f"{part!r} cannot be read; {word} takes {takes}") from error
+            raise OptionError(f"{part!r:.60} cannot be read; {word} takes {takes}") from error
     return as_steps(steps)
 
 
