@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from reidrisk import __version__
 from reidrisk.cohorts import CohortAudit
 from reidrisk.cohorts.audit import known
-from reidrisk.io import write_atomically
 from reidrisk.report import cohort_charts
-from reidrisk.report.page import drawn_specs, filled, marked
+from reidrisk.report.figures import Figure, drawn
+from reidrisk.report.page import filled, save
+from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 from reidrisk.wording import percent
 
@@ -21,20 +19,6 @@ __all__ = ["render_cohorts", "write_cohorts"]
 
 _SHOWN = (0.025, 0.05, 0.1, 0.15, 0.2)
 """Thresholds in the table; the first three are the paper's."""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart with its words and its numbers."""
-
-    name: str
-    title: str
-    before: str
-    after: str
-    alt: str
-    still: Any
-    specs: dict[str, Any]
-    table: Table
 
 
 def write_cohorts(audit: CohortAudit, path: str | Path, subject: str = "Cohorts", command: str = "") -> None:
@@ -51,9 +35,7 @@ def write_cohorts(audit: CohortAudit, path: str | Path, subject: str = "Cohorts"
     command : str
         How to run it again.
     """
-    text = render_cohorts(audit, subject, command)
-    with write_atomically(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    save(render_cohorts(audit, subject, command), path)
 
 
 def render_cohorts(audit: CohortAudit, subject: str = "Cohorts", command: str = "") -> str:
@@ -120,12 +102,7 @@ def _tiles(audit: CohortAudit) -> list[dict[str, str]]:
     ]
 
 
-def _figure(name: str, title: str, words: tuple[str, str, str], draw: Callable[[bool], Any], table: Table) -> Chart:
-    specs, still = drawn_specs(draw)
-    return Chart(name, title, *words, marked(still), specs, table)
-
-
-def _gaps(audit: CohortAudit) -> Chart:
+def _gaps(audit: CohortAudit) -> Figure:
     t, summary = audit.summary.t, audit.summary
     rows = tuple(
         (f"{100 * low:g} to {100 * high:g}", f"{count:,}")
@@ -143,10 +120,10 @@ def _gaps(audit: CohortAudit) -> Chart:
     alt = f"Histogram of the gaps of {summary.n_cohorts:,} cohorts; {summary.sensitive:,} lie above {100 * t:g} points."
     table = Table(("gap, points", "cohorts"), rows, (1,))
     draw = partial(cohort_charts.gap_histogram, audit)
-    return _figure("gaps", "Cohorts by sensitivity gap", (before, after, alt), draw, table)
+    return drawn("gaps", "Cohorts by sensitivity gap", Around(before, after, alt), draw, table)
 
 
-def _curve(audit: CohortAudit) -> Chart:
+def _curve(audit: CohortAudit) -> Figure:
     curve = audit.curve
     places = [curve.t.index(t) for t in _SHOWN if t in curve.t]
     rows = tuple(
@@ -171,7 +148,7 @@ def _curve(audit: CohortAudit) -> Chart:
         ("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked"), rows, (0, 1, 2, 3)
     )
     draw = partial(cohort_charts.threshold_chart, audit)
-    return _figure("curve", "What each threshold blocks", (before, after, curve.reading), draw, table)
+    return drawn("curve", "What each threshold blocks", Around(before, after, curve.reading), draw, table)
 
 
 def _worst(audit: CohortAudit) -> Table:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from reidrisk.audit import AuditResult
-from reidrisk.io import write_atomically
 from reidrisk.report import charts, sentences, tables
+from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.findings import mood, tightest
-from reidrisk.report.page import drawn_specs, filled, kept, marked
+from reidrisk.report.page import filled, kept, marked, save
 from reidrisk.report.phrases import attack_label, frequency, interval
 from reidrisk.results import Risk
 from reidrisk.wording import percent, two_digits
@@ -32,25 +30,9 @@ class Tile:
     kind: str
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A chart with its words, its numbers, and a still picture for readers without scripts."""
-
-    name: str
-    title: str
-    before: str
-    after: str
-    alt: str
-    still: str
-    specs: dict[str, Any]
-    table: tables.Table
-
-
 def write(result: AuditResult, path: str | Path) -> None:
     """Write the report of an audit as one HTML file; an interrupted run leaves the old file or none."""
-    text = render(result)
-    with write_atomically(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    save(render(result), path)
 
 
 def render(result: AuditResult) -> str:
@@ -74,7 +56,7 @@ def render(result: AuditResult) -> str:
         news=sentences.news(result),
         tiles=_tiles(result),
         gate_sentence=sentences.gate_sentence(result),
-        figures={name: figure and {**vars(figure), "still": marked(figure.still)} for name, figure in figures.items()},
+        figures=figures,
         differences=sentences.paired(result),
         bounds_summary=sentences.bounds_summary(result),
         bounds=tables.bound_table(result.bounds) if result.bounds else None,
@@ -93,7 +75,7 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
     """Return the figures; ``None`` where this result has nothing to draw."""
     growth = exposure = choosiness = None
     if result.risks or tightest(result.bounds):
-        growth = _figure(
+        growth = drawn(
             "growth",
             "Risk by number of epochs",
             sentences.around_growth(result, charts.growth_scale(result)),
@@ -101,7 +83,7 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
             tables.growth_table(result),
         )
     if result.exposure is not None and result.strongest is not None:
-        exposure = _figure(
+        exposure = drawn(
             "exposure",
             "People by their risk",
             sentences.around_exposure(result.exposure, result.strongest.attack),
@@ -109,14 +91,14 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
             tables.exposure_table(result.exposure),
         )
     if result.choosiness:
-        choosiness = _figure(
+        choosiness = drawn(
             "choosiness",
             "Links of a choosy attacker",
             sentences.around_choosiness(result),
             partial(charts.choosiness, result),
             tables.choosiness_table(result),
         )
-    perspective = _figure(
+    perspective = drawn(
         "perspective",
         "In perspective",
         sentences.around_perspective(result),
@@ -124,13 +106,6 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
         tables.perspective_table(result),
     )
     return {"growth": growth, "exposure": exposure, "choosiness": choosiness, "perspective": perspective}
-
-
-def _figure(
-    name: str, title: str, around: sentences.Around, draw: Callable[[bool], charts.Chart], table: tables.Table
-) -> Figure:
-    specs, still = drawn_specs(draw)
-    return Figure(name, title, around.before, around.after, around.alt, still, specs, table)
 
 
 def _tiles(result: AuditResult) -> list[Tile]:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.extras import require
+from reidrisk.io import write_atomically
 
-__all__ = ["drawn_specs", "filled", "kept", "marked", "style"]
+__all__ = ["drawn_specs", "filled", "kept", "marked", "save", "style"]
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -51,12 +52,18 @@ def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
     return text
 
 
-def drawn_specs(draw: Callable[[bool], Any]) -> tuple[dict[str, Any], str]:
+def drawn_specs(draw: Callable[[bool], Any]) -> tuple[dict[str, Any], Any]:
     """Return a chart's specifications for a screen and for a phone, and a still picture for readers without scripts."""
     convert = require("vl_convert", "report", "the HTML report")
     # Checking a chart against its schema takes longer than drawing it; the tests do that.
     specs = {"wide": draw(False).to_dict(validate=False), "narrow": draw(True).to_dict(validate=False)}
-    return specs, convert.vegalite_to_svg(specs["wide"] | {"width": 720})
+    return specs, marked(convert.vegalite_to_svg(specs["wide"] | {"width": 720}))
+
+
+def save(text: str, path: str | Path) -> None:
+    """Write the text of a page; an interrupted run leaves the old file or none."""
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def style() -> str:

@@ -8,8 +8,7 @@ from typing import Any
 
 from reidrisk import __version__
 from reidrisk.bandits import Tradeoff, TradeoffPoint
-from reidrisk.io import write_atomically
-from reidrisk.report.page import drawn_specs, filled, marked
+from reidrisk.report.page import drawn_specs, filled, save
 from reidrisk.report.tables import Table
 from reidrisk.report.tradeoff_chart import amount_text, risk_of, strategy_label, tradeoff_chart
 from reidrisk.results import Risk
@@ -37,9 +36,7 @@ def write_tradeoff(surface: Tradeoff, path: str | Path, command: str = "", attac
     attack : {"scoreboard", "likelihood"}
         Whose success the front is by.
     """
-    text = render_tradeoff(surface, command, attack)
-    with write_atomically(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    save(render_tradeoff(surface, command, attack), path)
 
 
 def render_tradeoff(surface: Tradeoff, command: str = "", attack: str = "scoreboard") -> str:
@@ -121,4 +118,4 @@ def _figure(surface: Tradeoff, attack: str) -> dict[str, Any]:
         f"{strategy_label(safest.strategy)} with {amount_text(safest)} to {strategy_label(cheapest.strategy)} with "
         f"{amount_text(cheapest)}."
     )
-    return {"name": attack, "title": _TITLES[attack], "alt": alt, "still": marked(still), "specs": specs}
+    return {"name": attack, "title": _TITLES[attack], "alt": alt, "still": still, "specs": specs}

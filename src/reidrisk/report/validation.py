@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reidrisk.io import write_atomically
 from reidrisk.release.canary import CanaryTest
 from reidrisk.release.validate import PublicValidation
 from reidrisk.release.validate_internal import InternalValidation
 from reidrisk.report import validation_charts as charts
-from reidrisk.report.page import drawn_specs, filled, marked
+from reidrisk.report.page import drawn_specs, filled, save
 from reidrisk.report.tables import Table
 from reidrisk.report.validation_tables import KINDS, correlation_table, error_table, rate_table, statement_rows
 
@@ -27,7 +26,7 @@ class Section:
     title: str
     before: str
     after: str
-    still: str
+    still: Any
     specs: dict[str, Any]
     tables: tuple[tuple[str, Table], ...]
 
@@ -44,12 +43,12 @@ def write_public(result: PublicValidation, path: str | Path, canary: CanaryTest 
     canary : CanaryTest, optional
         The attack on the noise, from :func:`reidrisk.release.canary`.
     """
-    _write(render_public(result, canary), path)
+    save(render_public(result, canary), path)
 
 
 def write_internal(result: InternalValidation, path: str | Path) -> None:
     """Write the internal report of a release as one HTML file; it says on top that it must not be published."""
-    _write(render_internal(result), path)
+    save(render_internal(result), path)
 
 
 def render_public(result: PublicValidation, canary: CanaryTest | None = None) -> str:
@@ -212,7 +211,7 @@ def _page(
         news=news,
         facts=facts,
         statement=statement,
-        sections=[{**vars(section), "still": marked(section.still)} for section in sections],
+        sections=sections,
         assumptions=assumptions,
         command="",
         footer=footer,
@@ -252,8 +251,3 @@ def _canary_section(test: CanaryTest) -> Section:
             ),
         ),
     )
-
-
-def _write(text: str, path: str | Path) -> None:
-    with write_atomically(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
