@@ -57,6 +57,15 @@ def test_given_durations_win():
     assert bandits.from_log(log).records[1][1] == pytest.approx(np.array([1, 7, 0]) / 8)
 
 
+def test_entries_at_the_same_time_follow_each_other_as_they_stand():
+    """A state of less than a second, in a log of whole seconds: entered and left again."""
+    log = pl.DataFrame({"user": ["ann"] * 3, "timestamp": [0, 60, 60], "state": ["rest", "walk", "run"]})
+    found = bandits.from_log(log)
+    assert found.states == ("rest", "run", "walk")
+    assert found.records[0][0] == pytest.approx(np.array([60, 0, 1]) / 61)
+    assert found.records[0][2] == pytest.approx([0, 1, 0]), "no time in it, and always on to a run"
+
+
 def test_silence_begins_where_an_entry_ends():
     """Rest of 30 s, and of 60 s from 40 on: with their lengths known there is no silence before the next entry."""
     log = LOG.with_columns(pl.Series("seconds", [30, 10, 20, 55, 1, 1]))
@@ -97,12 +106,7 @@ def test_times_may_name_their_offset_but_all_the_same_way():
             "row 0 has the timestamp '5/1/2024",
         ),
         (LOG.with_columns(pl.lit(1.7e18).alias("timestamp")), {}, DataError, "row 0 has the timestamp '1.7e"),
-        (
-            LOG.with_columns(pl.lit(2).alias("timestamp")),
-            {},
-            DataError,
-            "rows 0 and 1 are of the same user at the same",
-        ),
+        (pl.concat([LOG, LOG]), {}, DataError, "rows 0 and 6 are the same entry: one user, one time, one state"),
         (LOG.with_columns(pl.lit([1, 2]).alias("user")), {}, FormatError, "column 'user' holds List"),
         (LOG.with_columns(pl.lit("  ").alias("state")), {}, DataError, "row 0 has no state"),
         (

@@ -163,7 +163,7 @@ BAD = {
     "both": ([], ["--quick", "--attack", "likelihood"], "--quick leaves out"),
     "column": (["user,timestamp,place\np0,1,x\n"], [], "there is no column 'state'"),
     "time": (["user,timestamp,state\np0,soon,x\np1,later,y\n"], [], "row 0 has the timestamp 'soon'; write seconds"),
-    "same time": ([log() + "p0,0,running\n"], [], "rows 0 and 320 are of the same user at the same time"),
+    "twice": ([log() + "p0,0,asleep\n"], [], "rows 0 and 320 are the same entry"),
     "blank": ([log() + "p0,1, \n"], [], "log.csv: row 320 has no state"),
     "latin-1": ([log().replace("cooking", "caf\xe9").encode("latin-1")], [], "row 2, column 'state' is not UTF-8 text"),
     "cut line": ([log() + "p0,1"], [], "row 321 has 2 cells where the header has 3"),

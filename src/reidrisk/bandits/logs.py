@@ -28,7 +28,7 @@ def from_log(
     log : path or frame
         Columns ``user``, ``timestamp`` (seconds, or date and time as in ISO 8601) and ``state``; with a column
         ``seconds``, that is how long the entry lasted, else it lasted until the user's next one. Rows may come in any
-        order, so a user has at most one entry at a time.
+        order; those of a user at the same time follow each other as they stand, and the same entry twice is refused.
     states : sequence of str, optional
         Names of all states, in the order of rows and columns; the states that occur, in order, when missing.
     max_gap : float, optional
@@ -61,7 +61,7 @@ def from_log(
     users, user = np.unique(_texts(table, "user"), return_inverse=True)
     names, state = state_codes(_texts(table, "state"), states, lambda row: f"{table.name}: row {row}")
     time = _seconds(table, "timestamp")
-    _check_distinct(table, user, time)
+    _check_distinct(table, user, time, state)
     lasting = _seconds(table, "seconds") if "seconds" in table.types else None
     if lasting is not None and (lasting < 0).any():
         row = int(np.argmax(lasting < 0))
@@ -156,13 +156,12 @@ def _plain(table: Any, column: str) -> Any:
     return cells
 
 
-def _check_distinct(table: Any, user: npt.NDArray[np.int64], time: Floats) -> None:
-    """Refuse two entries of a user at the same time: which came first would depend on the order of the rows."""
+def _check_distinct(table: Any, user: npt.NDArray[np.int64], time: Floats, state: npt.NDArray[np.int64]) -> None:
+    """Refuse the same entry twice; nobody enters a state again at the moment of entering it."""
     order = np.lexsort((np.arange(len(user)), time, user))
-    same = np.flatnonzero((np.diff(user[order]) == 0) & (np.diff(time[order]) == 0))
+    same = np.flatnonzero((np.diff(user[order]) == 0) & (np.diff(time[order]) == 0) & (np.diff(state[order]) == 0))
     if same.size:
         first, second = order[same[0]], order[same[0] + 1]
         raise DataError(
-            f"{table.name}: rows {first} and {second} are of the same user at the same time; "
-            "keep one of them, or write finer times"
+            f"{table.name}: rows {first} and {second} are the same entry: one user, one time, one state; take one out"
         )
