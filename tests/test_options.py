@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reidrisk.errors import OptionError
-from reidrisk.options import from_0_to_1, whole
+from reidrisk.options import between_0_and_1, from_0_to_1, whole, whole_up_to
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.0, 1.5, "3", None, True, float("nan"), [2], np.float64(2)])
@@ -28,3 +28,17 @@ def test_what_is_no_share_is_named(value):
 
 def test_the_ends_belong_to_it():
     assert [from_0_to_1("p", value) for value in (0, 1, np.float32(0.5))] == [0.0, 1.0, 0.5]
+
+
+@pytest.mark.parametrize("value", [0, 9, 1.0, "3", None, True, float("nan")])
+def test_what_is_beyond_the_limit_is_named_and_so_is_the_limit(value):
+    with pytest.raises(OptionError, match="k must be a whole number from 1 to the 8 tokens, not "):
+        whole_up_to("k", value, 8, limit="the 8 tokens")
+    assert [whole_up_to("k", k, 8, least=0) for k in (0, np.uint8(8))] == [0, 8]
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.0, 1.0, -0.1, "0.5", None, True, float("nan"), [0.5]])
+def test_the_ends_do_not_belong_to_what_lies_between(value):
+    with pytest.raises(OptionError, match="level must lie strictly between 0 and 1, not "):
+        between_0_and_1("level", value)
+    assert between_0_and_1("level", np.float32(0.5)) == 0.5

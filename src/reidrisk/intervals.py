@@ -21,7 +21,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
+from reidrisk.options import between_0_and_1
 
 __all__ = ["difference_interval", "mean_interval"]
 
@@ -47,8 +48,7 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
     >>> round(low, 3), round(high, 3)
     (0.482, 0.518)
     """
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1, not {level!r}")
+    level = between_0_and_1("level", level)
     x = np.asarray(values, dtype=np.float64).ravel()
     if not x.size:
         raise DataError("there are no values to take an interval of")

@@ -8,7 +8,7 @@ import numpy as np
 
 from reidrisk.errors import OptionError
 
-__all__ = ["from_0_to_1", "whole"]
+__all__ = ["between_0_and_1", "from_0_to_1", "whole", "whole_up_to"]
 
 
 def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
@@ -33,9 +33,34 @@ def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
     Traceback (most recent call last):
     reidrisk.errors.OptionError: epochs must be a whole number of at least 1, not 2.5
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or int(value) < least:
+    if not _is_whole(value) or int(value) < least:
         counted = f" of {unit}, at least {least}" if unit else f" of at least {least}"
         raise OptionError(f"{name} must be a whole number{counted}, not {value!r}")
+    return int(value)
+
+
+def whole_up_to(name: str, value: Any, most: int, least: int = 1, limit: str = "") -> int:
+    """Return ``value`` as an ``int``, or refuse what is not a whole number from ``least`` to ``most``.
+
+    Parameters
+    ----------
+    name, value, least
+        As for :func:`whole`.
+    most : int
+        The largest that is allowed.
+    limit : str
+        How the message names the largest, such as ``"the 8 tokens"``; the number alone unless told.
+
+    Examples
+    --------
+    >>> whole_up_to("top_k", 5, 8)
+    5
+    >>> whole_up_to("top_k", 9, 8, limit="the 8 tokens")
+    Traceback (most recent call last):
+    reidrisk.errors.OptionError: top_k must be a whole number from 1 to the 8 tokens, not 9
+    """
+    if not _is_whole(value) or not least <= int(value) <= most:
+        raise OptionError(f"{name} must be a whole number from {least} to {limit or most}, not {value!r}")
     return int(value)
 
 
@@ -50,7 +75,30 @@ def from_0_to_1(name: str, value: Any, what: str = "a probability") -> float:
     Traceback (most recent call last):
     reidrisk.errors.OptionError: share is a probability from 0 to 1, not 'half'
     """
-    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not is_number or not 0.0 <= value <= 1.0:
-        raise OptionError(f"{name} is {what} from 0 to 1, not {value if is_number else repr(value)}")
+    if not _is_number(value) or not 0.0 <= value <= 1.0:
+        raise OptionError(f"{name} is {what} from 0 to 1, not {value if _is_number(value) else repr(value)}")
     return float(value)
+
+
+def between_0_and_1(name: str, value: Any) -> float:
+    """Return ``value`` as a ``float``, or refuse what is not a number between 0 and 1, neither of them included.
+
+    Examples
+    --------
+    >>> between_0_and_1("level", 0.95)
+    0.95
+    >>> between_0_and_1("level", 95)
+    Traceback (most recent call last):
+    reidrisk.errors.OptionError: level must lie strictly between 0 and 1, not 95
+    """
+    if not _is_number(value) or not 0.0 < value < 1.0:
+        raise OptionError(f"{name} must lie strictly between 0 and 1, not {value!r}")
+    return float(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -159,7 +159,7 @@ def test_row_keys_are_equal_exactly_where_rows_are(n, r, n_tokens, seed):
     ("call", "error", "message"),
     [
         (lambda s: bounds.topics_full_information(TopSets([[[0, -1]]], 4), 0.1), DataError, "not full"),
-        (lambda s: bounds.topics_full_information(s, -0.1), OptionError, "noise must lie in"),
+        (lambda s: bounds.topics_full_information(s, -0.1), OptionError, "noise is a probability from 0 to 1"),
         (lambda s: bounds.topics_full_information(s, 0.1, level=1.0), OptionError, "level must lie strictly"),
         (
             lambda s: bounds.topics_full_information(s, 0.1, queries=Traces([[0, 1]], 4)),

@@ -222,7 +222,7 @@ def test_lemma_10_holds_as_often_as_it_says():
         (lambda: bounds.topics_posterior([0.5, 1.5], 1), DataError, r"the popularity of token 1 is 1.5"),
         (lambda: bounds.topics_posterior([0.5, math.nan], 1), DataError, r"the popularity of token 1 is nan"),
         (lambda: bounds.topics_posterior([1.0, 0.0], 2), DataError, "only 1 tokens are ever in a set, but sets have 2"),
-        (lambda: bounds.topics_posterior([1.0, 1.0], 2, 1.1), OptionError, r"noise must lie in \[0, 1\], not 1.1"),
+        (lambda: bounds.topics_posterior([1.0, 1.0], 2, 1.1), OptionError, "noise is a probability from 0 to 1"),
         (lambda: bounds.topics_posterior([[1.0]], 1), DataError, r"shape \(1, 1\)"),
         (lambda: bounds.token_probabilities(3, 4), OptionError, "top_k must be a whole number from 1 to the 3 tokens"),
         (lambda: bounds.popularity_error(10, 5, noise=1.0), OptionError, "noise below 1"),

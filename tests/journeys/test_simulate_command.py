@@ -169,7 +169,7 @@ BAD = {
     "overlap": (lines(), ["--by-the-specification", "--step-days", 3], "by the specification epochs have 7 days"),
     "shown": (lines(), ["--by-the-specification", "--window", 2], "by the specification a visit shows 3 epochs"),
     "start": (lines(), ["--start", "2025-01-01"], "begins at 2025-01-01 00:00:00 UTC, after the last visit"),
-    "noise": (lines(), ["--noise", 1.5], "noise must lie in"),
+    "noise": (lines(), ["--noise", 1.5], "noise is a probability from 0 to 1"),
     "top k": (lines(), ["--top-k", 9], "top_k must be a whole number from 1 to the 8"),
     "window": (
         lines(),

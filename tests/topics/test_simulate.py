@@ -44,7 +44,7 @@ def test_short_sets_and_other_shapes_are_refused():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"noise": 1.5}, "noise must lie in"), ({"top_k": 0}, "top_k must be"),
+    [({"noise": 1.5}, "noise is a probability from 0 to 1"), ({"top_k": 0}, "top_k must be"),
      ({"window": 0}, "window must be a whole number of epochs, at least 1, not 0"),
      ({"window": 1.5}, "window must be .* not 1.5"), ({"window": "3"}, "window must be .* not '3'"),
      ({"top_k": 30}, "top_k must be a whole number from 1 to the 20")],

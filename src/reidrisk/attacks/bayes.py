@@ -24,6 +24,7 @@ from reidrisk.attacks.bayes_prior import Prior
 from reidrisk.attacks.pooled import Pooled, gathered
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
+from reidrisk.options import whole_up_to
 from reidrisk.search.weights import GRID
 from reidrisk.streams import checked_seed, stream
 from reidrisk.traces import Bags, Traces
@@ -222,8 +223,7 @@ class ProfileBayes(Attack[Records]):
         return found, scores
 
     def _check_options(self) -> None:
-        if isinstance(self.kinds, bool) or not isinstance(self.kinds, int | np.integer) or not 1 <= self.kinds <= 64:
-            raise OptionError(f"kinds must be a whole number from 1 to 64, not {self.kinds!r}")
+        whole_up_to("kinds", self.kinds, 64)
         if self.top_k is not None and (isinstance(self.top_k, bool) or not isinstance(self.top_k, int | np.integer)):
             raise OptionError(f"top_k must be a whole number of tokens or None, not {self.top_k!r}")
         for name, limit, why in (

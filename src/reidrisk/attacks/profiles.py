@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import OptionError
+from reidrisk.options import whole
 from reidrisk.traces import Traces
 
 __all__ = ["Profiles", "build_profiles", "build_profiles_numpy", "sizes", "sizes_numpy"]
@@ -53,7 +53,7 @@ def build_profiles(traces: Traces, threshold: int) -> Profiles:
     >>> [int(words[0, 0]) for words in (p.seen, p.kept)] == [2**3 + 2**1, 2**3]
     True
     """
-    _check_threshold(threshold)
+    threshold = whole("threshold", threshold, unit="epochs")
     shape = (len(traces), -(-traces.n_tokens // 64))
     found = Profiles(seen=np.zeros(shape, dtype=np.uint64), kept=np.zeros(shape, dtype=np.uint64))
     _build(np.ascontiguousarray(traces.tokens), traces.n_tokens, threshold, found.seen, found.kept)
@@ -62,7 +62,7 @@ def build_profiles(traces: Traces, threshold: int) -> Profiles:
 
 def build_profiles_numpy(traces: Traces, threshold: int) -> Profiles:
     """Return the same as :func:`build_profiles`, the slow and obvious way."""
-    _check_threshold(threshold)
+    threshold = whole("threshold", threshold, unit="epochs")
     counts = (traces.tokens[:, :, None] == np.arange(64 * -(-traces.n_tokens // 64))).sum(axis=1)
     bits = [np.packbits(counts >= f, axis=1, bitorder="little") for f in (1, threshold)]
     return Profiles(*(np.ascontiguousarray(packed).view("<u8").astype(np.uint64) for packed in bits))
@@ -84,11 +84,6 @@ def sizes(words: Words) -> Ints:
 def sizes_numpy(words: Words) -> Ints:
     """Return the same as :func:`sizes` by NumPy."""
     return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
-
-
-def _check_threshold(threshold: int) -> None:
-    if isinstance(threshold, bool) or not isinstance(threshold, int | np.integer) or threshold < 1:
-        raise OptionError(f"threshold must be a whole number of epochs, at least 1, not {threshold!r}")
 
 
 @numba.njit(nogil=True, cache=True)

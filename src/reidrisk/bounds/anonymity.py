@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.channel import Channel
-from reidrisk.errors import OptionError
+from reidrisk.options import whole
 
 __all__ = ["from_k_anonymity", "k_anonymity"]
 
@@ -23,9 +23,8 @@ def from_k_anonymity(k: int) -> float:
     >>> from_k_anonymity(4), from_k_anonymity(0)
     (0.25, 1.0)
     """
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 0:
-        raise OptionError(f"k must be a whole number of at least 0, not {k!r}")
-    return 1.0 / int(k) if k else 1.0
+    k = whole("k", k, least=0)
+    return 1.0 / k if k else 1.0
 
 
 def k_anonymity(P: Any) -> int:

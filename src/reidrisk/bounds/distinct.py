@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bounds.readings import at_most
-from reidrisk.errors import OptionError
+from reidrisk.options import between_0_and_1
 from reidrisk.results import Bound
 from reidrisk.traces import Traces
 
@@ -41,8 +41,7 @@ def distinct_outputs(traces: Traces, level: float = 0.95, assumptions: tuple[str
     >>> bound.value, bound.setting
     (0.5, 'matching')
     """
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1, not {level!r}")
+    level = between_0_and_1("level", level)
     n = traces.n_users
     distinct = int(np.unique(row_keys(traces.tokens, traces.n_tokens)).size)
     slack = math.sqrt(n * math.log(2.0 / (1.0 - level)) / 2.0)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from reidrisk.bounds.columns import Floats, checked_prior, column_max, column_mean, entry_rows
 from reidrisk.channel import Channel
 from reidrisk.errors import DataError, OptionError
+from reidrisk.options import whole
 
 __all__ = ["from_mutual_information", "min_entropy_leakage", "mutual_information", "vulnerability"]
 
@@ -38,11 +39,10 @@ def from_mutual_information(bits: float, n: int) -> float:
     >>> from_mutual_information(0.0, n=1)
     1.0
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise OptionError(f"n must be a whole number of at least 1, not {n!r}")
+    n = whole("n", n)
     if not bits >= 0.0:
         raise OptionError(f"mutual information is a number of at least 0 bits, not {bits!r}")
-    return (1.0 + float(bits)) / math.log2(int(n)) if n > 1 else 1.0
+    return (1.0 + float(bits)) / math.log2(n) if n > 1 else 1.0
 
 
 def mutual_information(P: Any, prior: npt.ArrayLike | None = None) -> float:

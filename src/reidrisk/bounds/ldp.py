@@ -11,6 +11,7 @@ from reidrisk.bounds.columns import column_max, column_min
 from reidrisk.bounds.row_pairs import WORK, RowPairs
 from reidrisk.channel import Channel
 from reidrisk.errors import OptionError
+from reidrisk.options import from_0_to_1, whole
 
 __all__ = ["from_ldp", "ldp_delta", "ldp_delta_interval", "ldp_epsilon", "ldp_epsilon_interval"]
 
@@ -35,13 +36,11 @@ def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
     >>> from_ldp(n=1000, m=50, epsilon=float("inf"))
     inf
     """
-    for name, size in (("n", n), ("m", m)):
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-            raise OptionError(f"{name} must be a whole number of at least 1, not {size!r}")
+    n, m = whole("n", n), whole("m", m)
     _check(epsilon, delta)
     if n == 1:
         return 1.0
-    return (_exp(epsilon) + min(int(n), int(m)) * float(delta)) / int(n)
+    return (_exp(epsilon) + min(n, m) * float(delta)) / n
 
 
 def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
@@ -149,8 +148,7 @@ def ldp_delta_interval(P: Any, epsilon: float, work: int = WORK) -> tuple[float,
 def _check(epsilon: float, delta: float) -> None:
     if not epsilon >= 0.0:
         raise OptionError(f"epsilon must be a number of at least 0, not {epsilon!r}")
-    if not 0.0 <= delta <= 1.0:
-        raise OptionError(f"delta must lie in [0, 1], not {delta!r}")
+    from_0_to_1("delta", delta)
 
 
 def _exp(epsilon: float) -> float:

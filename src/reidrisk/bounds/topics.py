@@ -15,6 +15,7 @@ from reidrisk.bounds.distinct import row_keys
 from reidrisk.bounds.readings import estimated, exactly
 from reidrisk.errors import DataError, OptionError
 from reidrisk.intervals import mean_interval
+from reidrisk.options import between_0_and_1, from_0_to_1, whole, whole_up_to
 from reidrisk.results import Bound
 from reidrisk.streams import blocks, checked_seed, fresh_seed, stream
 from reidrisk.traces import Traces
@@ -35,11 +36,9 @@ def token_probabilities(n_tokens: int, top_k: int = 5, noise: float = 0.05) -> t
     >>> token_probabilities(4, top_k=2, noise=0.2)
     (0.45, 0.05)
     """
-    if isinstance(top_k, bool) or not isinstance(top_k, int | np.integer) or not 1 <= top_k <= n_tokens:
-        raise OptionError(f"top_k must be a whole number from 1 to the {n_tokens} tokens, not {top_k!r}")
-    if not 0.0 <= noise <= 1.0:
-        raise OptionError(f"noise must lie in [0, 1], not {noise!r}")
-    return (1.0 - noise) / int(top_k) + noise / n_tokens, noise / n_tokens
+    top_k = whole_up_to("top_k", top_k, n_tokens, limit=f"the {n_tokens} tokens")
+    noise = from_0_to_1("noise", noise)
+    return (1.0 - noise) / top_k + noise / n_tokens, noise / n_tokens
 
 
 def popularity_error(n: int, n_tokens: int, top_k: int = 5, noise: float = 0.05, delta: float = 0.05) -> float:
@@ -53,14 +52,12 @@ def popularity_error(n: int, n_tokens: int, top_k: int = 5, noise: float = 0.05,
     >>> round(popularity_error(n=1_000_000, n_tokens=469), 4)
     0.0117
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise OptionError(f"n must be a whole number of at least 1, not {n!r}")
-    if not 0.0 < delta < 1.0:
-        raise OptionError(f"delta must lie strictly between 0 and 1, not {delta!r}")
+    n = whole("n", n)
+    delta = between_0_and_1("delta", delta)
     inside, outside = token_probabilities(n_tokens, top_k, noise)
     if inside <= outside:
         raise OptionError("with noise 1 tokens say nothing about popularity; choose noise below 1")
-    return math.sqrt(math.log(2.0 * n_tokens / delta) / (2.0 * int(n))) / (inside - outside)
+    return math.sqrt(math.log(2.0 * n_tokens / delta) / (2.0 * n)) / (inside - outside)
 
 
 def topics_posterior(popularity: npt.ArrayLike, top_k: int = 5, noise: float = 0.05) -> Floats:
@@ -153,8 +150,7 @@ def topics_partial_information(
     n, r, n_tokens = table.n_users, table.n_epochs, table.n_tokens
     if shares.shape not in ((n_tokens,), (r, n_tokens)):
         raise DataError(f"popularity has shape {shares.shape}, but the traces have {r} epochs of {n_tokens} tokens")
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise OptionError(f"samples must be a whole number of at least 1, not {samples!r}")
+    samples = whole("samples", samples)
     seed = fresh_seed() if seed is None else checked_seed(seed)
     if shares.ndim == 1:
         posteriors = [_posterior_and_prior(shares, top_k, noise)] * r

@@ -17,8 +17,9 @@ from reidrisk.bounds.information import from_mutual_information
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.readings import at_most, estimated, exactly
 from reidrisk.bounds.topics import token_probabilities
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
 from reidrisk.intervals import mean_interval
+from reidrisk.options import between_0_and_1, whole
 from reidrisk.results import Bound
 from reidrisk.streams import blocks, checked_seed, stream
 from reidrisk.traces import TopSets, Traces
@@ -146,12 +147,11 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
     True
     """
     _check(top_sets, noise, level)
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise OptionError(f"samples must be a whole number of at least 1, not {samples!r}")
+    samples = whole("samples", samples)
     n, r, k = top_sets.n_users, top_sets.n_epochs, top_sets.k
     q_in, q_out = token_probabilities(top_sets.n_tokens, k, noise)
     rng = stream(checked_seed(seed), "optimum of full information")
-    users = rng.integers(n, size=int(samples))
+    users = rng.integers(n, size=samples)
     shown = _answers(top_sets.tokens[users], top_sets.n_tokens, noise, rng)
     postings = [_postings(top_sets, s) for s in range(r)]
     # Relative to r hits: log P = h log(q_in) + (r - h) log(q_out) up to a constant.
@@ -186,8 +186,7 @@ def _check(top_sets: TopSets, noise: float, level: float) -> None:
         raise DataError(
             "some top sets are not full, so what users answer is not yet decided; use top_sets.padded(seed)"
         )
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1, not {level!r}")
+    between_0_and_1("level", level)
 
 
 def _holders(top_sets: TopSets, s: int) -> npt.NDArray[np.int64]:

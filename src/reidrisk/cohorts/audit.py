@@ -13,7 +13,7 @@ from reidrisk.cohorts.empty_cohort import EmptyProfile, empty_cohort
 from reidrisk.cohorts.private import PrivateSensitivity
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.thresholds import THRESHOLDS, ThresholdCurve, frequency_histogram, threshold_curve
-from reidrisk.errors import OptionError
+from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.wording import percent
 
@@ -137,8 +137,7 @@ def cohort_audit(found: Sensitivity, worst: int = 20, covered: float | None = No
     >>> round(audit.empty["blocked"]["gap"], 3)
     0.27
     """
-    if isinstance(worst, bool) or not isinstance(worst, int | np.integer) or worst < 0:
-        raise OptionError(f"worst must be a whole number of at least 0, not {worst!r}")
+    worst = whole("worst", worst, least=0)
     noisy = isinstance(found, PrivateSensitivity)
     unseen = tuple(np.array(found.counts.categories, dtype=object)[found.counts.population == 0].tolist())
     edges, gap_counts = _histogram(found)
@@ -155,7 +154,7 @@ def cohort_audit(found: Sensitivity, worst: int = 20, covered: float | None = No
         edges=edges,
         gap_counts=gap_counts,
         curve=_noisy_curve(found) if noisy else threshold_curve(found.counts, level=found.level),
-        worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[: int(worst)]),
+        worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[:worst]),
         empty=empty,
         empty_reading=reading,
         closeness=None if noisy else closeness(found.counts).worst,

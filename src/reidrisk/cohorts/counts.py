@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
+from reidrisk.options import whole
 from reidrisk.streams import blocks
 
 __all__ = ["CohortCounts", "as_assignment", "checked_csr", "count_visits", "k_anonymity", "reference"]
@@ -175,18 +176,17 @@ def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> np
         given = _signed(given)
     if given.dtype.kind not in "iu":
         try:
-            whole = given.astype(np.float64)
-            wrong = ~(whole == np.floor(whole)) | ~np.isfinite(whole)
+            floats = given.astype(np.float64)
+            wrong = ~(floats == np.floor(floats)) | ~np.isfinite(floats)
         except (TypeError, ValueError):
             raise DataError("cohorts must be whole numbers, -1 for a user without one") from None
         if wrong.any() or given.dtype.kind not in "fO":
             row = int(np.argmax(wrong))
             raise DataError(f"the cohort of user {row} is {given[row]}; give a whole number, or -1 for none")
-        given = whole
+        given = floats
     assigned = given.astype(np.int64)
-    whole_number = isinstance(n_cohorts, int | np.integer) and not isinstance(n_cohorts, bool)
-    if n_cohorts is not None and (not whole_number or n_cohorts < 1):
-        raise OptionError(f"n_cohorts must be a whole number of at least 1, not {n_cohorts!r}")
+    if n_cohorts is not None:
+        n_cohorts = whole("n_cohorts", n_cohorts)
     unknown = (assigned < -1) | (assigned >= (np.iinfo(np.int64).max if n_cohorts is None else n_cohorts))
     if unknown.any():
         row = int(np.argmax(unknown))

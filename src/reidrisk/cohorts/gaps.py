@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.cohorts.counts import CohortCounts
-from reidrisk.errors import OptionError
+from reidrisk.options import between_0_and_1
 
 __all__ = ["Gaps", "cohort_blocks", "exceeding", "excess", "gaps"]
 
@@ -62,11 +62,10 @@ def exceeding(counts: CohortCounts, found: Gaps, t: float) -> npt.NDArray[np.boo
     >>> exceeding(counts, gaps(counts), 0.25).tolist(), exceeding(counts, gaps(counts), 0.249).tolist()
     ([False, False], [True, False])
     """
-    if isinstance(t, bool) or not isinstance(t, int | float | np.number) or not 0.0 < t < 1.0:
-        raise OptionError(f"t must lie strictly between 0 and 1, not {t!r}")
+    t = between_0_and_1("t", t)
     category, gap = found
     above: npt.NDArray[np.bool_] = gap > t
-    limit = Fraction(repr(float(t)))
+    limit = Fraction(repr(t))
     for row in np.flatnonzero(np.abs(gap - t) < _CLOSE):
         size, total = int(counts.sizes[row]), counts.n_users
         visits, population = int(counts.visits[row, category[row]]), int(counts.population[category[row]])

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from reidrisk.cohorts.simhash import BITS, checked_bits
 from reidrisk.cohorts.sorting_lsh import as_hashes
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
+from reidrisk.options import whole_up_to
 from reidrisk.streams import stream
 
 __all__ = ["kmeans", "prefix_lsh"]
@@ -31,9 +32,8 @@ def prefix_lsh(hashes: npt.ArrayLike, prefix: int, bits: int = BITS) -> npt.NDAr
     [0, 0, 3]
     """
     bits = checked_bits(bits, 63)
-    if isinstance(prefix, bool) or not isinstance(prefix, int | np.integer) or not 0 <= prefix <= bits:
-        raise OptionError(f"prefix must be a whole number from 0 to {bits}, the number of bits, not {prefix!r}")
-    return (as_hashes(hashes, bits) >> np.uint64(bits - int(prefix))).astype(np.int64)
+    prefix = whole_up_to("prefix", prefix, bits, least=0, limit=f"{bits}, the number of bits")
+    return (as_hashes(hashes, bits) >> np.uint64(bits - prefix)).astype(np.int64)
 
 
 def kmeans(features: Any, n_cohorts: int, min_size: int = 1, seed: int = 0) -> npt.NDArray[np.int64]:
@@ -68,16 +68,15 @@ def kmeans(features: Any, n_cohorts: int, min_size: int = 1, seed: int = 0) -> n
 
     points = _as_points(features)
     n = len(points)
-    for name, value in (("n_cohorts", n_cohorts), ("min_size", min_size)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 1 <= value <= n:
-            raise OptionError(f"{name} must be a whole number from 1 to the {n:,} users, not {value!r}")
+    n_cohorts = whole_up_to("n_cohorts", n_cohorts, n, limit=f"the {n:,} users")
+    min_size = whole_up_to("min_size", min_size, n, limit=f"the {n:,} users")
     rng = stream(seed, "k-means cohorts")
-    chosen = rng.choice(n, size=min(n, max(_START, 5 * int(n_cohorts))), replace=False, shuffle=False)
+    chosen = rng.choice(n, size=min(n, max(_START, 5 * n_cohorts)), replace=False, shuffle=False)
     start = np.unique(points[np.sort(chosen)], axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about centres that lose all their users; they are dropped below
         if len(start) > n_cohorts:  # k-means++ cannot draw more centres than there are places
-            start, _ = kmeans2(start, int(n_cohorts), minit="++", iter=1, rng=rng)
+            start, _ = kmeans2(start, n_cohorts, minit="++", iter=1, rng=rng)
         centres, _ = kmeans2(points, start, minit="matrix", iter=25)
     assigned, _ = vq(points, centres, check_finite=False)
     sizes = np.bincount(assigned, minlength=len(centres))

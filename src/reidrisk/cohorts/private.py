@@ -14,8 +14,9 @@ from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.private_answers import ask_users, bounded_visits
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
-from reidrisk.cohorts.significance import checked_share, discoveries, nuisance
+from reidrisk.cohorts.significance import discoveries, nuisance
 from reidrisk.errors import DataError, OptionError
+from reidrisk.options import between_0_and_1
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.streams import checked_seed, fresh_seed
 
@@ -131,7 +132,7 @@ def private_sensitivity(
     >>> found.statement.simulation
     False
     """
-    checked_share("t", t)
+    between_0_and_1("t", t)
     if model not in ("central", "local"):
         raise OptionError(f"model must be 'central' or 'local', not {model!r}")
     if seed is not None and not simulation:
@@ -197,7 +198,7 @@ def _found(
     statement: PrivacyStatement,
     seed: int | None,
 ) -> PrivateSensitivity:
-    level, fdr = checked_share("level", level), checked_share("fdr", fdr)
+    level, fdr = between_0_and_1("level", level), between_0_and_1("fdr", fdr)
     m, c, tail = measured.sizes.size - 1, len(names), (1.0 - level) / 2.0
     anomalous, gap = np.empty(m, dtype=np.int64), np.empty(m)
     low, high, p_value = np.empty(m), np.empty(m), np.empty(m)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.significance import exact_ends, wilson_ends
 from reidrisk.errors import OptionError
+from reidrisk.options import whole
 from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
 from reidrisk.streams import stream
 
@@ -217,9 +218,8 @@ def central_noise(n_categories: int, epsilon: float, delta: float, most: int | N
     (3.0, 17.3)
     """
     epsilon, delta = check_budget(epsilon, delta)
-    if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1):
-        raise OptionError(f"most_categories must be a whole number of at least 1, not {most!r}")
-    sensitivity = math.sqrt(1 + min(n_categories, n_categories if most is None else int(most)))
+    most = n_categories if most is None else whole("most_categories", most)
+    sensitivity = math.sqrt(1 + min(n_categories, most))
     try:
         sigma = sensitivity / math.sqrt(2.0 * zcdp_rho(epsilon, delta))
     except (OverflowError, ZeroDivisionError):

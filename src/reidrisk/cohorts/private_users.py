@@ -13,9 +13,9 @@ from reidrisk.cohorts.gaps import exceeding, gaps
 from reidrisk.cohorts.private import Model, private_decisions
 from reidrisk.cohorts.private_answers import simulated_answers
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
-from reidrisk.cohorts.significance import checked_share
 from reidrisk.errors import OptionError
 from reidrisk.intervals import mean_interval
+from reidrisk.options import between_0_and_1, whole
 from reidrisk.results import Result
 from reidrisk.streams import checked_seed, stream
 from reidrisk.wording import percent
@@ -108,10 +108,9 @@ def users_needed(
     >>> found.needed, found.agreement[-1]
     (10000, 1.0)
     """
-    checked_share("wanted", wanted)
+    between_0_and_1("wanted", wanted)
     seed = checked_seed(seed)
-    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
-        raise OptionError(f"runs must be a whole number of at least 1, not {runs!r}")
+    runs = whole("runs", runs)
     numbers = [int(n) for n in users]
     if not numbers or numbers != sorted(set(numbers)) or numbers[0] < 1:
         raise OptionError("users must be whole numbers that ascend, and there must be at least one")
@@ -129,12 +128,12 @@ def users_needed(
         np.arange(exact.size), counts.sizes, counts.visits, counts.population, counts.n_users, counts.categories
     )
     sizes, visits = with_every_cohort(renumbered, exact.size)
-    sides = np.empty((len(numbers), int(runs), exact.size), dtype=bool)
+    sides = np.empty((len(numbers), runs, exact.size), dtype=bool)
     sigma = central_noise(visits.shape[1], epsilon, delta, most_categories)[1] if delta is not None else 0.0
     for i, n in enumerate(numbers):
         many = np.maximum(np.rint(sizes * (n / counts.n_users)).astype(np.int64), 0)
         seen = np.minimum(np.rint(visits * (n / counts.n_users)).astype(np.int64), many[:, None])
-        for run in range(int(runs)):
+        for run in range(runs):
             measured: CentralCounts | LocalCounts
             if model == "central":
                 own = int(stream(seed, f"noise at {n} users", run).integers(1 << 62))
@@ -162,7 +161,7 @@ def users_needed(
         epsilon=float(epsilon),
         delta=float(delta or 0.0),
         t=float(t),
-        runs=int(runs),
+        runs=runs,
         seed=seed,
         rule=rule,
         baseline=float(max(exact.mean(), 1.0 - exact.mean())),

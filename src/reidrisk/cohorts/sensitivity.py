@@ -12,8 +12,9 @@ import numpy.typing as npt
 from reidrisk.cohorts.blocklist import Blocklist
 from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.gaps import exceeding, gaps
-from reidrisk.cohorts.significance import checked_share, discoveries, gap_intervals, p_values
+from reidrisk.cohorts.significance import discoveries, gap_intervals, p_values
 from reidrisk.errors import OptionError
+from reidrisk.options import between_0_and_1, whole
 from reidrisk.results import Result
 from reidrisk.streams import checked_seed, stream
 from reidrisk.wording import percent
@@ -226,8 +227,7 @@ def sensitivity(
     'Of 10 cohorts 1 (10 %) have a category more than 10 points above the population (0 would be, had people been
     grouped at random); 1 are so beyond chance and 1 beyond doubt.'
     """
-    if isinstance(shuffles, bool) or not isinstance(shuffles, int | np.integer) or shuffles < 0:
-        raise OptionError(f"shuffles must be a whole number of at least 0, not {shuffles!r}")
+    shuffles = whole("shuffles", shuffles, least=0)
     seed = checked_seed(seed)
     if private:
         from reidrisk.cohorts.private import private_sensitivity
@@ -263,7 +263,7 @@ def sensitivity(
         mixed = stream(seed, "shuffled cohorts", number).permutation(assigned)
         counts = count_visits(mixed, visited)
         by_chance.append(int(exceeding(counts, gaps(counts), t).sum()))
-    values = {**found.__dict__, "by_chance": float(np.mean(by_chance)), "shuffles": int(shuffles), "seed": seed}
+    values = {**found.__dict__, "by_chance": float(np.mean(by_chance)), "shuffles": shuffles, "seed": seed}
     return Sensitivity(**values)
 
 
@@ -278,7 +278,7 @@ def sensitivity_of_counts(counts: CohortCounts, t: float = 0.1, level: float = 0
     """
     found = gaps(counts)
     sensitive = exceeding(counts, found, t)
-    level, fdr = checked_share("level", level), checked_share("fdr", fdr)
+    level, fdr = between_0_and_1("level", level), between_0_and_1("fdr", fdr)
     low, high = gap_intervals(counts, level)
     p = p_values(counts, t, min(fdr, 1.0 - level))
     return Sensitivity(

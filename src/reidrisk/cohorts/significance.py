@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.gaps import cohort_blocks, excess
-from reidrisk.errors import OptionError
+from reidrisk.options import between_0_and_1
 
-__all__ = ["checked_share", "discoveries", "exact_ends", "gap_intervals", "nuisance", "p_values", "wilson_ends"]
+__all__ = ["discoveries", "exact_ends", "gap_intervals", "nuisance", "p_values", "wilson_ends"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
     >>> low.round(2).tolist(), high.round(2).tolist()        # all of 20 against none of 20: a gap of 0.5
     ([0.38, -0.5], [0.5, -0.38])
     """
-    tail = (1.0 - checked_share("level", level)) / 2.0
+    tail = (1.0 - between_0_and_1("level", level)) / 2.0
     low, high = np.empty(counts.cohorts.size), np.empty(counts.cohorts.size)
     for rows in cohort_blocks(counts):
         x, size = counts.visits[rows].astype(np.int64), counts.sizes[rows, None]
@@ -124,15 +124,8 @@ def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
     """
     from scipy.stats import false_discovery_control
 
-    chosen: npt.NDArray[np.bool_] = false_discovery_control(p, method="bh") <= checked_share("fdr", fdr)
+    chosen: npt.NDArray[np.bool_] = false_discovery_control(p, method="bh") <= between_0_and_1("fdr", fdr)
     return chosen
-
-
-def checked_share(name: str, value: float) -> float:
-    """Return a number strictly between 0 and 1, or refuse it by name."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < 1.0:
-        raise OptionError(f"{name} must lie strictly between 0 and 1, not {value!r}")
-    return float(value)
 
 
 def exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:

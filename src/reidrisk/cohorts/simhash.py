@@ -11,7 +11,7 @@ from reidrisk.cohorts.cityhash import cityhash64
 from reidrisk.cohorts.cityhash import reference as city_reference
 from reidrisk.cohorts.histories import DomainLists, domain_lists
 from reidrisk.engines.threads import ThreadsEngine
-from reidrisk.errors import OptionError
+from reidrisk.options import whole_up_to
 
 __all__ = ["BITS", "SCALE", "TWO_PI", "checked_bits", "reference", "signatures", "simhash"]
 
@@ -123,9 +123,7 @@ def reference(domains: list[str], bits: int = BITS) -> int:
 
 def checked_bits(bits: int, most: int = 64) -> int:
     """Return the number of bits, or refuse what is not a whole number from 1 to ``most``."""
-    if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not 1 <= bits <= most:
-        raise OptionError(f"bits must be a whole number from 1 to {most}, not {bits!r}")
-    return int(bits)
+    return whole_up_to("bits", bits, most)
 
 
 def _pieces(n: int) -> list[slice]:

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from reidrisk.cohorts.histories import domain_lists
 from reidrisk.cohorts.simhash import BITS, checked_bits, signatures
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.formats import existing_file
+from reidrisk.options import whole
 
 __all__ = ["MIN_DOMAINS", "SortingLSH", "as_hashes"]
 
@@ -125,8 +126,7 @@ class SortingLSH:
         [1, 1, 2]
         """
         bits = checked_bits(bits, _MOST_BITS)
-        if isinstance(min_size, bool) or not isinstance(min_size, int | np.integer) or min_size < 1:
-            raise OptionError(f"min_size must be a whole number of at least 1, not {min_size!r}")
+        min_size = whole("min_size", min_size)
         ordered = np.sort(as_hashes(hashes, bits))
         if ordered.size < min_size:
             raise DataError(f"{ordered.size:,} users cannot fill a cohort of {min_size:,}; lower min_size")
@@ -199,8 +199,7 @@ class SortingLSH:
         >>> table.cohort(["a.org", "b.org"]), table.cohort(["a.org", "b.org"], min_domains=2)
         (-1, 0)
         """
-        if isinstance(min_domains, bool) or not isinstance(min_domains, int | np.integer) or min_domains < 0:
-            raise OptionError(f"min_domains must be a whole number of at least 0, not {min_domains!r}")
+        min_domains = whole("min_domains", min_domains, least=0)
         lists = domain_lists(domains)
         hashes, counts = signatures(lists, self._bits)
         cohorts = np.where(counts >= min_domains, self.assign(hashes), -1)

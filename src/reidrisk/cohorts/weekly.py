@@ -12,7 +12,8 @@ import numpy.typing as npt
 from reidrisk.cohorts.histories import domain_lists
 from reidrisk.cohorts.simhash import BITS, signatures
 from reidrisk.cohorts.sorting_lsh import MIN_DOMAINS, SortingLSH
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
+from reidrisk.options import whole
 from reidrisk.traces import Traces
 
 __all__ = ["WeeklyCohorts", "weekly_cohorts"]
@@ -84,8 +85,7 @@ def weekly_cohorts(
     """
     if not len(histories):
         raise DataError("there is no week; give at least one")
-    if isinstance(min_domains, bool) or not isinstance(min_domains, int | np.integer) or min_domains < 0:
-        raise OptionError(f"min_domains must be a whole number of at least 0, not {min_domains!r}")
+    min_domains = whole("min_domains", min_domains, least=0)
     hashes: list[npt.NDArray[np.uint64]] = []
     known: list[npt.NDArray[np.bool_]] = []
     for number, week in enumerate(histories):

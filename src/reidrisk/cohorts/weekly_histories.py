@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.cohorts.histories import DomainLists
 from reidrisk.errors import OptionError
+from reidrisk.options import whole
 from reidrisk.streams import blocks, checked_seed, stream
 
 __all__ = ["weekly_histories"]
@@ -62,8 +63,7 @@ def weekly_histories(
     """
     web = (("n_interests", n_interests), ("sites_per_interest", sites_per_interest))
     for name, value in (("n", n), ("weeks", weeks), *web):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
+        whole(name, value)
     if not 0.0 <= habit <= 1.0 or not 0.0 < sites < 10_000.0:
         raise OptionError(f"habit lies in 0 to 1 and sites above 0, below 10,000; not {habit!r} and {sites!r}")
     seed = checked_seed(seed)

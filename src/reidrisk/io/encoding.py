@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError, OptionError
 from reidrisk.io.raw import RawTokens
+from reidrisk.options import whole
 from reidrisk.users import UserIds
 from reidrisk.vocabulary import Vocabulary
 
@@ -81,10 +82,8 @@ def refuse_repeated_users(name: str, users: UserIds | None) -> None:
 
 
 def _check_declared(n_tokens: int | None, vocabulary: Vocabulary | None) -> None:
-    if n_tokens is not None and (
-        isinstance(n_tokens, bool) or not isinstance(n_tokens, int | np.integer) or n_tokens < 1
-    ):
-        raise OptionError(f"n_tokens must be a whole number of at least 1, not {n_tokens!r}")
+    if n_tokens is not None:
+        whole("n_tokens", n_tokens)
     if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
         raise OptionError(f"vocabulary must be a Vocabulary, not a {type(vocabulary).__name__}; see read_vocabulary")
 

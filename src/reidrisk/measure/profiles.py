@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.pooled import as_traces
-from reidrisk.errors import OptionError
-from reidrisk.options import from_0_to_1, whole
+from reidrisk.options import between_0_and_1, from_0_to_1, whole, whole_up_to
 from reidrisk.results import Result
 from reidrisk.wording import in_words, people_in_words, range_in_words
 
@@ -117,10 +116,8 @@ def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float 
 
     records = as_traces(traces, "profile_anonymity")
     n = len(records)
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= n:
-        raise OptionError(f"k must be a whole number from 1 to the {n:,} users, not {k!r}")
-    if not 0.0 < level < 1.0:
-        raise OptionError(f"level must lie strictly between 0 and 1, not {level!r}")
+    k = whole_up_to("k", k, n, limit=f"the {n:,} users")
+    level = between_0_and_1("level", level)
     kept = build_profiles(records, threshold).kept
     _, place, counts = np.unique(kept, axis=0, return_inverse=True, return_counts=True)
     crowd = counts[place.reshape(-1)]

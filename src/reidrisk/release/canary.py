@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import OptionError
+from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import Plan, add_noise, overspent
@@ -147,8 +148,7 @@ def canary(
     """
     from reidrisk.privacy import gaussian_delta
 
-    if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 50:
-        raise OptionError(f"trials must be a whole number of at least 50, not {trials!r}")
+    trials = whole("trials", trials, least=50)
     if statement.simulation:
         seed = fresh_seed() if seed is None else checked_seed(seed)
     elif seed is not None:
@@ -171,24 +171,24 @@ def canary(
     drawn = plan if within_budget else _affordable(plan, mu)
     scores = {}
     for number, (name, counts) in enumerate((("out", without), ("in", added))):
-        noisy = noise(_Copies(counts, int(trials)), drawn, None if seed is None else (2 * seed + number) % 2**63)
+        noisy = noise(_Copies(counts, trials), drawn, None if seed is None else (2 * seed + number) % 2**63)
         scores[name] = {b.name: _score(noisy, without, added, b.name) for b in plan.blocks}
     total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
     blocks = {name: _verdict(scores["in"][name], scores["out"][name], promised) for name, promised in each.items()}
-    whole = _verdict(total["in"], total["out"], mu)
-    passed = whole["passed"] and all(b["passed"] for b in blocks.values()) and within_budget
+    overall = _verdict(total["in"], total["out"], mu)
+    passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget
     false_alarms, detections = _curve(total["in"], total["out"])
     return CanaryTest(
         epsilon=plan.epsilon,
         delta=plan.delta,
-        trials=int(trials),
+        trials=trials,
         promised=mu,
-        found=whole["found"],
-        low=whole["low"],
-        high=whole["high"],
-        area=whole["area"],
-        area_low=whole["area_low"],
-        area_high=whole["area_high"],
+        found=overall["found"],
+        low=overall["low"],
+        high=overall["high"],
+        area=overall["area"],
+        area_low=overall["area_low"],
+        area_high=overall["area_high"],
         area_promised=tradeoff_area(mu),
         delta_promised=delta,
         passed=bool(passed),
@@ -203,7 +203,7 @@ def canary(
             "The canary's set is the same in every epoch: nobody moves the counts further.",
             "Noise was drawn by the code that draws it for a release, not taken from the release itself.",
         ),
-        reading=_reading(bool(passed), within_budget, whole, mu),
+        reading=_reading(bool(passed), within_budget, overall, mu),
     )
 
 
@@ -298,10 +298,11 @@ def _curve(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
     return np.concatenate([[0.0], alarms]), np.concatenate([[0.0], detections])
 
 
-def _reading(passed: bool, within_budget: bool, whole: Mapping[str, Any], mu: float) -> str:
+def _reading(passed: bool, within_budget: bool, overall: Mapping[str, Any], mu: float) -> str:
     told = (
         "Shown one release with and one without a person, the best attacker picks the right one in "
-        f"{100 * whole['area']:.1f} of 100 tries ({100 * whole['area_low']:.1f} to {100 * whole['area_high']:.1f}; "
+        f"{100 * overall['area']:.1f} of 100 tries "
+        f"({100 * overall['area_low']:.1f} to {100 * overall['area_high']:.1f}; "
         f"blind guessing 50); the promised noise allows {100 * tradeoff_area(mu):.1f}."
     )
     if not within_budget:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from reidrisk.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.extras import require
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.options import whole
 from reidrisk.release.layout import read_arrays
 from reidrisk.release.mixture import TypeMixture
 from reidrisk.release.objective import Objective
@@ -120,8 +121,7 @@ def fit_mixture(
     """
     torch = require("torch", "release", "fitting a model")
     for name, number in (("n_types", n_types), ("n_epochs", n_epochs), ("steps", steps)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise OptionError(f"{name} must be a whole number of at least 1, not {number!r}")
+        whole(name, number)
     if not (math.isfinite(learning_rate) and learning_rate > 0.0):
         raise OptionError(f"learning_rate must be a finite number above 0, not {learning_rate!r}")
     if statistics.k > _MOST_SLOTS:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import FormatError, OptionError
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.options import whole
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts import Counts
 from reidrisk.release.statistics import Statistics
@@ -139,8 +140,7 @@ def read_published(
     statement : PrivacyStatement, optional
         What its authors state; that of the published release, :data:`PUBLISHED`, unless told.
     """
-    if not _is_whole(k, 1):
-        raise OptionError(f"k must be a whole number of at least 1, not {k!r}")
+    k = whole("k", k)
     pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)
     ids, labels = _taxonomy(taxonomy, [pairs, steps])
     place = {number: token for token, number in enumerate(ids)}

@@ -17,6 +17,7 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.metadata import KEY, to_json
 from reidrisk.io.sets import read_top_sets
 from reidrisk.io.writing import write_batches
+from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.streams import BLOCK, blocks, checked_seed, stream
 from reidrisk.traces import TopSets
@@ -57,7 +58,7 @@ def sample_users(model: TypeMixture, n: int, seed: int, threads: int | None = No
     >>> sets, sets.padded(seed=1).is_padded
     (TopSets(5 users x 2 epochs x 2 tokens of 4), True)
     """
-    n = _whole(n)
+    n = whole("n", n, unit="users")
     tokens = _draw(model, _steps(model), 0, n, checked_seed(seed), n_threads(threads))
     tokens.flags.writeable = False
     return TopSets(tokens, model.n_tokens, vocabulary=model.vocabulary)
@@ -91,7 +92,7 @@ def write_users(
     list of Path
         The files.
     """
-    n, seed, workers = _whole(n), checked_seed(seed), n_threads(threads)
+    n, seed, workers = whole("n", n, unit="users"), checked_seed(seed), n_threads(threads)
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so users drawn from it are not written")
     folder = Path(folder)
@@ -142,12 +143,6 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
         start += len(part)
     tokens.flags.writeable = False
     return TopSets(tokens, parts[0].n_tokens, np.arange(len(tokens)), parts[0].vocabulary), statement
-
-
-def _whole(n: int) -> int:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise OptionError(f"n must be a whole number of users, at least 1, not {n!r}")
-    return int(n)
 
 
 def _steps(model: TypeMixture) -> npt.NDArray[np.float64]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import OptionError
+from reidrisk.options import whole
 from reidrisk.release.mixture import MixtureStatistics, TypeMixture
 from reidrisk.release.statistics import Statistics, exact_statistics
 from reidrisk.release.validate import MODEL, check_same_tokens
@@ -133,8 +134,7 @@ def internal_validation(
     """
     check_same_tokens(model, statistics)
     check_same_tokens(model, top_sets)
-    if trials < 0:
-        raise OptionError(f"trials must be at least 0, not {trials}")
+    trials = whole("trials", trials, least=0)
     seed, say = checked_seed(seed), progress or (lambda stage, share: None)
     say("counting real users", 0.0)
     real = (top_sets if top_sets.is_padded else top_sets.padded(seed)).epochs(min(top_sets.n_epochs, model.n_epochs))

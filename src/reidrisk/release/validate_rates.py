@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.errors import DataError, OptionError
+from reidrisk.options import whole
 from reidrisk.results import Result, Risk
 from reidrisk.streams import checked_seed
 from reidrisk.traces import TopSets, Traces
@@ -109,8 +110,7 @@ def compare_rates(
     """
     if trials < 1 or queries < 1:
         raise OptionError(f"at least 1 trial and 1 query are needed, not {trials} and {queries}")
-    if bayes_users < 0:
-        raise OptionError(f"bayes_users must be at least 0, not {bayes_users}")
+    bayes_users = whole("bayes_users", bayes_users, least=0)
     seed, say = checked_seed(seed), progress or (lambda stage, share: None)
     counts = tuple(epochs) if epochs is not None else (real.n_epochs,)
     found: dict[tuple[str, int], dict[str, list[Risk]]] = {}
