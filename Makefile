@@ -36,7 +36,7 @@ studies: $(VENV)/.studies ## Run the published experiments again, smaller, into 
 	  jha-bayes jha-calibration jha-improvements jha-limits --out studies-out
 	$(BIN)/reidrisk study run floc-thresholds floc-chrome floc-weeks floc-private --out studies-out
 	$(BIN)/reidrisk study run dick-fig1 dick-fig3 dick-fig5 dick-fig6 dick-fig8 --out studies-out
-	$(BIN)/reidrisk study run galozy-fig1 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 --out studies-out
+	$(BIN)/reidrisk study run galozy-fig1 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 galozy-weights --out studies-out
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

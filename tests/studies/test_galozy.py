@@ -16,6 +16,7 @@ from reidrisk.studies.galozy_claims import noise_range
 from reidrisk.studies.galozy_figures import figure_1, figure_6, figure_7
 from reidrisk.studies.galozy_people import Size
 from reidrisk.studies.galozy_surfaces import COUNTS, LAPLACE, SVD, counts_of, harmless_variance, noisy_counts, surfaces
+from reidrisk.studies.galozy_weights import weights_compared
 from reidrisk.studies.writing import as_csv, as_markdown
 
 TINY = Size(runs=10, steps=400, printed=2, finer=2, on_counts=2, ranks=2, cells=2)
@@ -50,13 +51,20 @@ def results(tmp_path_factory):
             "galozy-fig7": figure_7(TINY, 24, 0, quiet),
             "galozy-fig10": galozy.tradeoffs(10, galozy_people.fitbit, TINY, 24, 0, quiet),
             "galozy-fig11": figure_11(TINY, 24, 0, quiet),
+            "galozy-weights": weights_compared(TINY, 24, 0, quiet),
         }
 
 
 def test_every_figure_is_there_and_at_the_published_size_too():
     names = [name for name in studies.STUDIES if name.startswith("galozy")]
-    assert {name.removesuffix("-full") for name in names} == {f"galozy-fig{n}" for n in FIGURES}
-    assert {name for name in names if name.endswith("-full")} == {f"galozy-fig{n}-full" for n in (1, 8, 9, 10, 11)}
+    assert {name.removesuffix("-full") for name in names} == {
+        "galozy-weights",
+        *(f"galozy-fig{n}" for n in FIGURES),
+    }
+    assert {name for name in names if name.endswith("-full")} == {
+        "galozy-weights-full",
+        *(f"galozy-fig{n}-full" for n in (1, 8, 9, 10, 11)),
+    }
     full = galozy_people.FULL
     assert (full.runs, full.steps, len(full.printed_amounts(3.0)), full.ranks_of(41)) == (
         500,
@@ -85,7 +93,7 @@ def test_results_have_rows_reasons_and_a_stand_in_says_so(results):
 
 def test_charts_can_be_drawn(results, tmp_path):
     pytest.importorskip("vl_convert", reason="needs the extra report")
-    for name, panels in (("galozy-fig7", 3), ("galozy-fig10", 3)):
+    for name, panels in (("galozy-fig7", 3), ("galozy-fig10", 3), ("galozy-weights", 3)):
         assert len(results[name].chart().to_dict(validate=False)["concat"]) == panels
     _, picture, _ = studies.write(results["galozy-fig6"], tmp_path)
     assert picture.read_bytes()[:4] == b"\x89PNG"

@@ -1,4 +1,4 @@
-"""galozy, figures 8 to 10: regret against de-anonymisation, data set by data set."""
+"""galozy: the list of its studies, and figures 8 to 10, regret against de-anonymisation, data set by data set."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from reidrisk.studies.galozy_people import casas as _casas
 from reidrisk.studies.galozy_people import endomondo as _endomondo
 from reidrisk.studies.galozy_people import fitbit as _fitbit
 from reidrisk.studies.galozy_surfaces import surfaces
+from reidrisk.studies.galozy_weights import weights_compared
 from reidrisk.studies.study import Progress, Row, Study, StudyResult
 
 __all__ = ["ALL", "tradeoffs"]
@@ -114,34 +115,42 @@ def _assumptions(size: Size, surface: Tradeoff) -> tuple[str, ...]:
     )
 
 
-_TRADEOFFS = (
-    (8, _casas, HOMES, "CASAS stand-in: de-anonymisation against regret", 60.0, 2700.0),
-    (9, _endomondo, SPORTSPEOPLE, "Endomondo stand-in: de-anonymisation against regret", 80.0, 3600.0),
-    (10, _fitbit, WEARERS, "Fitbit: de-anonymisation against regret", 20.0, 500.0),
+_TRADEOFF = "de-anonymisation against regret"
+_KINDS: tuple[tuple[str, str, Callable[..., StudyResult], int, str, float, float], ...] = (
+    ("fig1", "Figure 1", figure_1, HOMES, "Hard and easy rewards: regret over time", 10.0, 40.0),
+    ("fig6", "Figure 6", figure_6, HOMES, "Transitions of one user", 2.0, 0.0),
+    ("fig7", "Figure 7", figure_7, SPORTSPEOPLE, "Clusters of users, and scores of their number", 15.0, 0.0),
+    ("fig8", "Figure 8", partial(tradeoffs, 8, _casas), HOMES, f"CASAS stand-in: {_TRADEOFF}", 60.0, 2700.0),
+    (
+        "fig9",
+        "Figure 9",
+        partial(tradeoffs, 9, _endomondo),
+        SPORTSPEOPLE,
+        f"Endomondo stand-in: {_TRADEOFF}",
+        80.0,
+        3600.0,
+    ),
+    ("fig10", "Figure 10", partial(tradeoffs, 10, _fitbit), WEARERS, f"Fitbit: {_TRADEOFF}", 20.0, 500.0),
+    ("fig11", "Figure 11", figure_11, SPORTSPEOPLE, "ADS and de-anonymisation against noise", 20.0, 300.0),
+    ("weights", "Section 6.2", weights_compared, SPORTSPEOPLE, "Weights of the noise", 45.0, 900.0),
 )
-_OTHERS = (
-    (1, figure_1, HOMES, "Hard and easy rewards: regret over time", 10.0, 40.0),
-    (6, figure_6, HOMES, "Transitions of one user", 2.0, 0.0),
-    (7, figure_7, SPORTSPEOPLE, "Clusters of users, and scores of their number", 15.0, 0.0),
-    (11, figure_11, SPORTSPEOPLE, "ADS and de-anonymisation against noise", 20.0, 300.0),
-)
+"""Name, place in the paper, function, users, title, and seconds on two cores: small, and at the published size."""
 
 
 def _studies() -> tuple[Study, ...]:
-    found: list[Study] = []
-    for figure, run, users, title, short, long in _OTHERS:
-        for size, ending, seconds in ((SMALL, "", short), (FULL, "-full", long)):
-            if seconds:
-                told = title + ", published size" * (size is FULL)
-                name, reference = f"galozy-fig{figure}{ending}", f"galozy, Figure {figure}"
-                found.append(SharingStudy(name, told, reference, users, (seconds, 0.0), partial(run, size)))
-    for figure, draw, users, title, short, long in _TRADEOFFS:
-        for size, ending, seconds in ((SMALL, "", short), (FULL, "-full", long)):
-            told = title + ", published size" * (size is FULL)
-            name, reference = f"galozy-fig{figure}{ending}", f"galozy, Figure {figure}"
-            run = partial(tradeoffs, figure, draw, size)
-            found.append(SharingStudy(name, told, reference, users, (seconds, 0.0), run))
-    return tuple(sorted(found, key=lambda s: (int(s.name.split("fig")[1].split("-")[0]), s.name)))
+    return tuple(
+        SharingStudy(
+            f"galozy-{name}{'-full' * (size is FULL)}",
+            title + ", published size" * (size is FULL),
+            f"galozy, {reference}",
+            users,
+            (seconds, 0.0),
+            partial(run, size),
+        )
+        for name, reference, run, users, title, short, long in _KINDS
+        for size, seconds in ((SMALL, short), (FULL, long))
+        if seconds
+    )
 
 
 ALL = _studies()
