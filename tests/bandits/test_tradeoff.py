@@ -146,3 +146,12 @@ def test_equal_profiles_are_told():
     for users, told in ((USERS, False), (alike, True)):
         found = bandits.tradeoff(users, ["own"], [0.0], **SMALL, likelihood=False)
         assert any("2 users share their profile" in line for line in found.assumptions) == told
+
+
+def test_cells_without_noise_are_told_where_the_weights_leave_some():
+    users = bandits.clustered_users(12, n_states=12, n_clusters=3)
+    bare = int((bandits.cell_weights(users.records) == 0).sum())
+    assert bare > 0
+    for weights, told in (("inverse entropy", True), ("uniform", False)):
+        found = bandits.tradeoff(users, ["own"], [0.1], n_aux=8, runs=4, steps=20, weights=weights)
+        assert any(f"{bare} of 144 cells get no noise" in line for line in found.assumptions) == told

@@ -155,6 +155,7 @@ def tradeoff(
         assumptions=(
             behaviour.origin,
             *_equals(behaviour),
+            *(_bare(cells, weights) if noise == "laplace" else ()),
             f"Noise is drawn {releases} time{'s' * (releases > 1)} at each point; intervals take the draws as given.",
             *marked[0].regret.assumptions,
             *marked[0].risk.assumptions,
@@ -170,6 +171,18 @@ def _equals(behaviour: Behaviour) -> tuple[str, ...]:
     if not alike:
         return ()
     return (f"{alike:,} users share their profile with others: who is grouped with whom follows their order.",)
+
+
+def _bare(cells: Floats, weights: str) -> tuple[str, ...]:
+    """Say how many cells the weights leave without noise: an attacker who knows that reads them."""
+    bare = int((cells == 0).sum())
+    if not bare:
+        return ()
+    return (
+        f"{bare:,} of {cells.size:,} cells get no noise, whatever its amount: their values round to one number, so the "
+        f"weights '{weights}' are 0 there. The attacker who knows the mechanism reads them; weights 'uniform' leave "
+        "none.",
+    )
 
 
 def _topping(noise: str, amounts: Sequence[float], weights: str) -> list[Step]:
