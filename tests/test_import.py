@@ -60,3 +60,10 @@ main(["demo", "--users", "50", "--epochs", "1", "--out", {str(tmp_path / "r.html
 def test_help_is_quick_and_a_menu_of_jobs():
     done = python(f"import sys; from reidrisk.cli.app import app; print([m for m in {HEAVY[:6]} if m in sys.modules])")
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_the_package_runs_as_the_command_does():
+    from reidrisk import __version__
+
+    said = subprocess.run([sys.executable, "-m", "reidrisk", "--version"], capture_output=True, text=True, timeout=120)
+    assert said.stdout.split() == ["reidrisk", __version__]
