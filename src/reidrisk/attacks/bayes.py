@@ -19,6 +19,7 @@ from reidrisk.attacks import bayes_calibration as calibration
 from reidrisk.attacks import bayes_kernel as kernel
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.bayes_counts import Counts, Ladder, count, one_table, widened
+from reidrisk.attacks.bayes_layout import lay_out
 from reidrisk.attacks.bayes_learnt import Learnt
 from reidrisk.attacks.bayes_prior import Prior
 from reidrisk.attacks.pooled import Pooled, gathered
@@ -162,7 +163,7 @@ class ProfileBayes(Attack[Records]):
 
     def _look_at(self, counts: Counts, alone: Ints) -> None:
         """Look at these targets."""
-        self._counts, self._alone, self._layout = counts, alone, kernel.lay_out(counts)
+        self._counts, self._alone, self._layout = counts, alone, lay_out(counts)
         self._asked: tuple[Records, Counts, Ints] | None = None
 
     def link(self, queries: Records, probability: bool = False) -> Links:

@@ -1,4 +1,4 @@
-"""Scores of ProfileBayes for many pairs: targets laid out by token, in blocks that stay in the cache.
+"""Scores of ProfileBayes for many pairs, over targets as :mod:`reidrisk.attacks.bayes_layout` lays them out.
 
 For each kind of user the score is a sum over tokens. Most tokens are in neither record, so it is built as
 
@@ -10,80 +10,27 @@ where only the last is done pair by pair. All sums are sums of integers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
-from reidrisk.attacks.bayes_counts import Counts
 from reidrisk.search.weights import GRID
 
 __all__ = [
     "LOWEST",
     "UNIT",
-    "Layout",
     "all_rows",
     "holdings",
-    "lay_out",
     "link_rows",
     "log_evidence",
     "pair_scores",
 ]
 
-Ints = npt.NDArray[np.int64]
-
-BLOCK = 4_096  # targets whose sums are built together: some 100 KiB for three kinds
 UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 FAR = 26.0  # exp(-26) is less than one step of the fixed point
-_STARTS = 50_000_000  # entries of the table of starts, at most
 
 LOWEST = np.iinfo(np.int64).min
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Targets by block and token: ``member[start[b, o]:start[b, o + 1]]`` are the places in block b of those with o."""
-
-    start: Ints
-    member: npt.NDArray[np.int32]
-    times: npt.NDArray[np.uint8]
-    columns: npt.NDArray[Any]
-    block: int
-
-
-def lay_out(targets: Counts) -> Layout:
-    """Lay the targets out by token."""
-    n, width = len(targets), targets.n_tokens
-    block = max(BLOCK, -(-n // max(_STARTS // (width + 1), 1)))
-    start = np.zeros((-(-n // block), width + 1), dtype=np.int64)
-    member = np.empty(len(targets.token), dtype=np.int32)
-    times = np.empty(len(targets.token), dtype=np.uint8)
-    _lay_out(targets.start, targets.token, targets.count, block, start, member, times)
-    return Layout(start, member, times, np.ascontiguousarray(targets.epochs.T), block)
-
-
-@numba.njit(nogil=True, cache=True)
-def _lay_out(
-    row: Any, token: Any, count: Any, block: Any, start: Any, member: Any, times: Any
-) -> None:  # pragma: no cover - compiled
-    n = len(row) - 1
-    for b in range(len(start)):
-        first, last = b * block, min((b + 1) * block, n)
-        at = start[b]
-        at[0] = row[first]
-        for place in range(row[first], row[last]):
-            at[token[place] + 1] += 1
-        for o in range(1, len(at)):
-            at[o] += at[o - 1]
-        free = at[:-1].copy()
-        for i in range(first, last):
-            for place in range(row[i], row[i + 1]):
-                where = free[token[place]]
-                free[token[place]] += 1
-                member[where] = i - first
-                times[where] = count[place]
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
