@@ -22,6 +22,7 @@ from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import Plan, add_noise, overspent
 from reidrisk.release.sensitivity import measured_blocks
+from reidrisk.release.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
 from reidrisk.results import Result
 from reidrisk.streams import checked_seed, fresh_seed
 from reidrisk.traces import TopSets
@@ -32,11 +33,7 @@ Floats = npt.NDArray[np.float64]
 Mechanism = Callable[[Counts, Plan, int | None], Counts]
 """Adds the noise of a plan to counts, as :func:`reidrisk.release.mechanism.add_noise` does."""
 
-ALARM = 1e-4
-"""Probability that noise as promised is found too small."""
-
 _BYSTANDERS = 3
-_POINTS = 101
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,24 +84,6 @@ class CanaryTest(Result):
     baseline: float = 0.5
     assumptions: tuple[str, ...] = ()
     reading: str = ""
-
-
-def tradeoff(false_alarms: npt.ArrayLike, mu: float) -> Floats:
-    r"""Return the best rate of detections at each rate of false alarms, :math:`\Phi(\Phi^{-1}(\alpha) + \mu)`.
-
-    The trade-off function of the Gaussian mechanism (Dong, Roth and Su 2022), of which dick, Proposition 4 is the
-    translation to epsilon and delta; :math:`\mu` is sensitivity over noise.
-
-    Examples
-    --------
-    >>> tradeoff([0.0, 0.5, 1.0], mu=0.0).tolist()
-    [0.0, 0.5, 1.0]
-    >>> bool(tradeoff(0.05, mu=1.0) > 0.25)
-    True
-    """
-    from scipy.special import ndtr, ndtri
-
-    return np.asarray(ndtr(ndtri(np.asarray(false_alarms, dtype=np.float64)) + mu))
 
 
 def canary(
@@ -174,10 +153,10 @@ def canary(
         noisy = noise(_Copies(counts, trials), drawn, None if seed is None else (2 * seed + number) % 2**63)
         scores[name] = {b.name: _score(noisy, without, added, b.name) for b in plan.blocks}
     total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
-    blocks = {name: _verdict(scores["in"][name], scores["out"][name], promised) for name, promised in each.items()}
-    overall = _verdict(total["in"], total["out"], mu)
+    blocks = {name: verdict(scores["in"][name], scores["out"][name], promised) for name, promised in each.items()}
+    overall = verdict(total["in"], total["out"], mu)
     passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget
-    false_alarms, detections = _curve(total["in"], total["out"])
+    false_alarms, detections = curve(total["in"], total["out"])
     return CanaryTest(
         epsilon=plan.epsilon,
         delta=plan.delta,
@@ -205,13 +184,6 @@ def canary(
         ),
         reading=_reading(bool(passed), within_budget, overall, mu),
     )
-
-
-def tradeoff_area(mu: float) -> float:
-    r"""Return the area under the trade-off curve, :math:`\Phi(\mu / \sqrt2)`."""
-    from scipy.special import ndtr
-
-    return float(ndtr(mu / math.sqrt(2.0)))
 
 
 class _Copies(Counts):
@@ -258,44 +230,6 @@ def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
     start = without.flat(name).astype(np.float64)
     step = added.flat(name) - start
     return np.asarray((noisy.tables[name] - start) @ step)
-
-
-def _verdict(inside: Floats, outside: Floats, promised: float) -> dict[str, Any]:
-    """Compare the area under the curve with the promised one; its variance is DeLong's."""
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
-    n = len(inside)
-    ranks = rankdata(np.concatenate([inside, outside]))
-    above = (ranks[:n] - rankdata(inside)) / n  # share of releases without that lie below each release with
-    below = 1.0 - (ranks[n:] - rankdata(outside)) / n
-    area = float(above.mean())
-    error = math.sqrt((above.var(ddof=1) + below.var(ddof=1)) / n)
-
-    def mu(at: float) -> float:
-        return math.sqrt(2.0) * float(ndtri(min(max(at, 0.5 / n), 1.0 - 0.5 / n)))
-
-    passed = area + float(ndtri(ALARM)) * error <= tradeoff_area(promised)
-    ends = area - 1.96 * error, area + 1.96 * error
-    return {
-        "promised": promised,
-        "found": mu(area),
-        "low": mu(ends[0]),
-        "high": mu(ends[1]),
-        "area": area,
-        "area_low": ends[0],
-        "area_high": ends[1],
-        "passed": bool(passed),
-    }
-
-
-def _curve(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
-    """Return rates of false alarms and of detections over all thresholds, at most :data:`_POINTS` of them."""
-    thresholds = np.quantile(np.concatenate([inside, outside]), np.linspace(0.0, 1.0, _POINTS)[::-1])
-    alarms, detections = (
-        1.0 - np.searchsorted(np.sort(values), thresholds, side="left") / len(values) for values in (outside, inside)
-    )
-    return np.concatenate([[0.0], alarms]), np.concatenate([[0.0], detections])
 
 
 def _reading(passed: bool, within_budget: bool, overall: Mapping[str, Any], mu: float) -> str:
