@@ -7,12 +7,10 @@ owns its queries, so results do not depend on the number of threads.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +18,7 @@ from reidrisk.engines.threads import n_threads
 from reidrisk.errors import OptionError
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens, unsigned
+from reidrisk.search.scan_kernels import UNIT, best_rows, candidate_rows, posterior_sums
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
 __all__ = ["best", "candidates", "posterior"]
@@ -28,7 +27,6 @@ Progress = Callable[[float], None]
 
 _BLOCK = 4_096  # targets; their scores (16 KiB) and one column of tokens (8 KiB) fit the first-level cache
 _QUERIES = 64  # queries handed to a thread at a time, at least
-_UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 
 
 def best(
@@ -54,8 +52,8 @@ def best(
     found = Best(np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64))
 
     def work(part: slice) -> None:
-        _best(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
-              found.score[part], found.n_ties[part], found.target[part], _BLOCK)  # fmt: skip
+        best_rows(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
+                  found.score[part], found.n_ties[part], found.target[part], _BLOCK)  # fmt: skip
 
     _over_queries(index, q, work, threads, progress)
     return found
@@ -90,11 +88,11 @@ def posterior(
     total = np.empty(len(queries), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _posterior(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
-                   best_score[part], 1.0 / weights.per_nat, total[part], _BLOCK)  # fmt: skip
+        posterior_sums(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
+                       best_score[part], 1.0 / weights.per_nat, total[part], _BLOCK)  # fmt: skip
 
     _over_queries(index, len(queries), work, threads, progress)
-    return np.asarray(_UNIT / total)
+    return np.asarray(UNIT / total)
 
 
 def candidates(
@@ -119,8 +117,8 @@ def candidates(
     score = np.empty((len(queries), k), dtype=np.int64)
 
     def work(part: slice) -> None:
-        _candidates(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
-                    rows[part], score[part], _BLOCK)  # fmt: skip
+        candidate_rows(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
+                       rows[part], score[part], _BLOCK)  # fmt: skip
 
     _over_queries(index, len(queries), work, threads, None)
     return rows, score
@@ -167,146 +165,3 @@ def _over_queries(
         for done, _ in enumerate(pool.map(work, parts), start=1):
             if progress is not None:
                 progress(done / len(parts))
-
-
-@numba.njit(cache=True, nogil=True)
-def _block_scores(
-    table: Any,
-    missing: Any,
-    gaps: Any,
-    tokens: Any,
-    gain: Any,
-    mismatch: Any,
-    pairs: Any,
-    start: Any,
-    stop: Any,
-    scores: Any,
-) -> None:  # pragma: no cover
-    """Fill scores[: stop - start] with the scores of one query against targets start .. stop."""
-    size = stop - start
-    if pairs.shape[0] > 0:
-        scores[:size] = 0
-        width = pairs.shape[1]
-        for s in range(tokens.shape[0]):
-            if tokens[s] == missing:
-                continue
-            worth = pairs[s if pairs.shape[0] > 1 else 0, tokens[s]]
-            column = table[s, start:stop]
-            for j in range(size):
-                scores[j] += worth[min(column[j], width)]
-        return
-    constant = gain[0] * 0
-    if not gaps:
-        for s in range(tokens.shape[0]):
-            constant += mismatch[s]
-    for j in range(size):
-        scores[j] = constant
-    for s in range(tokens.shape[0]):
-        token, reward = tokens[s], gain[s]
-        column = table[s, start:stop]
-        if reward != 0:
-            for j in range(size):
-                scores[j] += reward * (column[j] == token)
-        if gaps and mismatch[s] != 0:
-            penalty = mismatch[s]
-            for j in range(size):
-                scores[j] += penalty * (column[j] != missing)
-
-
-@numba.njit(cache=True, nogil=True)
-def _best(
-    table: Any,
-    missing: Any,
-    gaps: Any,
-    tokens: Any,
-    gain: Any,
-    mismatch: Any,
-    pairs: Any,
-    best: Any,
-    ties: Any,
-    first: Any,
-    block: Any,
-) -> None:  # pragma: no cover
-    n = table.shape[1]
-    scores = np.empty(block, dtype=gain.dtype)
-    for i in range(tokens.shape[0]):
-        top, count, where = np.int64(0), np.int64(0), np.int64(-1)
-        for start in range(0, n, block):
-            stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
-            here = scores[0]
-            for j in range(stop - start):
-                here = max(here, scores[j])
-            if where < 0 or here >= top:
-                equal = 0
-                for j in range(stop - start):
-                    equal += scores[j] == here
-                if where < 0 or here > top:
-                    top, count, where = np.int64(here), np.int64(0), np.int64(-1)
-                count += equal
-                if where < 0:
-                    j = 0
-                    while scores[j] != here:
-                        j += 1
-                    where = np.int64(start + j)
-        best[i], ties[i], first[i] = top, count, where
-
-
-@numba.njit(cache=True, nogil=True)
-def _posterior(
-    table: Any,
-    missing: Any,
-    gaps: Any,
-    tokens: Any,
-    gain: Any,
-    mismatch: Any,
-    pairs: Any,
-    best: Any,
-    nats: Any,
-    total: Any,
-    block: Any,
-) -> None:  # pragma: no cover
-    n = table.shape[1]
-    scores = np.empty(block, dtype=gain.dtype)
-    for i in range(tokens.shape[0]):
-        weight = np.int64(0)
-        for start in range(0, n, block):
-            stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
-            for j in range(stop - start):
-                below = (best[i] - scores[j]) * nats
-                if below < 26.0:  # exp(-26) is less than one step of the fixed point
-                    weight += np.int64(math.exp(-below) * _UNIT + 0.5)
-        total[i] = weight
-
-
-@numba.njit(cache=True, nogil=True)
-def _candidates(
-    table: Any,
-    missing: Any,
-    gaps: Any,
-    tokens: Any,
-    gain: Any,
-    mismatch: Any,
-    pairs: Any,
-    rows: Any,
-    score: Any,
-    block: Any,
-) -> None:  # pragma: no cover
-    n, k = table.shape[1], rows.shape[1]
-    scores = np.empty(block, dtype=gain.dtype)
-    for i in range(tokens.shape[0]):
-        filled = 0
-        for start in range(0, n, block):
-            stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
-            for j in range(stop - start):
-                value = scores[j]
-                if filled == k and value <= score[i, k - 1]:
-                    continue
-                place = filled if filled < k else k - 1
-                while place > 0 and score[i, place - 1] < value:
-                    score[i, place], rows[i, place] = score[i, place - 1], rows[i, place - 1]
-                    place -= 1
-                score[i, place], rows[i, place] = value, start + j
-                filled = min(filled + 1, k)

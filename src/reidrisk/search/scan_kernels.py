@@ -1,0 +1,125 @@
+"""The compiled loops of the blocked scan: the scores of a block of targets, and what is kept of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+
+__all__ = ["UNIT", "best_rows", "candidate_rows", "posterior_sums"]
+
+UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
+
+
+@numba.njit(cache=True, nogil=True)
+def _block_scores(
+    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
+    start: Any, stop: Any, scores: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill scores[: stop - start] with the scores of one query against targets start .. stop."""
+    size = stop - start
+    if pairs.shape[0] > 0:
+        scores[:size] = 0
+        width = pairs.shape[1]
+        for s in range(tokens.shape[0]):
+            if tokens[s] == missing:
+                continue
+            worth = pairs[s if pairs.shape[0] > 1 else 0, tokens[s]]
+            column = table[s, start:stop]
+            for j in range(size):
+                scores[j] += worth[min(column[j], width)]
+        return
+    constant = gain[0] * 0
+    if not gaps:
+        for s in range(tokens.shape[0]):
+            constant += mismatch[s]
+    for j in range(size):
+        scores[j] = constant
+    for s in range(tokens.shape[0]):
+        token, reward = tokens[s], gain[s]
+        column = table[s, start:stop]
+        if reward != 0:
+            for j in range(size):
+                scores[j] += reward * (column[j] == token)
+        if gaps and mismatch[s] != 0:
+            penalty = mismatch[s]
+            for j in range(size):
+                scores[j] += penalty * (column[j] != missing)
+
+
+@numba.njit(cache=True, nogil=True)
+def best_rows(
+    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
+    best: Any, ties: Any, first: Any, block: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill in the best score of each query, how many targets share it, and the first of them."""
+    n = table.shape[1]
+    scores = np.empty(block, dtype=gain.dtype)
+    for i in range(tokens.shape[0]):
+        top, count, where = np.int64(0), np.int64(0), np.int64(-1)
+        for start in range(0, n, block):
+            stop = min(start + block, n)
+            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
+            here = scores[0]
+            for j in range(stop - start):
+                here = max(here, scores[j])
+            if where < 0 or here >= top:
+                equal = 0
+                for j in range(stop - start):
+                    equal += scores[j] == here
+                if where < 0 or here > top:
+                    top, count, where = np.int64(here), np.int64(0), np.int64(-1)
+                count += equal
+                if where < 0:
+                    j = 0
+                    while scores[j] != here:
+                        j += 1
+                    where = np.int64(start + j)
+        best[i], ties[i], first[i] = top, count, where
+
+
+@numba.njit(cache=True, nogil=True)
+def posterior_sums(
+    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
+    best: Any, nats: Any, total: Any, block: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill in, for each query, the sum over targets of exp((score - best) * nats) in fixed point."""
+    n = table.shape[1]
+    scores = np.empty(block, dtype=gain.dtype)
+    for i in range(tokens.shape[0]):
+        weight = np.int64(0)
+        for start in range(0, n, block):
+            stop = min(start + block, n)
+            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
+            for j in range(stop - start):
+                below = (best[i] - scores[j]) * nats
+                if below < 26.0:  # exp(-26) is less than one step of the fixed point
+                    weight += np.int64(math.exp(-below) * UNIT + 0.5)
+        total[i] = weight
+
+
+@numba.njit(cache=True, nogil=True)
+def candidate_rows(
+    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
+    rows: Any, score: Any, block: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill in the best targets of each query and their scores, best first, lower row first among equals."""
+    n, k = table.shape[1], rows.shape[1]
+    scores = np.empty(block, dtype=gain.dtype)
+    for i in range(tokens.shape[0]):
+        filled = 0
+        for start in range(0, n, block):
+            stop = min(start + block, n)
+            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
+            for j in range(stop - start):
+                value = scores[j]
+                if filled == k and value <= score[i, k - 1]:
+                    continue
+                place = filled if filled < k else k - 1
+                while place > 0 and score[i, place - 1] < value:
+                    score[i, place], rows[i, place] = score[i, place - 1], rows[i, place - 1]
+                    place -= 1
+                score[i, place], rows[i, place] = value, start + j
+                filled = min(filled + 1, k)
