@@ -16,7 +16,7 @@ from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
 from reidrisk.errors import DataError, OptionError
 from reidrisk.traces import Traces
 
-__all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among"]
+__all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among", "check_comparable", "check_k"]
 
 _SCORES = 2_000_000  # scores held at once where every target of a group is weighed
 
@@ -96,6 +96,11 @@ class Attack(ABC, Generic[Records]):
         among equals the one that stands first there comes first.
         """
 
+    def _refuse_unfitted(self, learnt: str) -> None:
+        """Refuse to answer before ``fit``, which is what sets the attribute ``learnt``."""
+        if not hasattr(self, learnt):
+            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+
     def _rows(self, target_index: npt.NDArray[np.int64], n_queries: int, n_targets: int) -> npt.NDArray[np.int64]:
         """Check that there is one existing target row for each query."""
         rows = np.asarray(target_index)
@@ -109,6 +114,22 @@ class Attack(ABC, Generic[Records]):
         """Check the target rows to which an attack is narrowed: at least one, and each an existing one."""
         found = _row_numbers(rows)
         return self._rows(found, len(found), n_targets)
+
+
+def check_k(k: int, n_targets: int) -> None:
+    """Refuse to give no candidate, or more of them than there are targets."""
+    if not 1 <= k <= n_targets:
+        raise OptionError(f"cannot give {k} candidates of {n_targets} targets; choose from 1 to that number")
+
+
+def check_comparable(targets: Any, queries: Any, epochs: tuple[int, int]) -> None:
+    """Refuse tables over different vocabularies, or whose observers saw different numbers of epochs."""
+    tokens = targets.n_tokens, queries.n_tokens
+    for what, (a, b) in (("epochs", epochs), ("tokens in the vocabulary", tokens)):
+        if a != b:
+            raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
+    if targets.vocabulary and queries.vocabulary and targets.vocabulary != queries.vocabulary:
+        raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
 
 
 def _row_numbers(rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -245,19 +266,10 @@ class PositionalAttack(Attack[Observed]):
         return self._indices[asking], asked, _weights_of(self.weights_, self._columns(asking), asking)
 
     def _check(self, queries: Any) -> None:
-        fitted: Any = getattr(self, "_targets", None)
-        if fitted is None:
-            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        self._refuse_unfitted("_targets")
         if not isinstance(queries, Traces | Pooled):
             raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
-        for what, a, b in (
-            ("epochs", self._n_epochs, queries.n_epochs),
-            ("tokens in the vocabulary", fitted.n_tokens, queries.n_tokens),
-        ):
-            if a != b:
-                raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
-        if fitted.vocabulary and queries.vocabulary and fitted.vocabulary != queries.vocabulary:
-            raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
+        check_comparable(self._targets, queries, (self._n_epochs, queries.n_epochs))
 
 
 def _weights_of(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from reidrisk.attacks import bayes_calibration as calibration
 from reidrisk.attacks import bayes_kernel as kernel
-from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.base import Attack, Links, check_comparable, check_k
 from reidrisk.attacks.bayes_counts import Counts, Ladder, count, one_table, widened
 from reidrisk.attacks.bayes_layout import lay_out
 from reidrisk.attacks.bayes_learnt import Learnt
@@ -173,11 +173,11 @@ class ProfileBayes(Attack[Records]):
         temperature = self._temperature() if wanted else math.inf
         nats = 1.0 / (GRID * temperature)
         best, ties, first, total = (np.zeros(len(asked), dtype=np.int64) for _ in range(4))
-        for rung, rows in _by_rung(asked):
+        for rung, rows in asked.by_rung():
             fixed = self._fixed(rung)
 
             def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
-                kernel.link_rows(*fixed, *_arrays(asked), alone, *self._evidence_tables(), part, nats,
+                kernel.link_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, nats,
                                  best, ties, first, total)  # fmt: skip
 
             self._parallel(work, rows)
@@ -194,7 +194,7 @@ class ProfileBayes(Attack[Records]):
         asked, alone = self._prepare(queries)
         rows = self._rows(target_index, len(asked), len(self._counts)).astype(np.int64)
         out = np.empty(len(asked), dtype=np.int64)
-        kernel.pair_scores(*_arrays(self._counts), self._alone, *_arrays(asked), alone,
+        kernel.pair_scores(*self._counts.arrays, self._alone, *asked.arrays, alone,
                            *self._evidence_tables(), rows, out)  # fmt: skip
         return out
 
@@ -206,16 +206,15 @@ class ProfileBayes(Attack[Records]):
             return np.asarray(among, dtype=np.int64)[found], scores
         asked, alone = self._prepare(queries)
         counts = self._counts
-        if not 1 <= k <= len(counts):
-            raise OptionError(f"cannot give {k} candidates of {len(counts)} targets; choose from 1 to that number")
+        check_k(k, len(counts))
         found, scores = (np.empty((len(asked), k), dtype=np.int64) for _ in range(2))
         size = max(1, min(_QUERIES, _SCORES // len(counts)))
-        for rung, rows in _by_rung(asked):
+        for rung, rows in asked.by_rung():
             fixed = self._fixed(rung)
 
             def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
                 every = np.empty((len(part), len(counts)), dtype=np.int64)
-                kernel.all_rows(*fixed, *_arrays(asked), alone, *self._evidence_tables(), part, every)
+                kernel.all_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, every)
                 for row, values in zip(part, every, strict=True):
                     best = _k_best(values, k)
                     found[row], scores[row] = best, values[best]
@@ -243,8 +242,7 @@ class ProfileBayes(Attack[Records]):
 
     @property
     def _fitted(self) -> Learnt:
-        if not hasattr(self, "_learnt"):
-            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        self._refuse_unfitted("_learnt")
         return self._learnt
 
     def _prepare(self, queries: Records) -> tuple[Counts, Ints]:
@@ -257,14 +255,7 @@ class ProfileBayes(Attack[Records]):
         n_epochs, table = one_table(queries, self.name)
         if type(table) is not type(fitted):
             raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(table).__name__}; give alike")
-        for what, a, b in (
-            ("epochs", self._n_epochs, n_epochs),
-            ("tokens in the vocabulary", fitted.n_tokens, table.n_tokens),
-        ):
-            if a != b:
-                raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
-        if fitted.vocabulary and table.vocabulary and fitted.vocabulary != table.vocabulary:
-            raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
+        check_comparable(fitted, table, (self._n_epochs, n_epochs))
         if isinstance(table, Traces) and isinstance(fitted, Traces):
             table = widened(table, fitted.n_epochs, n_epochs)
         asked = count(table, learnt.ladder)
@@ -313,15 +304,6 @@ class ProfileBayes(Attack[Records]):
             np.put_along_axis(matrix, order, scores, axis=1)
             rounds.append(matrix)
         return calibration.best_temperature(rounds, learnt.ladder.every)
-
-
-def _arrays(counts: Counts) -> tuple[Any, ...]:
-    return counts.start, counts.token, counts.count, counts.rung, counts.epochs
-
-
-def _by_rung(asked: Counts) -> list[tuple[int, Ints]]:
-    """Return the rungs on which queries stand, and their rows."""
-    return [(int(rung), np.flatnonzero(asked.rung == rung)) for rung in np.unique(asked.rung)]
 
 
 def _k_best(values: Ints, k: int) -> Ints:

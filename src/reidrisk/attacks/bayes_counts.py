@@ -115,6 +115,15 @@ class Counts:
     def __len__(self) -> int:
         return len(self.rung)
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What the kernels take, in their order."""
+        return self.start, self.token, self.count, self.rung, self.epochs
+
+    def by_rung(self) -> list[tuple[int, Ints]]:
+        """Return the rungs on which rows stand, and the rows."""
+        return [(int(rung), np.flatnonzero(self.rung == rung)) for rung in np.unique(self.rung)]
+
     def take(self, rows: Ints) -> Counts:
         """Return the chosen rows, in that order."""
         sizes = self.start[rows + 1] - self.start[rows]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from reidrisk import search
 from reidrisk.attacks.base import Attack, Links, Progress, candidates_among
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
 from reidrisk.topics import exposure
 from reidrisk.traces import TopSets, Traces
 from reidrisk.users import find_users
@@ -87,8 +87,7 @@ class FullInformation(Attack[Traces]):
         return candidates_among(self._index, asked, self.weights_, k, chosen)
 
     def _repeated(self, queries: Traces) -> npt.NDArray[np.signedinteger[npt.NBitBase]]:
-        if not hasattr(self, "_index"):
-            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        self._refuse_unfitted("_index")
         if not isinstance(queries, Traces):
             raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
         if (queries.n_epochs, queries.n_tokens) != self._shape:

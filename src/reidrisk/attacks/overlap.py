@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Attack, Links
-from reidrisk.errors import DataError, OptionError
+from reidrisk.attacks.base import Attack, Links, check_k
+from reidrisk.errors import DataError
 from reidrisk.traces import Bags
 
 __all__ = ["Overlap"]
@@ -75,8 +75,7 @@ class Overlap(Attack[Bags]):
         """Return the k best targets of each query and their scores, best first."""
         among = None if among is None else self._chosen(among, self._n)
         n = self._n if among is None else len(among)
-        if not 1 <= k <= n:
-            raise OptionError(f"cannot give {k} candidates of {n} targets; choose from 1 to that number")
+        check_k(k, n)
         rows, scores = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
         for start, block in self._blocks(queries):
             dense = block.toarray() if among is None else block.toarray()[:, among]
@@ -86,8 +85,7 @@ class Overlap(Attack[Bags]):
         return rows if among is None else among[rows], scores
 
     def _asked(self, queries: Bags) -> Any:
-        if not hasattr(self, "_items"):
-            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        self._refuse_unfitted("_items")
         if not isinstance(queries, Bags):
             raise DataError(f"{self.name} compares bags, not {type(queries).__name__}")
         if queries.n_tokens != self._n_tokens:

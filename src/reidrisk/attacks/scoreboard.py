@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.engines.threads import ThreadsEngine
 from reidrisk.errors import DataError, OptionError
 from reidrisk.search import GRID, to_grid
@@ -136,8 +136,7 @@ class Scoreboard(Attack[Cells]):
         """Return the k best records of each query and their scores, best first."""
         among = None if among is None else self._chosen(among, len(self._targets))
         n = len(self._targets) if among is None else len(among)
-        if not 1 <= k <= n:
-            raise OptionError(f"cannot give {k} candidates of {n} targets; choose from 1 to that number")
+        check_k(k, n)
         rows, best = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
         for part, scores in self._blocks(queries):
             chosen = scores if among is None else scores[:, among]
@@ -146,8 +145,7 @@ class Scoreboard(Attack[Cells]):
         return rows if among is None else among[rows], best
 
     def _asked(self, queries: Cells) -> Cells:
-        if not hasattr(self, "_targets"):
-            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        self._refuse_unfitted("_targets")
         _checked(queries, self.name)
         if queries.n_cells != self._targets.n_cells:
             raise DataError(f"targets have {self._targets.n_cells} cells, queries have {queries.n_cells}")

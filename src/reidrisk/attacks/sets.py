@@ -14,11 +14,11 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.profiles import Profiles, build_profiles, loose_matches, pair_scores, sizes
 from reidrisk.engines.threads import n_threads
-from reidrisk.errors import DataError, OptionError
+from reidrisk.errors import DataError
 from reidrisk.traces import Traces
 
 __all__ = ["LooseSets", "SetAttack", "StrictSets"]
@@ -76,8 +76,7 @@ class SetAttack(Attack[Observed]):
         """Return the k best targets of each query and their scores, best first, equals by row or as in ``among``."""
         asked = self._checked(queries)
         rows = np.arange(self._n) if among is None else self._chosen(among, self._n)
-        if not 1 <= k <= len(rows):
-            raise OptionError(f"cannot give {k} candidates of {len(rows)} targets; choose from 1 to that number")
+        check_k(k, len(rows))
         found, scores = (np.zeros((len(asked), k), dtype=np.int64) for _ in range(2))
         size = max(1, _ENTRIES // len(rows))
         for start in range(0, len(asked), size):
@@ -89,8 +88,7 @@ class SetAttack(Attack[Observed]):
         return found, scores
 
     def _checked(self, queries: Observed) -> Traces:
-        if not hasattr(self, "_n"):
-            raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
+        self._refuse_unfitted("_n")
         asked = as_traces(queries, self.name)
         if asked.n_tokens != self._n_tokens:
             raise DataError(
