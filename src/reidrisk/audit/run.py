@@ -113,7 +113,7 @@ def audit_traces(
     worst = strongest(risks)
     few = _drawn(len(scored), seed)
     most = counts[-1]
-    choosy, curve = _choosiness(chosen, targets.epochs(most), scored.epochs(most), known, few, spec.level)
+    choosy, curve = _choosiness(chosen, targets.epochs(most), scored.epochs(most), known, few, spec)
     exposure = None
     if worst is not None and worst.per_user is not None:
         exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group, spec.level)
@@ -241,7 +241,7 @@ def _choosiness(
     scored: Traces,
     known: measure.Truth | None,
     few: npt.NDArray[np.int64],
-    level: float,
+    spec: AuditSpec,
 ) -> tuple[str | None, tuple[measure.Choosiness, ...]]:
     """Ask the last attack that has probabilities how sure it is of these few records."""
     asked = scored.take(few)
@@ -250,7 +250,7 @@ def _choosiness(
         if links.probability is None:
             continue
         credit = None if known is None else measure.credits(attack, asked, links, known.target[few])
-        return attack.name, measure.choosiness(links.probability, credit, level)
+        return attack.name, measure.choosiness(links.probability, credit, spec.level, spec.min_group)
     return None, ()
 
 

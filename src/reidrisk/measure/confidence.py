@@ -8,19 +8,22 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.intervals import mean_interval
+from reidrisk.measure.disclosure import cuts_to_show
 from reidrisk.results import Result
 
 __all__ = ["Choosiness", "choosiness"]
 
-_THRESHOLDS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+_THRESHOLDS = (0.9, 0.5, 0.99, 0.1, 0.95, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.05, 0.01, 0.001)
+"""The most wanted first: where two cannot both be shown, the earlier one is."""
 
 
 @dataclass(frozen=True, eq=False)
 class Choosiness(Result):
     """One point of the curve: the attacker answers where it is at least ``threshold`` sure.
 
-    ``answered``, ``correct`` and ``incorrect`` are shares of all scored queries; ``correct``, its interval ``low`` to
-    ``high``, and ``incorrect`` are ``None`` where the truth is not known.
+    ``answered``, ``correct`` and ``incorrect`` are shares of all scored queries, ``precision`` is the share of right
+    links among the answers, each with its interval. Where the truth is not known, only ``answered`` is; where nothing
+    is answered, there is no ``precision``.
     """
 
     threshold: float
@@ -29,12 +32,20 @@ class Choosiness(Result):
     incorrect: float | None
     low: float | None = None
     high: float | None = None
+    incorrect_low: float | None = None
+    incorrect_high: float | None = None
+    precision: float | None = None
+    precision_low: float | None = None
+    precision_high: float | None = None
 
 
 def choosiness(
-    probability: npt.NDArray[np.float64], credit: npt.NDArray[np.float64] | None, level: float = 0.95
+    probability: npt.NDArray[np.float64],
+    credit: npt.NDArray[np.float64] | None,
+    level: float = 0.95,
+    min_group: int = 1,
 ) -> tuple[Choosiness, ...]:
-    """Return the curve over fixed thresholds.
+    """Return the curve over fixed thresholds, from answering always on.
 
     Parameters
     ----------
@@ -44,21 +55,31 @@ def choosiness(
         Probability of a right link (``Risk.per_user``), where the truth is known.
     level : float
         Level of the intervals.
+    min_group : int
+        Thresholds that would set apart fewer people, from everybody or from another threshold, are left out.
 
     Examples
     --------
     >>> curve = choosiness(np.array([0.96, 0.2]), np.array([1.0, 0.0]))
     >>> curve[0].correct, curve[0].incorrect, curve[-2].correct, curve[-2].incorrect
     (0.5, 0.5, 0.5, 0.0)
+    >>> [point.threshold for point in choosiness(np.array([0.96, 0.2]), None, min_group=2)]
+    [0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.99]
     """
-    points = []
-    for threshold in _THRESHOLDS:
-        answers = probability >= threshold
-        answered = float(answers.mean())
-        if credit is None:
-            points.append(Choosiness(threshold, answered, None, None))
-            continue
-        kept = np.where(answers, credit, 0.0)
-        correct = float(kept.mean())
-        points.append(Choosiness(threshold, answered, correct, answered - correct, *mean_interval(kept, level)))
-    return tuple(points)
+    above = {threshold: int(np.sum(probability >= threshold)) for threshold in _THRESHOLDS}
+    kept = cuts_to_show(above, len(probability), min_group, _THRESHOLDS)
+    return tuple(_point(threshold, probability >= threshold, credit, level) for threshold in [0.0, *kept])
+
+
+def _point(
+    threshold: float, answers: npt.NDArray[np.bool_], credit: npt.NDArray[np.float64] | None, level: float
+) -> Choosiness:
+    answered = float(answers.mean())
+    if credit is None:
+        return Choosiness(threshold, answered, None, None)
+    right, wrong = np.where(answers, credit, 0.0), np.where(answers, 1.0 - credit, 0.0)
+    among: tuple[float, ...] = ()
+    if answers.any():
+        among = (float(credit[answers].mean()), *mean_interval(credit[answers], level))
+    ends = (*mean_interval(right, level), *mean_interval(wrong, level))
+    return Choosiness(threshold, answered, float(right.mean()), float(wrong.mean()), *ends, *among)

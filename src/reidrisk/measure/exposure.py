@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.intervals import mean_interval
+from reidrisk.measure.disclosure import cuts_to_show, groups_to_show
 from reidrisk.results import Result
 from reidrisk.traces import Traces
 
 __all__ = ["THRESHOLDS", "Exposure", "Group", "exposure"]
 
 THRESHOLDS = (0.01, 0.1, 0.5, 0.9)
-_EDGES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5, 0.9, 1.0)
+_CUTS = (0.9, 0.5, 0.1, 0.01, 0.2, 0.001)
+"""Where the bins of risk end, the most wanted first; the thresholds are among them, so that shares are sums of bins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +39,14 @@ class Exposure(Result):
     Attributes
     ----------
     above : mapping of str to float
-        Share of people whose risk is above each threshold, by percent: ``{"1": 0.1, …}``. A threshold that only a
-        few people exceed, fewer than ``min_group``, is left out.
+        Share of people whose risk is above each threshold, by percent: ``{"1": 0.1, …}``. A threshold is left out
+        where it would set apart fewer than ``min_group`` people, above it, below it, or between it and another one.
     histogram : tuple of (low, high, share)
-        Shares of people in bins of risk; neighbouring bins are joined until none holds only a few people.
+        Shares of people whose risk is above ``low`` and at most ``high``, the first bin with 0 included; bins are
+        joined until none of them holds only a few people. Each share above a threshold is a sum of bins.
     groups : tuple of Group
-        Mean risk by trait; groups of fewer than ``min_group`` people are left out, and where that is one group of a
-        trait, the next smallest as well, so that nobody can subtract.
+        Mean risk by trait; groups of fewer than ``min_group`` people are left out, and of the others so many that
+        nobody can subtract those shown from everybody and be left with a few.
     """
 
     n: int
@@ -90,46 +93,29 @@ def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int 
     """
     groups: list[Group] = []
     hidden = 0
+    # Who was never seen is in no group of rarity; how many were seen at all follows from the other trait.
+    totals = [len(per_user), int(queries.observed.any(axis=1).sum())]
     for trait, found in _traits(queries).items():
-        shown = _large_enough(found, min_group)
-        hidden += len(found) - len(shown)
-        for name, members in shown:
-            low, high = mean_interval(per_user[members], level)
-            groups.append(Group(trait, name, len(members), float(per_user[members].mean()), low, high))
-    counts = {f"{100 * t:g}": int(np.sum(per_user > t)) for t in THRESHOLDS}
+        kept = groups_to_show({name: len(members) for name, members in found}, totals, min_group)
+        hidden += len(found) - len(kept)
+        for name, members in found:
+            if name in kept:
+                low, high = mean_interval(per_user[members], level)
+                groups.append(Group(trait, name, len(members), float(per_user[members].mean()), low, high))
+    counts = {cut: int(np.sum(per_user > cut)) for cut in _CUTS}
+    cuts = cuts_to_show(counts, len(per_user), min_group, _CUTS)
+    edges = [0.0, *cuts, 1.0]
+    beyond = [len(per_user), *(counts[cut] for cut in cuts), 0]
     return Exposure(
         n=len(per_user),
-        above={name: count / len(per_user) for name, count in counts.items() if count == 0 or count >= min_group},
-        histogram=_histogram(per_user, min_group),
+        above={f"{100 * t:g}": counts[t] / len(per_user) for t in THRESHOLDS if t in cuts},
+        histogram=tuple(
+            (edges[i], edges[i + 1], (beyond[i] - beyond[i + 1]) / len(per_user)) for i in range(len(edges) - 1)
+        ),
         groups=tuple(groups),
         min_group=min_group,
         hidden_groups=hidden,
     )
-
-
-def _large_enough(
-    groups: list[tuple[str, npt.NDArray[np.int64]]], min_group: int
-) -> list[tuple[str, npt.NDArray[np.int64]]]:
-    """Return the groups of a trait that may be shown."""
-    by_size = sorted(groups, key=lambda group: len(group[1]))
-    few = sum(len(members) < min_group for _, members in by_size)
-    kept = {name for name, _ in by_size[2 if few == 1 else few :]}
-    return [group for group in groups if group[0] in kept]
-
-
-def _histogram(per_user: npt.NDArray[np.float64], min_group: int) -> tuple[tuple[float, float, float], ...]:
-    counts, _ = np.histogram(per_user, bins=_EDGES)
-    bins = [[low, high, int(count)] for low, high, count in zip(_EDGES, _EDGES[1:], counts, strict=False)]
-    while len(bins) > 1:
-        # The first bin with a few people joins its smaller neighbour.
-        few = next((i for i, (_, _, count) in enumerate(bins) if 0 < count < min_group), None)
-        if few is None:
-            break
-        other = min((i for i in (few - 1, few + 1) if 0 <= i < len(bins)), key=lambda i: bins[i][2])
-        first, second = sorted((few, other))
-        bins[first] = [bins[first][0], bins[second][1], bins[first][2] + bins[second][2]]
-        del bins[second]
-    return tuple((float(low), float(high), count / len(per_user)) for low, high, count in bins)
 
 
 def _traits(queries: Traces) -> dict[str, list[tuple[str, npt.NDArray[np.int64]]]]:
