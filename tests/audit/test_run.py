@@ -112,6 +112,28 @@ def test_only_plain_hamming_and_no_truth_says_that_nothing_can_be_said():
     assert "nothing can be said" in result.verdict
 
 
+@pytest.mark.parametrize("truth", [True, False])
+def test_the_order_in_which_attacks_are_named_changes_nothing(truth):
+    a, b = traces(named=False)
+    if not truth:
+        b = b.take(np.arange(150))
+    names = ("profile-bayes", "hamming", "weighted-hamming")
+    found = []
+    for order in (names, names[::-1]):
+        values = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, attacks=order)).to_dict()
+        found.append({k: v for k, v in values.items() if k not in ("spec", "seconds")})
+    assert found[0] == found[1]
+    assert found[0]["choosy_attack"] == ("WeightedHamming" if truth else "ProfileBayes")
+
+
+def test_the_strongest_measured_attack_is_asked_how_sure_it_is():
+    a, b = traces()
+    for names in (("profile-bayes", "weighted-hamming"), ("weighted-hamming", "profile-bayes", "hamming")):
+        result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, attacks=names))
+        rates = {risk.attack: risk.rate for risk in result.risks if risk.n_epochs == 5 and risk.attack != "Hamming"}
+        assert result.choosy_attack == max(rates, key=rates.get)
+
+
 def test_a_seed_is_drawn_and_recorded():
     a, b = traces()
     one = audit_traces(a, b, AuditSpec(inputs=TABLES, sample=50))

@@ -67,7 +67,7 @@ def with_tokens(
 
 
 def chosen_attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
-    """Return the attacks that the spec names, with what it declares of the system."""
+    """Return the attacks that the spec names, in one fixed order, with what it declares of the system."""
     top_k, noise = spec.parameters(n_tokens)
     known: dict[str, attacks.Attack[Any]] = {
         "hamming": attacks.Hamming(),
@@ -77,4 +77,4 @@ def chosen_attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
     }
     if not spec.attacks:
         raise OptionError(f"choose at least one attack of: {', '.join(known)}")
-    return [known[name] for name in dict.fromkeys(spec.attacks)]
+    return [attack for name, attack in known.items() if name in spec.attacks]

@@ -48,13 +48,14 @@ class AuditResult(Result):
     risks : tuple of Risk
         One an attack and number of epochs; empty where the truth is not known.
     differences : tuple of Difference
-        Each later attack against the first one, paired on the same queries.
+        Each later attack against the first, the plainest one, paired on the same queries.
     bounds : tuple of Bound
         What no attacker can beat, for each number of epochs.
     exposure : Exposure or None
         How the risk of the strongest attack at the most epochs is spread over people.
     choosiness : tuple of Choosiness
-        Right and wrong links of ``choosy_attack`` as it becomes choosier, measured on ``n_choosy`` records.
+        Right and wrong links of ``choosy_attack`` as it becomes choosier, measured on ``n_choosy`` records: of the
+        strongest attack that has probabilities, or of the one known to be the best where no rate was measured.
     created : str
         Day of the audit.
     """

@@ -113,7 +113,8 @@ def audit_traces(
     worst = strongest(risks)
     few = _drawn(len(scored), seed)
     most = counts[-1]
-    choosy, curve = _choosiness(chosen, targets.epochs(most), scored.epochs(most), known, few, spec)
+    by_strength = _by_strength(chosen, [risk for risk in risks if risk.n_epochs == most])
+    choosy, curve = _choosiness(by_strength, targets.epochs(most), scored.epochs(most), known, few, spec)
     exposure = None
     if worst is not None and worst.per_user is not None:
         exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group, spec.level)
@@ -235,17 +236,23 @@ def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:
     return np.arange(n) if rows is None else rows
 
 
+def _by_strength(chosen: list[attacks.Attack[Any]], risks: list[Risk]) -> list[attacks.Attack[Any]]:
+    """Return the attacks, the strongest first; those that were not measured as they are known to be, the best first."""
+    rates = {risk.attack: risk.rate for risk in risks}
+    return sorted(chosen, key=lambda attack: -rates[attack.name]) if rates else chosen[::-1]
+
+
 def _choosiness(
-    chosen: list[attacks.Attack[Any]],
+    by_strength: list[attacks.Attack[Any]],
     targets: Traces,
     scored: Traces,
     known: measure.Truth | None,
     few: npt.NDArray[np.int64],
     spec: AuditSpec,
 ) -> tuple[str | None, tuple[measure.Choosiness, ...]]:
-    """Ask the last attack that has probabilities how sure it is of these few records."""
+    """Ask the strongest attack that has probabilities how sure it is of these few records."""
     asked = scored.take(few)
-    for attack in reversed(chosen):
+    for attack in by_strength:
         links = attack.fit(targets).link(asked, probability=True)
         if links.probability is None:
             continue
