@@ -78,7 +78,46 @@ class _Records:
         self._users = as_users(users, n)
 
 
-class Traces(_Records):
+class _Epochs(_Records):
+    """What traces and top sets have in common: one array of tokens, users first, then epochs."""
+
+    __slots__ = ("_tokens",)
+    _tokens: npt.NDArray[np.signedinteger[Any]]
+
+    @property
+    def tokens(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """The read-only array: (n, r) of traces, (n, r, k) of top sets."""
+        return self._tokens
+
+    @property
+    def n_epochs(self) -> int:
+        """Number of epochs, that is of columns."""
+        return int(self._tokens.shape[1])
+
+    def epochs(self, r: int) -> Self:
+        """Return the first ``r`` epochs, without copying."""
+        if isinstance(r, bool) or not isinstance(r, int | np.integer) or not 1 <= r <= self.n_epochs:
+            raise OptionError(
+                f"cannot take the first {r!r} of {self.n_epochs} epochs; choose from 1 to {self.n_epochs}"
+            )
+        return self._with(self._tokens[:, :r], self._users)
+
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
+        """Return the chosen rows, in that order."""
+        return self._with(self._tokens[rows], take_users(self._users, rows))
+
+    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Self:
+        # Rows and columns of what was checked need no second check.
+        new = object.__new__(type(self))
+        new._tokens, new._users = _frozen(tokens), users
+        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
+        return new
+
+    def __len__(self) -> int:
+        return int(self._tokens.shape[0])
+
+
+class Traces(_Epochs):
     """What one observer saw: one token a user and epoch.
 
     Parameters
@@ -101,7 +140,7 @@ class Traces(_Records):
     [[3], [0]]
     """
 
-    __slots__ = ("_tokens",)
+    __slots__ = ()
 
     def __init__(self, tokens: Any, n_tokens: int, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
         self._tokens = _checked_tokens(tokens, 2, "(users, epochs)")
@@ -111,38 +150,9 @@ class Traces(_Records):
         _check_range(self._tokens, self._n_tokens)
 
     @property
-    def tokens(self) -> npt.NDArray[np.signedinteger[Any]]:
-        """The read-only (n, r) array."""
-        return self._tokens
-
-    @property
-    def n_epochs(self) -> int:
-        """Number of epochs, that is of columns."""
-        return int(self._tokens.shape[1])
-
-    @property
     def observed(self) -> npt.NDArray[np.bool_]:
         """(n, r) mask of the tokens that were observed."""
         return self._tokens >= 0
-
-    def epochs(self, r: int) -> Traces:
-        """Return the first ``r`` epochs, without copying."""
-        _check_epochs(r, self.n_epochs)
-        return self._with(self._tokens[:, :r], self._users)
-
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Traces:
-        """Return the chosen rows, in that order."""
-        return self._with(self._tokens[rows], take_users(self._users, rows))
-
-    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Traces:
-        # Rows and columns of checked traces need no second check.
-        new = object.__new__(Traces)
-        new._tokens, new._users = _frozen(tokens), users
-        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
-        return new
-
-    def __len__(self) -> int:
-        return int(self._tokens.shape[0])
 
     def __repr__(self) -> str:
         missing = float(np.mean(self._tokens < 0))
@@ -150,7 +160,7 @@ class Traces(_Records):
         return f"Traces({len(self):,} users x {self.n_epochs} epochs, {self._n_tokens:,} tokens{gaps})"
 
 
-class TopSets(_Records):
+class TopSets(_Epochs):
     """The k tokens a system holds for each user in each epoch.
 
     Parameters
@@ -171,7 +181,7 @@ class TopSets(_Records):
     True
     """
 
-    __slots__ = ("_tokens",)
+    __slots__ = ()
 
     def __init__(self, tokens: Any, n_tokens: int, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
         self._tokens = _checked_tokens(tokens, 3, "(users, epochs, set)")
@@ -184,16 +194,6 @@ class TopSets(_Records):
         self._refuse_repeats()
 
     @property
-    def tokens(self) -> npt.NDArray[np.signedinteger[Any]]:
-        """The read-only (n, r, k) array."""
-        return self._tokens
-
-    @property
-    def n_epochs(self) -> int:
-        """Number of epochs."""
-        return int(self._tokens.shape[1])
-
-    @property
     def k(self) -> int:
         """Size of a full set."""
         return int(self._tokens.shape[2])
@@ -202,15 +202,6 @@ class TopSets(_Records):
     def is_padded(self) -> bool:
         """Whether every set is full."""
         return not bool((self._tokens < 0).any())
-
-    def epochs(self, r: int) -> TopSets:
-        """Return the first ``r`` epochs, without copying."""
-        _check_epochs(r, self.n_epochs)
-        return self._with(self._tokens[:, :r], self._users)
-
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> TopSets:
-        """Return the chosen rows, in that order."""
-        return self._with(self._tokens[rows], take_users(self._users, rows))
 
     def padded(self, seed: int) -> TopSets:
         """Fill short sets with distinct uniformly random tokens, once per user and epoch.
@@ -234,12 +225,6 @@ class TopSets(_Records):
                 part[rows[new], epochs[new], slots[new]] = drawn[new]
         return self._with(filled, self._users)
 
-    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> TopSets:
-        new = object.__new__(TopSets)
-        new._tokens, new._users = _frozen(tokens), users
-        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
-        return new
-
     def _refuse_repeats(self) -> None:
         for _, start, stop in blocks(len(self), BLOCK):
             ordered = np.sort(self._tokens[start:stop], axis=2)
@@ -250,9 +235,6 @@ class TopSets(_Records):
                 raise DataError(
                     f"the set of row {start + row}, epoch {epoch} holds token {token} twice; sets are distinct"
                 )
-
-    def __len__(self) -> int:
-        return int(self._tokens.shape[0])
 
     def __repr__(self) -> str:
         return f"TopSets({len(self):,} users x {self.n_epochs} epochs x {self.k} tokens of {self._n_tokens:,})"
@@ -345,11 +327,6 @@ def _check_range(tokens: npt.NDArray[Any], n_tokens: int) -> None:
     value = int(tokens[tuple(place)])
     allowed = f"tokens lie in [0, {n_tokens}), and -1 means not observed"
     raise DataError(f"row {place[0]}, epoch {place[1]} holds token {value}; {allowed}")
-
-
-def _check_epochs(r: int, n_epochs: int) -> None:
-    if isinstance(r, bool) or not isinstance(r, int | np.integer) or not 1 <= r <= n_epochs:
-        raise OptionError(f"cannot take the first {r!r} of {n_epochs} epochs; choose from 1 to {n_epochs}")
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
