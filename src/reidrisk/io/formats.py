@@ -13,7 +13,17 @@ from reidrisk.errors import FormatError, ReidRiskError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.metadata import NO_METADATA, Metadata, from_json, from_schema
 
-__all__ = ["BATCH", "ENDINGS", "Table", "existing_file", "format_of", "open_table", "reading", "table_of_frame"]
+__all__ = [
+    "BATCH",
+    "ENDINGS",
+    "Table",
+    "existing_file",
+    "format_of",
+    "open_table",
+    "reading",
+    "table_of_frame",
+    "text_of",
+]
 
 ENDINGS = {
     ".parquet": "parquet",
@@ -89,6 +99,17 @@ def existing_file(path: PathLike) -> Path:
     if not file.exists():
         raise FormatError(f"{path}: there is no such file; check the path")
     return file
+
+
+def text_of(path: PathLike, otherwise: str = "save the file in UTF-8") -> str:
+    """Return the UTF-8 text of a file, or say which byte is none and what to do ``otherwise``."""
+    file = existing_file(path)
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: byte {error.start} is not UTF-8 text; {otherwise}") from error
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 @contextmanager

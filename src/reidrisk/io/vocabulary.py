@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import existing_file
+from reidrisk.io.formats import text_of
 from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["read_vocabulary"]
@@ -29,17 +30,12 @@ def read_vocabulary(path: PathLike) -> Vocabulary:
     >>> read_vocabulary(file)
     Vocabulary(2 labels: 'news', 'sports')
     """
-    file, name = existing_file(path), str(path)
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; save the file in UTF-8") from error
-    except OSError as error:
-        raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
-    labels = _from_json(name, text) if file.suffix.lower() == ".json" else _lines(text)
+    text, name = text_of(path), str(path)
+    is_json = Path(path).suffix.lower() == ".json"
+    labels = _from_json(name, text) if is_json else _lines(text)
     if not labels:
         raise DataError(f"{name}: there is no label in it; give one label a line")
-    what = "entry" if file.suffix.lower() == ".json" else "line"
+    what = "entry" if is_json else "line"
     first: dict[str, int] = {}
     for number, label in enumerate(labels, start=1):
         if not label.strip():

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import existing_file
+from reidrisk.io.formats import text_of
 from reidrisk.topics.coverage import Coverage
 from reidrisk.topics.host_model import HostModel
 from reidrisk.topics.hosts import distinct_values, plain_host, spaced
@@ -157,13 +157,7 @@ class HostClassifier:
         >>> len(c), list(c.classify(["rain-radar.com", "no.topic.org"]))
         (2, [(7, 1), ()])
         """
-        file, name = existing_file(path), str(path)
-        try:
-            lines = file.read_bytes().decode("utf-8-sig").split("\n")
-        except UnicodeDecodeError as error:
-            raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; it is no list of domains") from error
-        except OSError as error:
-            raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
+        lines, name = text_of(path, "it is no list of domains").split("\n"), str(path)
         if lines[0].rstrip("\r").split("\t") != ["domain", "topics"]:
             raise FormatError(
                 f"{name}: line 1 is {lines[0][:60]!r}; the header of an override list is 'domain<TAB>topics'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import existing_file
+from reidrisk.io.formats import text_of
 from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["Taxonomy"]
@@ -69,14 +70,8 @@ class Taxonomy:
         >>> Taxonomy.read(file)
         Taxonomy(2 topics, 1 root)
         """
-        file, name = existing_file(path), str(path)
-        try:
-            text = file.read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; save the file in UTF-8") from error
-        except OSError as error:
-            raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
-        entries = _from_json(name, text) if file.suffix.lower() == ".json" else _from_table(name, text)
+        text, name = text_of(path), str(path)
+        entries = _from_json(name, text) if Path(path).suffix.lower() == ".json" else _from_table(name, text)
         taxonomy = cls.__new__(cls)
         taxonomy._build(f"{name}: ", entries)
         return taxonomy

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import existing_file
+from reidrisk.io.formats import text_of
 from reidrisk.topics.taxonomy import Taxonomy
 
 __all__ = ["UtilityBuckets", "read_utility_buckets"]
@@ -45,13 +45,7 @@ def read_utility_buckets(path: PathLike, taxonomy: Taxonomy) -> UtilityBuckets:
     >>> read_utility_buckets(file, Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"}))
     UtilityBuckets(high=(4,), standard=(1,))
     """
-    file, name = existing_file(path), str(path)
-    try:
-        lines = file.read_bytes().decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{name}: byte {error.start} is not UTF-8 text; save the file in UTF-8") from error
-    except OSError as error:
-        raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
+    lines, name = text_of(path).splitlines(), str(path)
     roots = {taxonomy.label(root): root for root in taxonomy.roots}
     bucket: dict[int, str] = {}
     for number, label, given in _rows(name, lines):
