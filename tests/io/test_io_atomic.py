@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -43,14 +47,63 @@ def test_the_new_file_replaces_the_old_one_and_follows_links(tmp_path: Path) -> 
 def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="it is a folder"), io.write_atomically(tmp_path):
         pass
-    with (
-        pytest.raises(FormatError, match="does not exist; create it first"),
-        io.write_atomically(tmp_path / "no" / "x"),
-    ):
-        pass
     with pytest.raises(FormatError, match="cannot be written: No space left"), io.write_atomically(tmp_path / "x"):
         raise OSError(28, "No space left on device")
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(FormatError, match="file is a file; name a folder"):
+        _write(tmp_path / "file" / "x", "new")
+
+
+def test_folders_are_made_and_only_for_a_file_that_is_written(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _write_half(tmp_path / "new" / "folder" / "x.json", KeyboardInterrupt)
+    assert list(tmp_path.iterdir()) == []
+    _write(tmp_path / "new" / "folder" / "x.json", "{}")
+    assert (tmp_path / "new" / "folder" / "x.json").read_text() == "{}"
+
+
+def test_a_write_protected_file_is_refused_and_other_permissions_stay(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text("old")
+    file.chmod(0o444)
+    with pytest.raises(FormatError, match="write-protected"):
+        _write(file, "new")
+    assert file.read_text() == "old"
+    file.chmod(0o600)
+    _write(file, "new")
+    assert file.read_text() == "new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_named_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "p.json"
+    os.mkfifo(pipe)
+    heard: list[str] = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_text()))
+    reader.start()
+    _write(pipe, "{}")
+    reader.join(timeout=10)
+    assert heard == ["{}"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [f.name for f in tmp_path.iterdir()] == ["p.json"]
+
+
+@pytest.mark.parametrize("redirected", [True, False])
+def test_standard_output_gets_what_is_written_between_what_is_printed(tmp_path: Path, redirected: bool) -> None:
+    code = (
+        "from reidrisk import io\n"
+        "print('before')\n"
+        "with io.write_atomically('/dev/stdout') as t: t.write_text('file\\n')\n"
+        "print('after')"
+    )
+    with open(tmp_path / "out", "w+") as out:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=out if redirected else subprocess.PIPE, text=True, timeout=60
+        )
+        out.seek(0)
+        said = out.read() if redirected else done.stdout
+    assert said == "before\nfile\nafter\n"
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "npz"])
@@ -77,6 +130,11 @@ def test_a_writer_that_fails_midway_leaves_the_old_table(
         io.write_traces(Traces([[1], [0], [1], [1]], 2), file)
     assert file.read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def _write(file: Path, text: str) -> None:
+    with io.write_atomically(file) as temporary:
+        temporary.write_text(text)
 
 
 def _write_half(file: Path, stop: type[BaseException]) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import stat
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reidrisk.errors import FormatError
 
-__all__ = ["PathLike", "write_atomically"]
+__all__ = ["PathLike", "is_stream", "is_write_protected", "write_atomically"]
 
 PathLike = str | os.PathLike[str]
 """Where a file is: text or anything with a path in it."""
@@ -23,13 +27,19 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
     Parameters
     ----------
     path : str or path
-        The file to write. Its folder must exist. A symbolic link is followed.
+        The file to write. Folders that are missing are made. A symbolic link is followed. What is no regular file (a
+        named pipe, ``/dev/stdout``, ``/dev/null``) is never replaced: what was written is passed on into it.
 
     Yields
     ------
     Path
         Where to write. It has the same ending as ``path``. If the block raises, it is removed and ``path`` is
         left as it was.
+
+    Raises
+    ------
+    FormatError
+        If ``path`` is a folder or a write-protected file, or cannot be written.
 
     Examples
     --------
@@ -41,22 +51,87 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
     ['result.json']
     """
     final = Path(os.path.realpath(path))
-    if final.is_dir():
+    if os.path.isdir(final):
         raise FormatError(f"{path}: cannot write here, it is a folder; name a file in it")
-    if not final.parent.is_dir():
-        raise FormatError(f"{path}: cannot write here, the folder {Path(path).parent} does not exist; create it first")
-    temporary = final.parent / f".{secrets.token_hex(4)}.{final.name}"
+    above = next(folder for folder in final.parents if os.path.lexists(folder))
+    if not os.path.isdir(above):
+        raise FormatError(f"{path}: cannot write here, {above} is a file; name a folder")
+    if is_write_protected(path):
+        raise FormatError(f"{path}: cannot be written: the file is write-protected; name another, or permit writing it")
     try:
-        yield temporary
-        _flush(temporary)
-        os.replace(temporary, final)
+        with _passed_on(path) if is_stream(path) else _moved(final) as temporary:
+            yield temporary
+    except BrokenPipeError:  # the reader of a stream went away, which is no fault of the file
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise FormatError(f"{path}: cannot be written: {reason}") from error
+
+
+def is_stream(path: PathLike) -> bool:
+    """Tell whether what is there takes bytes but is no file to replace: a pipe, a device, standard output."""
+    try:
+        there = os.stat(path)
+    except OSError:
+        return False
+    return not (stat.S_ISREG(there.st_mode) or stat.S_ISDIR(there.st_mode)) or _standard(there) is not None
+
+
+def is_write_protected(path: PathLike) -> bool:
+    """Tell whether there is a file that must not be written; without any write permission, not by root either."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not os.access(path, os.W_OK) or (stat.S_ISREG(mode) and not mode & 0o222)
+
+
+@contextmanager
+def _moved(final: Path) -> Iterator[Path]:
+    """Give a name beside the final one, and move what was written there over it."""
+    made = [folder for folder in (final.parent, *final.parent.parents) if not folder.exists()]
+    temporary = final.parent / f".{secrets.token_hex(4)}.{final.name}"
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        _flush(temporary)
+        if final.exists():
+            shutil.copymode(final, temporary)  # what only its owner may read stays so
+        os.replace(temporary, final)
+        made.clear()
     finally:
         # After the move there is nothing under this name any more.
         with suppress(OSError):
             temporary.unlink()
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+@contextmanager
+def _passed_on(path: PathLike) -> Iterator[Path]:
+    """Give a name in a folder that nobody else may read, and copy what was written there into the stream."""
+    with tempfile.TemporaryDirectory() as folder:
+        temporary = Path(folder) / Path(path).name
+        yield temporary
+        number = _standard(os.stat(path))
+        if number is None:
+            target = os.open(path, os.O_WRONLY)
+        else:
+            # Opened by name, a redirected output would begin at its first byte and overwrite what was printed.
+            target = os.dup(number)
+            sys.stdout.flush()
+        with open(temporary, "rb") as source, open(target, "wb") as sink:
+            shutil.copyfileobj(source, sink)
+
+
+def _standard(there: os.stat_result) -> int | None:
+    """Return the number of standard output or error, where that is what is there."""
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(there, os.fstat(number)):
+                return number
+    return None
 
 
 def _flush(file: Path) -> None:
