@@ -67,7 +67,7 @@ def test_a_bad_table_is_refused_in_one_line(reidrisk, table, tmp_path, case, fir
         (["good.csv", "good.csv", "--sample", "0"], ["sample", "0"]),
         (["good.csv", "good.csv", "--system", "cohorts"], ["system", "'cohorts'"]),
         (["good.csv", "good.csv", "--attack", "magic"], ["--attack", "'magic'"]),
-        (["good.csv", "good.csv", "--out", "nowhere/r.html"], ["nowhere"]),
+        (["good.csv", "good.csv", "--out", "good.csv/r.html"], ["good.csv is a file"]),
         (["good.csv", "good.csv", "--seed", "-1"], ["seed", "-1"]),
         (["good.csv", "good.csv", "--sample", "1", "--everyone"], ["not both"]),
         (["--spec", "good.csv"], ["not JSON"]),

@@ -174,7 +174,7 @@ BAD = {
     "huge variance in a strategy": ([], ["--strategy", "laplace:1.7e308"], "at most 1e+100, not 1.7e+308"),
     "tiny alpha": ([], ["--alpha", "1e-320"], "alpha must be finite and at least 1e-15"),
     "many digits": ([], ["--strategy", "clusters:" + "9" * 5000], "cannot be read; clusters takes n (int)"),
-    "no folder": ([], ["--out", "nowhere/page.html"], "there is no folder nowhere"),
+    "no folder": ([], ["--out", "log.csv/page.html"], "log.csv is a file; give a folder"),
     "chart": ([], ["--chart", "chart.gif"], ".png or .svg"),
     "report": ([], ["--out", "page.txt"], ".html"),
     "over the input": ([], ["--out", "log.csv"], "it is also an input"),

@@ -267,7 +267,7 @@ def test_measuring_again_into_a_folder_needs_a_word(reidrisk, sets, published):
     [
         (("fit", "nowhere", "--out", "x.safetensors"), "no such folder"),
         (("fit", "users", "--out", "x.safetensors"), "statement.json"),
-        (("fit", "stats", "--out", "nowhere/x"), "no folder"),
+        (("fit", "stats", "--out", "m.safetensors/x"), "is a file"),
         (("fit", "stats", "--out", "x", "--types", 0), "n_types"),
         (("fit", "stats", "--out", "x", "--device", "nosuch"), "device 'nosuch' cannot be used"),
         (("fit", "stats", "--out", "x", "--device", "cuda:99"), "device 'cuda:99' cannot be used"),

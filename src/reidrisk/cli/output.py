@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,33 +44,37 @@ def print_json(values: Any) -> None:
 
 
 def remark(text: str) -> None:
-    """Say something on standard error, beside the results."""
-    print(text, file=sys.stderr)
+    """Say something on standard error, beside the results; nothing is lost where nobody listens."""
+    with suppress(BrokenPipeError):
+        print(text, file=sys.stderr)
 
 
 def check_writable(*paths: Path | None, inputs: Sequence[Path | None] = ()) -> None:
-    """Refuse, before a long job, an output that cannot be written, or that would overwrite what is read."""
+    """Refuse, before a long job, an output that cannot be written, or that would overwrite what is read.
+
+    Folders that are missing are made when the file is written. Pipes and devices are written into, and may be shared.
+    """
+    from reidrisk.io.atomic import is_stream, is_write_protected
+
     taken = {path.resolve() for path in inputs if path is not None}
     for path in paths:
         if path is None:
+            continue
+        if is_write_protected(path):
+            raise OptionError(f"cannot write {path}: it is write-protected; give another name, or permit writing it")
+        if is_stream(path):
             continue
         if path.resolve() in taken:
             raise OptionError(f"cannot write {path}: it is also an input or another output; give it a name of its own")
         taken.add(path.resolve())
         if path.is_dir():
             raise OptionError(f"cannot write {path}: it is a folder; give a file name")
-        if not path.parent.is_dir():
-            raise OptionError(f"cannot write {path}: there is no folder {path.parent}; create it first")
-        try:
-            with tempfile.TemporaryFile(dir=path.parent):
-                pass
-        except OSError as error:
-            raise OptionError(f"cannot write {path}: {error.strerror} in the folder {path.parent}") from error
+        check_folder(path.resolve().parent)
 
 
 def check_folder(folder: Path) -> None:
     """Refuse, before a long job, a folder that cannot be made after it, or not be written into."""
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
     if not there.is_dir():
         raise OptionError(f"cannot write into {folder}: {there} is a file; give a folder")
     try:
@@ -82,9 +86,11 @@ def check_folder(folder: Path) -> None:
 
 def check_report(path: Path | None) -> None:
     """Refuse, before a long job, a report that could not be written after it."""
+    from reidrisk.io.atomic import is_stream
+
     if path is None:
         return
-    if path.suffix.lower() not in (".html", ".htm"):
+    if not is_stream(path) and path.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"the report is an HTML file; give it a name that ends in .html, not {path.name!r}")
     for module in ("altair", "vl_convert", "jinja2"):
         require(module, "report", "the HTML report")

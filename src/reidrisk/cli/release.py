@@ -68,7 +68,7 @@ def measure(
             f"--seed {seed} was given for a real release; noise that protects people is never seeded: leave it out, "
             "or add --simulation to try"
         )
-    release_inputs.check_folder(out)
+    output.check_folder(out)
     if not replace and (out / "statement.json").exists():
         raise OptionError(
             f"{out} already holds statistics, and measuring again spends the budget again; give another folder, "
@@ -153,7 +153,7 @@ def sample(
     from reidrisk import release as api
     from reidrisk.streams import checked_seed, fresh_seed
 
-    release_inputs.check_folder(out)
+    output.check_folder(out)
     if out.is_dir() and any(out.glob("users-*-of-*.parquet")):
         raise OptionError(f"{out} already holds users; give another folder, so that two samples are not mixed")
     known = release_inputs.read_model(model)

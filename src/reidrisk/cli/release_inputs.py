@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from reidrisk.release import TypeMixture
     from reidrisk.traces import TopSets
 
-__all__ = ["check_folder", "declared_sets", "keep_apart", "read_model", "real_sets"]
+__all__ = ["declared_sets", "keep_apart", "read_model", "real_sets"]
 
 
 def declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
@@ -79,14 +79,6 @@ def read_model(path: Path) -> TypeMixture:
     from reidrisk import release as api
 
     return api.read_parameters(path) if path.suffix == ".json" else api.TypeMixture.load(path)
-
-
-def check_folder(folder: Path) -> None:
-    """Refuse a place where no folder can be made."""
-    if folder.exists() and not folder.is_dir():
-        raise OptionError(f"cannot write into {folder}: it is a file; give a folder")
-    if not folder.parent.is_dir():
-        raise OptionError(f"cannot write {folder}: there is no folder {folder.parent}; create it first")
 
 
 def keep_apart(internal: Path, published: tuple[Path | None, ...]) -> None:
