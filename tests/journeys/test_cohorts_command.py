@@ -226,7 +226,7 @@ def test_bad_options_of_an_audit(reidrisk, assignment, visits, categories, optio
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "give --table"),
+        ([], "nothing says which cohorts; give --table"),
         (["--min-size", 5, "--table", "clusters"], "not both"),
         (["--min-size", 5, "--shown"], "--shown needs --table"),
         (["--min-size", 500], "cannot fill a cohort of 500"),

@@ -55,7 +55,8 @@ def audit(
     min_group: Annotated[int, typer.Option(help="Never show groups of fewer people.")] = 20,
     seed: Seed = None,
     spec: Annotated[
-        Path | None, typer.Option(help="Run a saved audit again (JSON); other options are not used.")
+        Path | None,
+        typer.Option(help="Run a saved audit again (JSON); beside it only --out, --result and --json are allowed."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -118,23 +119,29 @@ def gate(
 
 
 def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
-    """Print, then write what was asked for: whatever happens to the files, the answer was given."""
-    from reidrisk import io
+    """Write what was asked for, then print: whatever happens to one of the two, the other is done."""
+    try:
+        _write(found, out, result)
+    finally:
+        if as_json:
+            output.print_json(found.to_dict())
+        else:
+            output.print_audit(found)
+    for what, path in (("report", out), ("result", result)):
+        if path is not None:
+            output.remark(f"{what}: {path}")
 
-    if as_json:
-        output.print_json(found.to_dict())
-    else:
-        output.print_audit(found)
+
+def _write(found: Any, out: Path | None, result: Path | None) -> None:
     if result is not None:
+        from reidrisk import io
+
         with io.write_atomically(result) as temporary:
             temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
     if out is not None:
         from reidrisk import report
 
         report.write(found, out)
-    for what, path in (("report", out), ("result", result)):
-        if path is not None:
-            output.remark(f"{what}: {path}")
 
 
 def read_result(path: Path) -> Any:

@@ -59,7 +59,10 @@ def assign(
 
     output.check_writable(out, save_table, inputs=(visits, table))
     if (table is None) == (min_size is None):
-        raise OptionError("give --table (cohorts of a given table) or --min-size (fit one to these users), not both")
+        one_of = "--table (cohorts of a given table) or --min-size (fit one to these users)"
+        raise OptionError(
+            f"give {one_of}, not both" if table is not None else f"nothing says which cohorts; give {one_of}"
+        )
     if min_size is not None and min_size < 1:
         raise OptionError(f"--min-size must be at least 1, not {min_size}")
     if shown and table is None:
@@ -256,20 +259,25 @@ def audit(
             simulation=simulation,
         )
         audited = api.cohort_audit(found, worst, seen.covered)
-    if as_json:
-        output.print_json(audited.to_dict())
-    else:
-        _print_audit(audited)
+    try:
+        # Before anything is printed: who reads it may go away.
+        if blocklist is not None:
+            with io.write_atomically(blocklist) as temporary:
+                published = json.dumps(found.blocklist(chosen).to_dict())
+                temporary.write_text(published + "\n", encoding="utf-8")
+        if out is not None:
+            from reidrisk import report
+
+            command = _again(context, (assignment, visits, categories))
+            report.write_cohorts(audited, out, assignment.name, command)
+    finally:
+        if as_json:
+            output.print_json(audited.to_dict())
+        else:
+            _print_audit(audited)
     if blocklist is not None:
-        with io.write_atomically(blocklist) as temporary:
-            published = json.dumps(found.blocklist(chosen).to_dict())
-            temporary.write_text(published + "\n", encoding="utf-8")
         output.remark(f"blocklist: {blocklist}")
     if out is not None:
-        from reidrisk import report
-
-        command = _again(context, (assignment, visits, categories))
-        report.write_cohorts(audited, out, assignment.name, command)
         output.remark(f"report: {out} (not for publication)")
 
 

@@ -63,18 +63,25 @@ def run_study(
         # Before the long job, not after it.
         studies.need_charts()
         output.check_folder(out)
-        out.mkdir(parents=True, exist_ok=True)
     answers = []
+    unheard: BrokenPipeError | None = None
     for known, n in chosen:
         output.remark(f"{known.title}, {n:,} users: about {_time(known.estimate(n))} on two cores.")
         with output.progress_bar() as progress:
             found = studies.run(known.name, users=n, seed=seed, progress=progress)
         written = studies.write(found, out) if out is not None else ()
         answers.append(found.to_dict() | {"files": [str(path) for path in written]})
-        if not as_json:
-            _print(found)
+        if not as_json and unheard is None:
+            try:
+                _print(found)
+            except BrokenPipeError as gone:
+                if out is None:
+                    raise
+                unheard = gone  # the other studies still have files to write
         for path in written:
             output.remark(f"written: {path}")
+    if unheard is not None:
+        raise unheard
     if as_json:
         output.print_json(answers[0] if len(answers) == 1 else answers)
 

@@ -1,0 +1,112 @@
+"""Files are written where told, whatever happens to what is printed; nothing that is no file is replaced."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+
+def closed(arguments, folder, also_errors=False):
+    """Run a command whose reader has gone away before the first line; return its exit code."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    errors = writer if also_errors else subprocess.PIPE
+    command = [sys.executable, "-m", "reidrisk", *map(str, arguments)]
+    try:
+        return subprocess.run(command, stdout=writer, stderr=errors, cwd=folder, timeout=120).returncode
+    finally:
+        os.close(writer)
+
+
+def test_an_audit_that_nobody_listens_to_still_writes_its_files(pair, tmp_path):
+    code = closed(["audit", *pair, "--out", "r.html", "--result", "r.json"], tmp_path, also_errors=True)
+    assert code == 141
+    assert json.loads((tmp_path / "r.json").read_text())["risks"]
+    assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
+
+
+def test_an_audit_of_cohorts_that_nobody_listens_to_still_writes_its_files(table, tmp_path):
+    assignment = table("cohorts.csv", "user,cohort\n" + "".join(f"u{u},{u % 4}\n" for u in range(40)))
+    visits = table("visits.csv", "user,host\n" + "".join(f"u{u},clinic.org\n" for u in range(0, 40, 4)))
+    categories = table("categories.csv", "host,category\nclinic.org,health\n")
+    tables = [assignment, visits, categories]
+    code = closed(["cohorts", "audit", *tables, "--blocklist", "b.json", "--out", "r.html"], tmp_path)
+    assert code == 141
+    assert json.loads((tmp_path / "b.json").read_text())["cohorts"] == [0]
+    assert (tmp_path / "r.html").exists()
+
+
+def test_all_studies_are_written_when_nobody_listens_to_the_first(tmp_path):
+    studies = ["carey-fig4", "carey-information"]
+    code = closed(["study", "run", *studies, "--users", 500, "--out", "new/folder"], tmp_path)
+    assert code == 141
+    written = {path.stem for path in (tmp_path / "new" / "folder").iterdir()}
+    assert written == set(studies)
+
+
+def test_files_that_cannot_be_written_do_not_cost_the_answer(reidrisk, pair, monkeypatch):
+    from reidrisk import report
+    from reidrisk.errors import FormatError
+
+    def full(*_):
+        raise FormatError("r.html: cannot be written: No space left on device")
+
+    monkeypatch.setattr(report, "write", full)
+    done = reidrisk("audit", *pair, "--out", "r.html")
+    assert done.code == 2
+    assert "blind guess" in done.out
+    assert "No space left" in done.err
+
+
+def test_missing_folders_are_made(reidrisk, pair, tmp_path):
+    done = reidrisk("audit", *pair, "--out", "a/b/r.html", "--result", "c/r.json")
+    assert done.code == 0, done.err
+    assert (tmp_path / "a" / "b" / "r.html").exists()
+    assert (tmp_path / "c" / "r.json").exists()
+    assert reidrisk("convert", pair[0], "--out", "d/a.parquet").code == 0
+    assert (tmp_path / "d" / "a.parquet").exists()
+
+
+def test_an_interrupted_study_leaves_no_folder(reidrisk, tmp_path, monkeypatch):
+    from reidrisk import studies
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(studies, "run", interrupted)
+    assert reidrisk("study", "run", "carey-fig2", "--users", 500, "--out", "new/folder").code == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_written_into_and_stays_one(reidrisk, pair, tmp_path):
+    pipe = tmp_path / "p.json"
+    os.mkfifo(pipe)
+    heard = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_text()))
+    reader.start()
+    done = reidrisk("audit", *pair, "--result", pipe)
+    reader.join(timeout=10)
+    assert done.code == 0, done.err
+    assert json.loads(heard[0])["risks"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_devices_take_what_nobody_wants(reidrisk, pair):
+    before = os.stat(os.devnull)
+    done = reidrisk("audit", *pair, "--out", os.devnull, "--result", os.devnull)
+    assert done.code == 0, done.err
+    assert os.path.samestat(before, os.stat(os.devnull))
+
+
+def test_a_write_protected_file_is_refused_before_the_long_job(reidrisk, pair, tmp_path):
+    kept = tmp_path / "r.json"
+    kept.write_text("mine")
+    kept.chmod(0o444)
+    done = reidrisk("audit", *pair, "--result", kept)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    assert "write-protected" in done.err
+    assert kept.read_text() == "mine"
