@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,12 @@ import numpy.typing as npt
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.intervals import difference_interval
 
-__all__ = ["Mixture", "cheapest", "mixture", "price"]
+__all__ = ["Mixture", "by_stronger", "cheapest", "mixture", "price"]
+
+
+def by_stronger(points: Sequence[TradeoffPoint]) -> list[TradeoffPoint]:
+    """Return the points with the risk of the attacker who knows the mechanism in the place of the scoreboard's."""
+    return [replace(point, risk=point.likelihood) for point in points if point.likelihood is not None]
 
 
 def cheapest(points: Sequence[TradeoffPoint], at_most: float) -> TradeoffPoint | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.report.tradeoff_chart import amount_text, strategy_label
-from reidrisk.studies.galozy_choices import mixture, price
+from reidrisk.studies.galozy_choices import by_stronger, mixture, price
 from reidrisk.studies.galozy_people import People
 from reidrisk.studies.galozy_surfaces import COUNTS, LAPLACE, SVD, harmless_variance
 from reidrisk.studies.study import Comparison
@@ -46,6 +47,7 @@ def claims(people: People, found: Surfaces) -> tuple[Comparison, ...]:
         *noise_range(people, found),
         _averaged(found),
         _stronger(found),
+        _clusters_by_stronger(found),
     )
     return tuple(Comparison(c.quantity, c.published, c.ours, people.why(c.why)) for c in compared)
 
@@ -154,8 +156,8 @@ def _laplace_against_svd(found: Surfaces) -> Comparison:
 
 def _flat(people: People, found: Surfaces) -> Comparison:
     texts = []
-    for noise in (LAPLACE, COUNTS):
-        surface = found[noise]
+    stronger = replace(found[LAPLACE], points=tuple(by_stronger(found[LAPLACE].points)))
+    for noise, surface in ((LAPLACE, found[LAPLACE]), (COUNTS, found[COUNTS]), ("mechanism known", stronger)):
         paid = price(surface, 2 * surface.guess)
         if paid is not None:
             texts.append(
@@ -211,6 +213,19 @@ def _stronger(found: Surfaces) -> Comparison:
         f"variance {best.amount:.2g}: {percent(best.likelihood.rate)} ({percent(best.likelihood.low)} to "
         f"{percent(best.likelihood.high)}) found for {percent(best.risk.rate)} by the scoreboard",
         "The attacker who knows how the records were changed; where the two differ most.",
+    )
+
+
+def _clusters_by_stronger(found: Surfaces) -> Comparison:
+    points = by_stronger(found[LAPLACE].points)
+    texts, verdicts = _compared(
+        LAPLACE, [p for p in points if _is("clusters")(p)], [p for p in points if _is("own")(p)]
+    )
+    return Comparison(
+        "clusters against one's own record, noise on both, mechanism known",
+        "not tried",
+        "; ".join(texts) or "one's own record is never that safe, whatever the noise",
+        _verdict(verdicts) + " Cells whose weight is 0 get no noise and give single records away.",
     )
 
 

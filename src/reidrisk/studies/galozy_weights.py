@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.bandits.weights import WEIGHTS
+from reidrisk.results import Risk
 from reidrisk.studies import galozy_charts as charts
 from reidrisk.studies.galozy_charts import DrawnResult, Series
-from reidrisk.studies.galozy_choices import mixture
+from reidrisk.studies.galozy_choices import by_stronger, mixture
 from reidrisk.studies.galozy_people import FULL, HOMES, WEARERS, People, Size, casas, endomondo, fitbit
 from reidrisk.studies.study import Comparison, Progress, Row, StudyResult
 from reidrisk.wording import percent
@@ -38,10 +38,10 @@ def weights_compared(size: Size, users: int, seed: int, progress: Progress) -> S
             progress(f"{people.name}, {weights}", done / len(everyone))
             found[people.name][weights] = _surface(people, weights, size, seed)
     rows = [
-        _row(people, weights, point)
+        _row(people, weights, point, known.risk)
         for people in everyone
         for weights, surface in found[people.name].items()
-        for point in surface.points
+        for point, known in zip(surface.points, by_stronger(surface.points), strict=True)
     ]
     compared = [c for people in everyone for c in (_bare(people, found[people.name]), *_priced(people, found))]
     return DrawnResult(
@@ -72,8 +72,7 @@ def _surface(people: People, weights: str, size: Size, seed: int) -> Tradeoff:
     )
 
 
-def _row(people: People, weights: str, point: TradeoffPoint) -> Row:
-    known = _by_likelihood(point).risk
+def _row(people: People, weights: str, point: TradeoffPoint, known: Risk) -> Row:
     return {
         "data": people.name,
         "weights": weights,
@@ -93,7 +92,7 @@ def _bare(people: People, found: Surfaces) -> Comparison:
     """Say how many cells 1/H leaves without noise, and what that gives away under the most noise."""
     cells = bandits.cell_weights(people.behaviour.records)
     bare = int((cells == 0).sum())
-    last = {weights: _by_likelihood(surface.points[-1]) for weights, surface in found.items()}
+    last = {weights: by_stronger(surface.points)[-1] for weights, surface in found.items()}
     texts = [
         f"{weights} {percent(p.risk.rate)} ({percent(p.risk.low)} to {percent(p.risk.high)})"
         for weights, p in last.items()
@@ -116,7 +115,7 @@ def _bare(people: People, found: Surfaces) -> Comparison:
 
 def _priced(people: People, found: dict[str, Surfaces]) -> list[Comparison]:
     """Compare what the weights cost at the same risk, run by run."""
-    points = {w: [_by_likelihood(p) for p in surface.points] for w, surface in found[people.name].items()}
+    points = {weights: by_stronger(surface.points) for weights, surface in found[people.name].items()}
     return [_price(people, points, at_most) for at_most in _AT_MOST]
 
 
@@ -143,17 +142,11 @@ def _least(points: Sequence[TradeoffPoint]) -> float:
     return min(p.risk.rate for p in points)
 
 
-def _by_likelihood(point: TradeoffPoint) -> TradeoffPoint:
-    """Return the point with the stronger attacker's risk in the place of the scoreboard's."""
-    assert point.likelihood is not None
-    return replace(point, risk=point.likelihood)
-
-
 def _draw(found: dict[str, Surfaces]) -> Any:
     panels = []
     for name, surfaces in found.items():
         series = [
-            Series(weights, tuple((p.regret.mean, _by_likelihood(p).risk.rate) for p in surface.points))
+            Series(weights, tuple((p.regret.mean, p.risk.rate) for p in by_stronger(surface.points)))
             for weights, surface in surfaces.items()
         ]
         panels.append(charts.curves(series, name, "regret", "found, mechanism known"))
