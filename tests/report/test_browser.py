@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +14,9 @@ import examples
 
 from reidrisk import report
 
-playwright = pytest.importorskip("playwright.sync_api")
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-pytestmark = [
-    pytest.mark.xdist_group("report"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: install it with apt-get install chromium"),
-]
+pytestmark = pytest.mark.xdist_group("report")
 
 CASES = ("normal", "one epoch, bounds", "no truth", "zero rates growing", "rate 1", "gate fails", "hostile")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        # Chromium refuses to run as root with its sandbox.
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

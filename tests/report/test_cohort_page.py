@@ -1,7 +1,6 @@
 """The page of an audit of cohorts: its numbers, its warning, and the page itself in a real browser."""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ pytest.importorskip("altair")
 from reidrisk import cohorts, report
 from reidrisk.report import cohort_charts
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 HOSTILE = "</script><script>alert(1)</script>"
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -61,17 +59,6 @@ def test_the_page_says_what_was_found_and_that_it_is_internal(pages, case):
     assert ("protects nobody" in page) == (case == "private")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        # Chromium refuses to run as root with its sandbox.
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: install it with apt-get install chromium")
 @pytest.mark.parametrize(("case", "width"), [("exact", 1280), ("exact", 390), ("private", 1280)])
 def test_charts_are_drawn_and_nothing_is_fetched(browser, pages, tmp_path, case, width):
     file = tmp_path / "page.html"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ pytest.importorskip("altair")
 from reidrisk import TopSets, release, report
 from reidrisk.release import TypeMixture
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 N_USERS = 4_321
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -85,18 +82,6 @@ def test_the_public_report_does_without_sample_and_canary(found: Any) -> None:
     text = report.render_public(dataclasses.replace(found[0], n_sampled=0))
     assert "An attack on the noise" not in text
     assert "synthetic users</span>" not in text
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium: install it with apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        # Chromium refuses to run as root with its sandbox.
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
