@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from reidrisk.kernel_cache import settle as _settle_kernel_cache
+
 if TYPE_CHECKING:
     from reidrisk import attacks, audit, bandits, bounds, cohorts, io, measure, populations, release, report, topics
     from reidrisk.channel import Channel
@@ -55,6 +57,8 @@ _HOME = {
     "Traces": "traces",
     "Vocabulary": "vocabulary",
 }
+
+_settle_kernel_cache()
 
 
 def __getattr__(name: str) -> Any:
