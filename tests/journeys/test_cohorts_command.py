@@ -71,6 +71,13 @@ def test_gaps_known_by_hand(reidrisk, assignment, visits, categories):
     assert worst[1]["status"] == "not sensitive"
 
 
+def test_the_command_to_run_again_keeps_what_was_asked_for(reidrisk, assignment, visits, categories, tmp_path):
+    pytest.importorskip("altair")
+    done = reidrisk("cohorts", "audit", assignment, visits, categories, "--worst", 0, "--out", "page.html")
+    assert done.code == 0, done.err
+    assert "--worst 0</code>" in (tmp_path / "page.html").read_text()
+
+
 def test_the_table_for_people_says_what_is_for_publication(reidrisk, assignment, visits, categories):
     done = reidrisk("cohorts", "audit", assignment, visits, categories)
     assert done.code == 0, done.err

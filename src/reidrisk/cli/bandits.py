@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from rich.table import Table
 
 from reidrisk.cli import output
+from reidrisk.cli.again import again
 from reidrisk.cli.audit import Json, Seed
 from reidrisk.errors import OptionError
 from reidrisk.wording import percent
@@ -129,7 +129,8 @@ def tradeoff(
             attack=attack,
             progress=lambda share: say("playing and attacking", 0.05 + 0.95 * share),
         )
-    _write(found, out, chart, attack, _again(context, seed))
+    command = again(context, "bandits", "tradeoff", left_out=("seed", "as_json"))
+    _write(found, out, chart, attack, f"{command} --seed {seed}")
     if as_json:
         output.print_json(found.to_dict())
         return
@@ -206,21 +207,6 @@ def _check_chart(path: Path | None) -> None:
         raise OptionError(f"the chart is a picture; give it a name that ends in .png or .svg, not {path.name!r}")
     for module in ("altair", "vl_convert"):
         require(module, "report", "the chart")
-
-
-def _again(context: typer.Context, seed: int) -> str:
-    """Return the command that gives the same numbers again, with what was not left at its default."""
-    given = ["reidrisk", "bandits", "tradeoff", str(context.params["behaviour"])]
-    for option in context.command.params:
-        value = context.params.get(str(option.name))
-        # 0 == False: a gap of 0 was asked for, a switch that is off was not.
-        missing = value is None or value is False or value in ((), []) or value == option.default
-        if option.name in ("behaviour", "seed", "as_json") or missing:
-            continue
-        values = [] if value is True else list(value) if isinstance(value, list | tuple) else [value]
-        for one in values or [""]:
-            given += [option.opts[0], str(one)] if values else [option.opts[0]]
-    return shlex.join([*given, "--seed", str(seed)])
 
 
 def _write(found: Tradeoff, out: Path | None, chart: Path | None, attack: str, command: str) -> None:

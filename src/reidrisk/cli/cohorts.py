@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
-import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +10,9 @@ import typer
 from rich.table import Table
 
 from reidrisk.cli import output
-from reidrisk.cli.audit import Json, Out
+from reidrisk.cli.audit import Json
+from reidrisk.cli.cohorts_audit import audit
 from reidrisk.errors import DataError, OptionError
-from reidrisk.wording import percent
 
 __all__ = ["cohorts"]
 
@@ -23,8 +21,6 @@ cohorts = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode="rich",
 )
-
-Seed = Annotated[int, typer.Option(help="Seed of the baseline, and of simulated noise; real noise has none.")]
 
 
 @cohorts.callback()
@@ -183,176 +179,4 @@ def _report_assignment(found: Any, n_cohorts: int, dropped: int, out: Path, as_j
     output.remark(f"cohorts: {out}")
 
 
-@cohorts.command("audit")
-def audit(
-    context: typer.Context,
-    assignment: Annotated[Path, typer.Argument(help="Who is in which cohort: user, cohort (none: empty or -1).")],
-    visits: Annotated[Path, typer.Argument(help="Visits: a table with the columns user and host (or token).")],
-    categories: Annotated[Path, typer.Argument(help="Sensitive categories: host (or token), category.")],
-    t: Annotated[float, typer.Option("--t", help="A gap above it makes a cohort sensitive; 0.1 in Chrome.")] = 0.1,
-    blocklist: Annotated[
-        Path | None, typer.Option(help="Write the blocklist here (JSON): all that may be published.")
-    ] = None,
-    rule: Annotated[
-        str, typer.Option(help="Block what is sensitive by the 'plain' rule, beyond 'chance' or 'doubt'.")
-    ] = ("plain"),
-    out: Out = None,
-    worst: Annotated[int, typer.Option(help="Cohorts to list, largest gaps first.")] = 20,
-    level: Annotated[float, typer.Option(help="Level of the intervals, and of 'beyond doubt'.")] = 0.95,
-    fdr: Annotated[float, typer.Option(help="False discovery rate of 'beyond chance'.")] = 0.05,
-    n_cohorts: Annotated[
-        int | None, typer.Option(help="Cohorts of the system; higher numbers are refused. Needed with --private.")
-    ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Measure through noise that protects everyone.")] = False,
-    epsilon: Annotated[float | None, typer.Option(help="With --private: the privacy budget.")] = None,
-    delta: Annotated[float | None, typer.Option(help="With --private, central: its delta, such as 1e-9.")] = None,
-    model: Annotated[
-        str, typer.Option(help="With --private: 'central' noise, or 'local' (each user randomises alone).")
-    ] = "central",
-    most_categories: Annotated[
-        int | None, typer.Option(help="With --private, central: categories of a user that count.")
-    ] = None,
-    simulation: Annotated[
-        bool, typer.Option("--simulation", help="With --private: seeded noise to try out, which protects nobody.")
-    ] = False,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """Measure which cohorts give a sensitive category away, and write the list of those to block."""
-    from reidrisk import cohorts as api
-    from reidrisk import io
-
-    output.check_writable(out, blocklist, inputs=(assignment, visits, categories))
-    output.check_report(out)
-    if rule not in ("plain", "chance", "doubt"):
-        raise OptionError(f"--rule must be 'plain', 'chance' or 'doubt', not {rule!r}")
-    noise = {"--epsilon": epsilon, "--delta": delta, "--most-categories": most_categories}
-    _check_noise(private, noise, model, n_cohorts, simulation)
-    if simulation and blocklist is not None:
-        raise OptionError(
-            "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
-        )
-    chosen: Any = rule
-    kind: Any = model
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
-        say("reading the tables", 0.0)
-        users, cohort = api.read_assignment(assignment)
-        # Whether anything matches is told by no noise: a private measurement goes on either way.
-        unmatched: Any = "keep" if private else "refuse"
-        seen = api.category_visits(api.read_visits(visits), api.read_categories(categories), users, unmatched)
-        say("measuring the gaps", 0.4)
-        found = api.sensitivity(
-            cohort,
-            seen.visited,
-            t=t,
-            level=level,
-            fdr=fdr,
-            n_cohorts=n_cohorts,
-            categories=seen.categories,
-            seed=seed,
-            private=private,
-            epsilon=epsilon,
-            delta=delta,
-            model=kind,
-            most_categories=most_categories,
-            simulation=simulation,
-        )
-        audited = api.cohort_audit(found, worst, seen.covered)
-    try:
-        # Before anything is printed: who reads it may go away.
-        if blocklist is not None:
-            with io.write_atomically(blocklist) as temporary:
-                published = json.dumps(found.blocklist(chosen).to_dict())
-                temporary.write_text(published + "\n", encoding="utf-8")
-        if out is not None:
-            from reidrisk import report
-
-            command = _again(context, (assignment, visits, categories))
-            report.write_cohorts(audited, out, assignment.name, command)
-    finally:
-        if as_json:
-            output.print_json(audited.to_dict())
-        else:
-            _print_audit(audited)
-    if blocklist is not None:
-        output.remark(f"blocklist: {blocklist}")
-    if out is not None:
-        output.remark(f"report: {out} (not for publication)")
-
-
-def _check_noise(
-    private: bool, noise: dict[str, float | None], model: str, n_cohorts: int | None, simulation: bool
-) -> None:
-    """Refuse options that do not go together, by the names they have here."""
-    if model not in ("central", "local"):
-        raise OptionError(f"--model must be 'central' or 'local', not {model!r}")
-    given = [name for name, value in noise.items() if value is not None]
-    given += ["--simulation"] * simulation + ["--model"] * (model != "central")
-    if not private:
-        if given:
-            raise OptionError(f"{given[0]} is for a private measurement; add --private, or leave it out")
-        return
-    for name, value in (("--epsilon", noise["--epsilon"]), ("--n-cohorts", n_cohorts)):
-        if value is None:
-            raise OptionError(f"--private needs {name}: the budget and which cohorts exist are public")
-    if model == "central" and noise["--delta"] is None:
-        raise OptionError("--private needs --delta, well below 1/users, such as 1e-9, unless --model is local")
-    if model == "local" and (noise["--delta"] is not None or noise["--most-categories"] is not None):
-        raise OptionError("--delta and --most-categories are for central noise; leave them out with --model local")
-
-
-def _again(context: typer.Context, tables: tuple[Path, ...]) -> str:
-    """Return the command that was given, with every option that is not its default."""
-    parts = ["reidrisk", "cohorts", "audit", *(shlex.quote(str(table)) for table in tables)]
-    for parameter in context.command.params:
-        value = context.params.get(parameter.name or "")
-        if parameter.opts[0].startswith("--") and value not in (None, False, parameter.default):
-            parts += [parameter.opts[0]] if value is True else [parameter.opts[0], shlex.quote(str(value))]
-    return " ".join(parts)
-
-
-def _print_audit(audited: Any) -> None:
-    from reidrisk.cohorts.audit import known
-
-    screen, summary = output.console(), audited.summary
-    screen.print(f"\n{summary.reading}\n", highlight=False)
-    counts = Table("users", "without a cohort", "cohorts", "smallest", "sensitive", "beyond chance", "beyond doubt")
-    counts.add_row(
-        *(known(summary, "n_users"), known(summary, "n_without"), f"{summary.n_cohorts:,}", known(summary, "k")),
-        *(f"{value:,}" for value in (summary.sensitive, summary.beyond_chance, summary.beyond_doubt)),
-    )
-    screen.print(counts)
-    if audited.worst:
-        rows = Table("cohort", "users", "category", "in it", "in all", "gap, points", "interval", "which is")
-        for row in audited.worst:
-            rows.add_row(
-                f"{row.cohort}",
-                f"{row.users:,}",
-                row.category,
-                percent(row.cohort_freq),
-                percent(row.population_freq),
-                f"{100 * row.gap:.1f}",
-                f"{100 * row.low:.1f} to {100 * row.high:.1f}",
-                row.status,
-            )
-        screen.print(rows)
-    curve = Table("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked")
-    for limit in (0.025, 0.05, 0.1, 0.2):
-        i = audited.curve.t.index(limit)
-        curve.add_row(
-            f"{limit:g}",
-            percent(audited.curve.cohorts[i]),
-            f"{percent(audited.curve.certain[i])} to {percent(audited.curve.possible[i])}",
-            percent(audited.curve.users[i]),
-        )
-    screen.print(curve)
-    screen.print(audited.empty_reading, highlight=False)
-    for line in audited.coverage:
-        screen.print(line, highlight=False)
-    screen.print("\nAssumed:")
-    for assumption in summary.assumptions:
-        screen.print(f"- {assumption}", highlight=False)
-    if summary.seed is not None:
-        screen.print(f"Seed {summary.seed}.")
-    screen.print("\nNot for publication: this names categories. What may be published is the --blocklist alone.")
+cohorts.command("audit")(audit)
