@@ -79,7 +79,8 @@ CSV = {
     "no epoch": ("user,epoch,token\nann,1,2\nann,,2\n", DataError, "row 2, column 'epoch' is empty"),
     "cut off": ("user,epoch_0,epoch_1\nann,1,2\nbob,1\n", FormatError, "row 2 has 2 cells where the header has 3"),
     "too many cells": ("user,epoch_0\nann,1\nbob,1,4\n", FormatError, "row 2 has 3 cells where the header has 2"),
-    "semicolons": ("user;epoch_0\nann;1\n", FormatError, "not separated by commas"),
+    "semicolons": ("user;epoch_0\nann;1\n", FormatError, "separated by semicolons, not by commas"),
+    "tabs": ("user\tepoch_0\nann\t1\n", FormatError, "separated by tabs, not by commas"),
     "nothing observed": ("user,epoch_0\nann,\nbob,-1\n", DataError, "not a single token is observed"),
 }
 
@@ -289,7 +290,7 @@ def test_bad_channels(tmp_path: Path) -> None:
         "a,b\n0.5,0.5\n0.5,red\n": (DataError, "row 2, column 'b' holds 'red'"),
         "a,b\n": (DataError, "the table is empty"),
         "a,b\n1\n": (FormatError, "cannot be read as CSV"),
-        "": (FormatError, "cannot be read as CSV"),
+        "": (FormatError, "the file is empty"),
     }
     for text, (kind, part) in bad.items():
         file = _text(tmp_path, text)
@@ -298,6 +299,10 @@ def test_bad_channels(tmp_path: Path) -> None:
     refused(FormatError, "column 'a' is of type string", call=lambda: io.read_channel(tmp_path / "t.parquet"))
     pq.write_table(pa.table({"user": [1, 2], "a": [1.0, None]}), tmp_path / "t.parquet")
     refused(DataError, "row 2, column 'a' is NaN", call=lambda: io.read_channel(tmp_path / "t.parquet"))
+    pq.write_table(pa.table({"user": [7, 7], "a": [1.0, 1.0]}), tmp_path / "t.parquet")
+    refused(DataError, "user 7 is in rows 1 and 2", call=lambda: io.read_channel(tmp_path / "t.parquet"))
+    pq.write_table(pa.table({"user": [[7]], "a": [1.0]}), tmp_path / "t.parquet")
+    refused(FormatError, "column 'user' is of type list", call=lambda: io.read_channel(tmp_path / "t.parquet"))
     np.savez(tmp_path / "t.npz", matrix=np.ones(3))
     refused(FormatError, "of shape (3,)", call=lambda: io.read_channel(tmp_path / "t.npz"))
     (tmp_path / "t.npz").write_bytes(b"PK\3\4garbage")

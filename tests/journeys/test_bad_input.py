@@ -110,7 +110,12 @@ def test_a_gate_on_anything_but_a_result_is_refused(reidrisk, table, content, wo
         ("0.5,0.5\n0.5,0.4\n", ["row", "0.9"]),
         ("0.5,0.5\n1.5,-0.5\n", ["-0.5"]),
         ("0.5,0.5\nnan,1\n", ["nan"]),
-        ("", ["m.csv"]),
+        ("", ["m.csv", "the file is empty; a table has"]),
+        ("user;x;y\nann;0.5;0.5\n", ["separated by semicolons, not by commas"]),
+        ("0.5\t0.5\n", ["separated by tabs, not by commas"]),
+        ("user,x,y\nann,0.5,0.5\nbob,1,0\nann,0,1\n", ["user ann is in rows 1 and 3"]),
+        ("ann,0.5,0.5\nann,0,1\n", ["user ann is in rows 1 and 2"]),
+        ("user,x,y\nann,0.5,0.5\n,0,1\n", ["row 2", "no user id"]),
     ],
 )
 def test_a_matrix_that_is_no_channel_is_refused(reidrisk, table, content, words):

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from reidrisk.channel import ROW_SUM_TOLERANCE, Channel
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.columns import cell
-from reidrisk.io.formats import existing_file, format_of, open_table, reading
+from reidrisk.io.columns import cell, holds_integers, holds_text
+from reidrisk.io.formats import csv_header, existing_file, format_of, open_table, reading
 
 __all__ = ["read_channel"]
 
@@ -74,6 +74,7 @@ def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]
     from pyarrow import csv
 
     with reading(name, "CSV"):
+        csv_header(file, name)  # which may be a first row of numbers
         read = csv.ReadOptions(use_threads=False, autogenerate_column_names=True)
         with csv.open_csv(file, csv.ReadOptions(use_threads=False, autogenerate_column_names=True)) as head:
             width = len(head.schema)
@@ -86,6 +87,8 @@ def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]
     if rows.num_rows == 0:
         raise DataError(f"{name}: the table is empty; give at least one row of numbers")
     has_users = width > 1 and (names[0].lower() == "user" or not _is_number(rows.column(0)[0].as_py()))
+    if has_users:
+        _refuse_bad_users(rows.column(0), name)
     columns = range(1 if has_users else 0, width)
     matrix = np.empty((rows.num_rows, len(columns)))
     for j, i in enumerate(columns):
@@ -106,6 +109,11 @@ def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
                 f"{table.name}: column {column!r} is of type {table.types[column]}; a channel has columns of numbers, "
                 "and its user ids are in a column 'user'"
             )
+    if "user" in table.types:
+        kind = table.types["user"]
+        if not (holds_text(kind) or holds_integers(kind)):
+            raise FormatError(f"{table.name}: column 'user' is of type {kind}; user ids are integers or text")
+        _refuse_bad_users(table.column("user"), table.name)
     matrix = np.empty((table.n_rows, len(columns)))
     start = 0
     for batch in table.batches(columns):
@@ -116,6 +124,22 @@ def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
             )
         start += batch.num_rows
     return matrix, columns
+
+
+def _refuse_bad_users(users: Any, name: str) -> None:
+    """Refuse rows without a user and users with two rows: the bounds count users."""
+    import pyarrow.compute as pc
+
+    texts = pc.utf8_trim_whitespace(users.cast("large_string")).to_pylist()
+    first: dict[str, int] = {}
+    for row, user in enumerate(texts):
+        if not user:
+            raise DataError(f"{cell(name, row, 'user')} has no user id; drop the row or name it")
+        if user in first:
+            raise DataError(
+                f"{name}: user {user} is in rows {first[user] + 1} and {row + 1}; every user may have one row only"
+            )
+        first[user] = row
 
 
 def _is_number(text: str) -> bool:

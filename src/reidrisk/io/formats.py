@@ -17,6 +17,7 @@ __all__ = [
     "BATCH",
     "ENDINGS",
     "Table",
+    "csv_header",
     "existing_file",
     "format_of",
     "open_table",
@@ -211,7 +212,7 @@ def _open_csv(file: Path, name: str, title: str) -> Table:
 
     # One thread: only then does the library know in which row it stumbled.
     read = csv.ReadOptions(use_threads=False)
-    names = _csv_header(file, name)
+    names = csv_header(file, name)
     parse = csv.ParseOptions(
         newlines_in_values=True,
         ignore_empty_lines=len(names) > 1,  # in a single column an empty line is an empty cell
@@ -239,7 +240,8 @@ def _open_csv(file: Path, name: str, title: str) -> Table:
     return _in_memory(table, name, title, NO_METADATA, is_text=True)
 
 
-def _csv_header(file: Path, name: str) -> list[str]:
+def csv_header(file: Path, name: str) -> list[str]:
+    """Return the cells of the first line; an empty file, or one that is not separated by commas, is refused."""
     import csv
     import gzip
 
@@ -249,10 +251,12 @@ def _csv_header(file: Path, name: str) -> list[str]:
         names = next(csv.reader(lines), [])
     if not names:
         raise FormatError(f"{name}: the file is empty; a table has a header and at least one row")
+    separator = re.search("[;\t|]", names[0]) if len(names) == 1 else None
+    if separator:
+        by = {";": "semicolons", "\t": "tabs", "|": "bars"}[separator[0]]
+        raise FormatError(f"{name}: the cells are separated by {by}, not by commas; save the file with commas")
     if any(not column.isprintable() for column in names):
         raise FormatError(f"{name}: the header is not UTF-8 text; save the file in UTF-8")
-    if len(names) == 1 and re.search("[;\t|]", names[0]):
-        raise FormatError(f"{name}: the cells of {names[0]!r} are not separated by commas; save the file with commas")
     return names
 
 
