@@ -4,8 +4,8 @@ import sys
 import numpy as np
 import pytest
 
-from reidrisk import Traces, populations, topics
-from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, audit_traces, gate, run
+from reidrisk import Traces, io, populations, topics
+from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, Tables, audit_traces, gate, run
 from reidrisk.errors import DataError, OptionError, TruthError
 
 TABLES = InMemory()
@@ -132,6 +132,43 @@ def test_the_strongest_measured_attack_is_asked_how_sure_it_is():
         result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, attacks=names))
         rates = {risk.attack: risk.rate for risk in result.risks if risk.n_epochs == 5 and risk.attack != "Hamming"}
         assert result.choosy_attack == max(rates, key=rates.get)
+
+
+def test_rows_in_the_same_order_are_assumed_once(tmp_path):
+    a, b = traces(named=False)
+    for name, table in (("a.csv", a), ("b.csv", b)):
+        io.write_traces(table, tmp_path / name)
+    inputs = Tables(targets=str(tmp_path / "a.csv"), queries=str(tmp_path / "b.csv"), n_tokens=6)
+    result = run(AuditSpec(inputs=inputs, seed=1))
+    assert sum("Neither table names its users" in entry.holds for entry in result.assumptions) == 1
+
+
+def test_without_truth_the_verdict_counts_records_and_hides_a_few():
+    a, b = Traces(np.arange(300).reshape(100, 3), 300), Traces(np.arange(90 * 3).reshape(90, 3), 300)
+    sure = audit_traces(a, b, AuditSpec(seed=1)).verdict
+    assert sure.endswith("the attack gives 100 in 100 records a chance of 90 in 100 or more.")
+    nobody, asked = Traces(np.zeros((100, 3), dtype=int), 2), Traces(np.zeros((90, 3), dtype=int), 2)
+    none = audit_traces(nobody, asked, AuditSpec(seed=1)).verdict
+    assert none.endswith("the attack gives no record a chance of 90 in 100 or more.")
+    few = audit_traces(a, b.take(np.arange(10)), AuditSpec(seed=1)).verdict
+    assert few.endswith("is not shown, because that would set apart fewer than 20 people.")
+
+
+def test_the_gate_names_people_epochs_and_attacks_and_what_could_decide():
+    found = run(AuditSpec(inputs=Published(users=300, epochs=2), system="topics", seed=1, max_risk=0.0))
+    assert "Among 300 simulated people, 2 epochs; attacks tried: Hamming, WeightedHamming" in found.gate.reading
+    assert gate(found, 0.0) == found.gate
+    a, b = traces()
+    result = audit_traces(a, b, AuditSpec(seed=1, attacks=("hamming", "weighted-hamming")))
+    answer = gate(result, result.strongest.rate)
+    assert answer.answer == "undecided"
+    assert "all records were scored: only data of more people can decide" in answer.reading
+    assert (
+        "Among 200 people, 5 epochs; attacks tried: Hamming, WeightedHamming; ProfileBayes was not run"
+        in answer.reading
+    )
+    sampled = audit_traces(a, b, AuditSpec(seed=1, sample=100))
+    assert "score more records to decide" in gate(sampled, sampled.strongest.rate).reading
 
 
 def test_a_seed_is_drawn_and_recorded():

@@ -8,6 +8,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,11 @@ pytest.importorskip("jinja2")
 
 import examples
 
-from reidrisk import report
+from reidrisk import measure, report
+from reidrisk.audit.result import gate_of
 from reidrisk.errors import MissingExtraError, ReidRiskError
+from reidrisk.measure import Exposure
+from reidrisk.results import Bound
 
 SECTIONS = ("verdict", "growth", "bounds", "exposed", "sure", "perspective", "assumed", "untold", "methods")
 
@@ -189,8 +193,93 @@ def test_bounds_are_listed_with_the_tightest_and_the_silent_ones() -> None:
 def test_groups_too_small_are_mentioned_and_not_shown() -> None:
     assert "1 group is not shown: fewer than 20 people" in Reader(rendered("normal")).text
     text = Reader(rendered("one epoch, one attack")).text
-    assert "No group is large enough" in text
-    assert "3 groups are not shown" in text
+    assert "No group is shown: the 3 there are have, or would leave, fewer than 20 people." in text
+
+
+def exposed(*, n: int, histogram: tuple, above: dict[str, float], **changes: Any) -> str:
+    found = Exposure(n, above, histogram, (), 20, 0)
+    return Reader(report.render(examples.one_rate(0.97, 0.84, 0.999, n=n, exposure=found, **changes))).text
+
+
+def test_of_few_people_no_spread_is_shown_and_no_share_of_a_few_is_hinted_at() -> None:
+    four = exposed(n=4, histogram=((0.0, 1.0, 1.0),), above={})
+    assert "is not shown: fewer than 20 were scored." in four
+    assert "There are no groups to compare" in four
+    many = exposed(n=33, histogram=((0.0, 1.0, 1.0),), above={})
+    assert "wherever a line is drawn between higher and lower risk, fewer than 20 people are on one side" in many
+    for text in (four, many):
+        for wrong in ("first bar", "any risk", "fewer than 20 people are found", "a risk below 100 %"):
+            assert wrong not in text
+
+
+def test_joined_bars_are_named_by_what_they_hold() -> None:
+    text = exposed(n=60, histogram=((0.0, 0.5, 0.4), (0.5, 1.0, 0.6)), above={"50": 0.6})
+    assert "40 % of people have a risk of at most 50 %, and 60 % one above 50 %." in text
+
+
+def test_without_ties_people_were_found_or_not() -> None:
+    bars = ((0.0, 0.001, 0.47), (0.001, 0.5, 0.0), (0.5, 0.9, 0.0), (0.9, 1.0, 0.53))
+    text = exposed(n=268, histogram=bars, above={"1": 0.53, "10": 0.53, "50": 0.53, "90": 0.53})
+    assert "Hamming linked 53 % of people correctly and 47 % not; nobody is in between." in text
+    assert "linked correctly 53 % 47 to 59 %" in text
+    assert "above 50 %" not in text
+
+
+def test_a_choosy_attacker_is_described_with_intervals() -> None:
+    curve = measure.choosiness(np.full(200, 0.95), np.r_[np.ones(200)])
+    text = Reader(report.render(examples.published(choosiness=curve))).text
+    assert "it is right for 100 in 100 records (98 to 100 in 100) and wrong for no record (0 to 1.8 in 100)" in text
+    assert "100 in 100 of its answers are right (98 to 100 in 100)" in text
+    assert "none records" not in text
+    silent = measure.choosiness(np.full(200, 0.5), np.ones(200))
+    assert (
+        "by its own reckoning, it never answers." in Reader(report.render(examples.published(choosiness=silent))).text
+    )
+    few = measure.choosiness(np.array([0.3, 0.95]), np.ones(2), min_group=20)
+    text = Reader(report.render(examples.published(choosiness=few))).text
+    assert "How sure the attacker is of how many is not shown" in text
+
+
+def test_no_wrong_link_has_an_interval_too() -> None:
+    tile = Reader(rendered("rate 1")).text
+    assert "Wrong links none 0 to 3 in 100" in tile
+
+
+def test_a_threshold_is_not_printed_like_a_risk() -> None:
+    verdict = "no rate can be measured; the attack gives no record a chance of 90 in 100 or more."
+    page = report.render(examples.no_truth(verdict=verdict))
+    assert '<strong class="kept">' not in page
+    some = report.render(examples.no_truth(verdict=verdict.replace("no record", "12 in 100 records")))
+    assert '<strong class="kept">12 in 100</strong>' in some
+
+
+def test_a_model_that_was_exceeded_is_marked_where_it_stands() -> None:
+    model = Bound(
+        "partial information",
+        "random user",
+        0.02,
+        1e-5,
+        "carey, Lemma 2",
+        n_epochs=8,
+        within_model=True,
+        low=0.019,
+        high=0.021,
+    )
+    page = report.render(examples.published(bounds=(*examples.bounds(), model)))
+    assert page.count("exceeded here</span>") == 1
+    assert "an attack exceeded it here" in Reader(page).text
+    kept = report.render(examples.published(bounds=(*examples.bounds(), dataclasses.replace(model, high=0.5))))
+    assert "exceeded here</span>" not in kept
+
+
+def test_an_undecided_gate_says_what_could_decide() -> None:
+    sampled = Reader(rendered("gate undecided")).text
+    assert "score more records to decide" in sampled
+    risk = dataclasses.replace(examples.risk("Hamming", 1, 0.5), everyone=True)
+    gate = gate_of(risk, 0.5, ("Hamming",))
+    text = Reader(report.render(examples.published(gate=gate))).text
+    assert "all records were scored: only data of more people can decide" in text
+    assert "score more" not in text
 
 
 def test_published_figures_stand_beside_topics_only_and_with_their_sizes() -> None:
@@ -211,9 +300,10 @@ def test_it_can_be_run_again_from_the_page() -> None:
 def test_the_file_is_written_in_one_step(tmp_path: Path) -> None:
     report.write(examples.CASES["normal"], tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == rendered("normal")
-    with pytest.raises(ReidRiskError, match="does not exist"):
-        report.write(examples.CASES["normal"], tmp_path / "missing" / "report.html")
-    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReidRiskError, match="file"):
+        report.write(examples.CASES["normal"], tmp_path / "file" / "report.html")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "report.html"]
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,9 @@ from reidrisk.results import Bound, Risk
 from reidrisk.traces import Traces
 from reidrisk.wording import percent
 
-__all__ = ["assumptions", "exceeded"]
+__all__ = ["assumptions", "exceeded", "exceeds"]
+
+_UNNAMED = "Neither table names its users"
 
 
 def assumptions(
@@ -79,6 +81,8 @@ def assumptions(
     )
     for note in notes:
         if isinstance(note, str):
+            if truth is not None and truth.startswith(_UNNAMED) and note.startswith(_UNNAMED):
+                continue  # the reader of the tables says it too
             note = Assumption(note, "If this does not hold, the rates are about something else: check it first.")
         found.append(note)
     return tuple(found)
@@ -88,7 +92,7 @@ def exceeded(risks: Sequence[Risk], bounds: Sequence[Bound]) -> tuple[Assumption
     """Say where an attack links more people than a model of people allows: there the model does not hold."""
     found = []
     for bound in bounds:
-        above = [r for r in risks if r.n_epochs == bound.n_epochs and bound.within_model and r.low > bound.high]
+        above = [risk for risk in risks if exceeds([risk], bound)]
         if above:
             found.append(
                 Assumption(
@@ -99,6 +103,19 @@ def exceeded(risks: Sequence[Risk], bounds: Sequence[Bound]) -> tuple[Assumption
                 )
             )
     return tuple(found[-1:])
+
+
+def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:
+    """Whether an attack links more people, beyond chance, than a bound within a model of people allows.
+
+    Examples
+    --------
+    >>> model = Bound("partial information", "random user", 0.2, 0.01, "", n_epochs=4, within_model=True)
+    >>> risk = Risk(0.3, 0.25, 0.35, 0.7, 0.0, 0.01, n_targets=100, n_queries=100, n_epochs=4)
+    >>> exceeds([risk], model)
+    True
+    """
+    return bound.within_model and any(risk.n_epochs == bound.n_epochs and risk.low > bound.high for risk in risks)
 
 
 def _truth(truth: str | None) -> Assumption:

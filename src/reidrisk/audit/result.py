@@ -12,7 +12,10 @@ from reidrisk.errors import FormatError, OptionError, ReidRiskError, TruthError
 from reidrisk.results import Bound, Difference, Result, Risk
 from reidrisk.wording import percent
 
-__all__ = ["Assumption", "AuditResult", "Gate", "gate", "gate_of", "strongest"]
+__all__ = ["LASTING", "Assumption", "AuditResult", "Gate", "gate", "gate_of", "strongest"]
+
+LASTING = "ProfileBayes"
+"""The attack that learns which interests last: the strongest there is from a few epochs on, and the slowest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +28,11 @@ class Assumption(Result):
 
 @dataclass(frozen=True, eq=False)
 class Gate(Result):
-    """Whether the strongest attack at the most epochs stays within a limit."""
+    """Whether the strongest attack at the most epochs stays within a limit, and among whom that was measured.
+
+    ``attacks`` are those that were tried, ``everyone`` says whether all records were scored, and ``simulated`` whether
+    the people are known to be simulated.
+    """
 
     answer: Literal["pass", "fail", "undecided"]
     max_risk: float
@@ -34,7 +41,32 @@ class Gate(Result):
     high: float
     attack: str
     n_epochs: int
+    n_targets: int
+    attacks: tuple[str, ...]
+    everyone: bool
+    simulated: bool
     reading: str
+
+    @property
+    def why(self) -> str:
+        """How the interval lies to the limit, and what could decide where it straddles it."""
+        if self.answer == "pass":
+            return "the whole interval is within the limit"
+        if self.answer == "fail":
+            return "the whole interval is above the limit"
+        if self.everyone:
+            return "the interval straddles the limit, and all records were scored: only data of more people can decide"
+        return "the interval straddles the limit: score more records to decide"
+
+    @property
+    def circumstances(self) -> str:
+        """Among whom the risk was measured, with which attacks, and which known one was left out."""
+        epochs = "1 epoch" if self.n_epochs == 1 else f"{self.n_epochs} epochs"
+        people = "simulated people" if self.simulated else "people"
+        said = f"Among {self.n_targets:,} {people}, {epochs}; attacks tried: {', '.join(self.attacks) or self.attack}"
+        if self.n_epochs > 1 and self.attacks and LASTING not in self.attacks:
+            said += f"; {LASTING} was not run and may link more"
+        return f"{said}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +149,12 @@ class AuditResult(Result):
         return cls(**known)
 
     @property
+    def simulated(self) -> bool:
+        """Whether the people are known to be simulated."""
+        inputs = self.spec.get("inputs")
+        return isinstance(inputs, dict) and inputs.get("kind") == "published"
+
+    @property
     def strongest(self) -> Risk | None:
         """The attack with the highest rate at the most epochs."""
         return strongest(self.risks)
@@ -151,11 +189,11 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         raise TruthError(
             "this audit measured no rate, because the truth is not known; there is nothing to hold to a limit"
         )
-    return gate_of(risk, max_risk)
+    return gate_of(risk, max_risk, tuple(result.descriptions), result.simulated)
 
 
-def gate_of(risk: Risk, max_risk: float) -> Gate:
-    """Hold one risk against a limit.
+def gate_of(risk: Risk, max_risk: float, attacks: tuple[str, ...] = (), simulated: bool = False) -> Gate:
+    """Hold one risk against a limit; ``attacks`` are all that were tried, ``simulated`` is about the people.
 
     Examples
     --------
@@ -167,13 +205,26 @@ def gate_of(risk: Risk, max_risk: float) -> Gate:
     if not 0.0 <= max_risk <= 1.0:
         raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
     answer: Literal["pass", "fail", "undecided"] = "undecided"
-    reading = "the interval straddles the limit: score more queries to decide"
     if risk.high <= max_risk:
-        answer, reading = "pass", "the whole interval is within the limit"
+        answer = "pass"
     elif risk.low > max_risk:
-        answer, reading = "fail", "the whole interval is above the limit"
-    sentence = (
-        f"{answer}: {risk.attack} at {risk.n_epochs} epochs links {percent(risk.rate)} "
-        f"({percent(risk.low)} to {percent(risk.high)}) against a limit of {percent(max_risk)}; {reading}."
+        answer = "fail"
+    gate = Gate(
+        answer=answer,
+        max_risk=max_risk,
+        rate=risk.rate,
+        low=risk.low,
+        high=risk.high,
+        attack=risk.attack,
+        n_epochs=risk.n_epochs,
+        n_targets=risk.n_targets,
+        attacks=attacks,
+        everyone=risk.everyone,
+        simulated=simulated,
+        reading="",
     )
-    return Gate(answer, max_risk, risk.rate, risk.low, risk.high, risk.attack, risk.n_epochs, sentence)
+    reading = (
+        f"{answer}: {risk.attack} at {risk.n_epochs} epochs links {percent(risk.rate)} "
+        f"({percent(risk.low)} to {percent(risk.high)}) against a limit of {percent(max_risk)}; {gate.why}. "
+    )
+    return dataclasses.replace(gate, reading=reading + gate.circumstances)

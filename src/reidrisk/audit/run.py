@@ -121,7 +121,7 @@ def audit_traces(
     notes += exceeded(risks, found) + skipped
     tell("done", 1.0)
     return AuditResult(
-        verdict=_verdict(worst, curve),
+        verdict=_verdict(worst, curve, spec.min_group),
         spec=spec.model_dump(mode="json"),
         n_targets=len(targets),
         n_queries=len(queries),
@@ -138,7 +138,9 @@ def audit_traces(
         n_choosy=len(few) if curve else 0,
         assumptions=assumptions(spec, targets, queries, None if known is None else known.origin, len(scored), notes),
         descriptions={attack.name: attack.description for attack in chosen},
-        gate=None if worst is None or spec.max_risk is None else gate_of(worst, spec.max_risk),
+        gate=None
+        if worst is None or spec.max_risk is None
+        else gate_of(worst, spec.max_risk, tuple(attack.name for attack in chosen), spec.inputs.kind == "published"),
         versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
         | {"python": platform.python_version()},
         seconds=time.perf_counter() - started,
@@ -261,15 +263,20 @@ def _choosiness(
     return None, ()
 
 
-def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...]) -> str:
+def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...], min_group: int) -> str:
     if worst is not None:
         return worst.reading
     sure = next((point for point in curve if point.threshold == 0.9), None)
+    if sure is None and curve:
+        return (
+            "Who is whom is not known, so no rate can be measured; how sure the attack is of how many records is not "
+            f"shown, because that would set apart fewer than {min_group} people."
+        )
     if sure is None:
         return "Who is whom is not known, and the attacks that ran give no probabilities: nothing can be said."
     return (
-        "Who is whom is not known, so no rate can be measured; the attack believes that at least 90 in 100 of its "
-        f"answers are right for {in_words(sure.answered) if sure.answered else 'no'} records."
+        "Who is whom is not known, so no rate can be measured; the attack gives "
+        f"{in_words(sure.answered) + ' records' if sure.answered else 'no record'} a chance of 90 in 100 or more."
     )
 
 

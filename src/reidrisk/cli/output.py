@@ -17,7 +17,7 @@ from rich.table import Table
 
 from reidrisk.errors import OptionError
 from reidrisk.extras import require
-from reidrisk.results import Bound, Measurement, Result
+from reidrisk.results import Bound, Measurement, Result, Risk
 from reidrisk.wording import percent, two_digits
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def print_audit(result: AuditResult) -> None:
     screen.print(f"\n{result.verdict}\n", highlight=False)
     if result.risks:
         screen.print(_risks(result))
-    elif result.choosiness:
+    elif len(result.choosiness) > 1:
         screen.print(_sureness(result))
     telling = [bound for bound in result.bounds if bound.says_something]
     proven = [bound for bound in telling if not bound.within_model]
@@ -123,7 +123,7 @@ def print_audit(result: AuditResult) -> None:
         screen.print(_bounds(proven, "no attacker beats"))
     if len(proven) < len(telling):
         modelled = [bound for bound in telling if bound.within_model]
-        screen.print(_bounds(modelled, "best attacker, if the model of people holds"))
+        screen.print(_bounds(modelled, "best attacker, if the model of people holds", result.risks))
     silent = len(result.bounds) - len(telling)
     if silent:
         screen.print(f"{silent} further {'bound says' if silent == 1 else 'bounds say'} nothing here (100 % or more).")
@@ -161,12 +161,16 @@ def _sureness(result: AuditResult) -> Table:
     return table
 
 
-def _bounds(bounds: Sequence[Bound], meaning: str) -> Table:
+def _bounds(bounds: Sequence[Bound], meaning: str, risks: Sequence[Risk] = ()) -> Table:
+    from reidrisk.audit import exceeds
+
     table = Table("epochs", meaning, "setting", "because", "reference")
     for bound in bounds:
         value = percent(bound.value)
         if bound.low < bound.high:
             value += f" ({percent(bound.low)} to {percent(bound.high)})"
+        if exceeds(risks, bound):
+            value += ": exceeded here"
         table.add_row(str(bound.n_epochs or ""), value, bound.setting, bound.name, bound.reference)
     return table
 

@@ -9,7 +9,7 @@ from reidrisk.audit import AuditResult
 from reidrisk.errors import OptionError
 from reidrisk.extras import require
 from reidrisk.io import write_atomically
-from reidrisk.measure import Exposure
+from reidrisk.measure import Choosiness, Exposure
 from reidrisk.report import drawing
 from reidrisk.report.drawing import Line, Point
 from reidrisk.report.findings import compared, lines, tightest
@@ -97,13 +97,13 @@ def risk_bins(found: Exposure) -> list[str]:
     Examples
     --------
     >>> risk_bins(Exposure(1, {}, ((0.0, 0.001, 1.0), (0.001, 0.5, 0.0), (0.5, 1.0, 0.0)), (), 20, 0))
-    ['below 0.1 %', '0.1 to 50 %', '50 % or more']
+    ['at most 0.1 %', '0.1 to 50 %', 'above 50 %']
     """
     names = [f"{100 * low:g} to {100 * high:g} %" for low, high, _ in found.histogram]
     if len(names) == 1:
         return ["any risk"]
-    names[0] = f"below {100 * found.histogram[0][1]:g} %"
-    names[-1] = f"{100 * found.histogram[-1][0]:g} % or more"
+    names[0] = f"at most {100 * found.histogram[0][1]:g} %"
+    names[-1] = f"above {100 * found.histogram[-1][0]:g} %"
     return names
 
 
@@ -116,17 +116,15 @@ def choosiness(result: AuditResult, narrow: bool = False) -> Chart:
         kinds = [("answered", "Answers")]
     drawn = []
     for style, (field, name) in zip(drawing.ATTACKS, kinds, strict=False):
-        rates = [(100 * point.threshold, max(0.0, getattr(point, field))) for point in curve]
-        points = tuple(Point(x, rate, rate, rate, frequency(rate)) for x, rate in rates)
-        plain = drawing.Style(style.color, style.dash, style.shape)
-        drawn.append(Line(name, name, points[-1].text, plain, points))
+        points = tuple(_choosy_point(point, field) for point in curve)
+        drawn.append(Line(name, name, frequency(points[-1].rate), style, points))
     x = alt.X(
         "x:Q",
         title="how sure the attacker wants to be (chances in 100)",
         scale=alt.Scale(domain=[0, 100], nice=False),
         axis=alt.Axis(values=[0, 20, 40, 60, 80, 99], grid=False, labelFlush=False),
     )
-    scale = rate_scale([point.rate for line in drawn for point in line.points])
+    scale = rate_scale([rate for line in drawn for point in line.points for rate in (point.rate, point.high)])
     return drawing.line_chart(drawn, x, scale, "share of all records", "chances in 100", narrow)
 
 
@@ -164,6 +162,13 @@ def save_chart(chart: Chart, path: str | Path, width: int = 720) -> None:
             temporary.write_text(convert.vegalite_to_svg(spec), encoding="utf-8")
         else:
             temporary.write_bytes(convert.vegalite_to_png(spec, scale=2))
+
+
+def _choosy_point(point: Choosiness, field: str) -> Point:
+    rate = max(0.0, getattr(point, field))
+    ends = {"correct": (point.low, point.high), "incorrect": (point.incorrect_low, point.incorrect_high)}
+    low, high = (rate if end is None else end for end in ends.get(field, (rate, rate)))
+    return Point(100 * point.threshold, rate, low, high, _text(rate, low, high))
 
 
 def _growth_lines(result: AuditResult) -> list[Line]:

@@ -122,7 +122,7 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
             ]
             marks = base.mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=1)
             parts.append(marks.encode(y=y, tooltip=tips))
-    parts += _end_labels(drawn, x, scale, narrow)
+    parts += _end_labels(drawn, x, scale, unit, narrow)
     heading = alt.TitleParams(
         title, anchor="start", frame="group", fontSize=14, fontWeight="normal", color=_GREY, offset=12
     )
@@ -205,27 +205,31 @@ def _axis(scale: RateScale, ticks: Sequence[float]) -> Any:
     return altair().Axis(values=list(ticks), labelExpr=scale.label_expression)
 
 
-def _label(line: Line, narrow: bool) -> list[str]:
-    return [line.short if narrow else line.name, line.value]
+def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, unit: str, narrow: bool) -> list[Any]:
+    """Write the name and the last rate of each line beside the plot, moved apart where they would overlap.
 
-
-def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, narrow: bool) -> list[Any]:
-    """Write the name and the last rate of each line where it ends, moved apart where they would overlap."""
+    A line that ends earlier is labelled there too, shortly and with its place: within the plot its label would lie over
+    the others.
+    """
     alt = altair()
+    end = max(line.points[-1].x for line in drawn)
+    places = spread([scale.position(line.points[-1].rate, _HEIGHT) for line in drawn], 40.0, _HEIGHT)
     labels: list[Any] = []
-    for end in sorted({line.points[-1].x for line in drawn}):
-        here = [line for line in drawn if line.points[-1].x == end]
-        places = spread([scale.position(line.points[-1].rate, _HEIGHT) for line in here], 40.0, _HEIGHT)
-        for line, above in zip(here, places, strict=True):
-            mark = alt.Chart(alt.Data(values=[{"x": end}])).mark_text(
-                text=_label(line, narrow),
-                align="left",
-                baseline="middle",
-                dx=10,
-                dy=-8,
-                lineHeight=17,
-                color=line.style.color,
-                fontWeight=600,
-            )
-            labels.append(mark.encode(x=x, y=alt.value(_HEIGHT - above)))
+    for line, above in zip(drawn, places, strict=True):
+        last = line.points[-1].x
+        label = [line.short if narrow else line.name, line.value]
+        if last < end:
+            place = unit.removesuffix("s") if last == 1 else unit
+            label = [line.short, f"{line.value} at {last:g}" + ("" if narrow else f" {place}")]
+        mark = alt.Chart(alt.Data(values=[{"x": end}])).mark_text(
+            text=label,
+            align="left",
+            baseline="middle",
+            dx=10,
+            dy=-8,
+            lineHeight=17,
+            color=line.style.color,
+            fontWeight=600,
+        )
+        labels.append(mark.encode(x=x, y=alt.value(_HEIGHT - above)))
     return labels

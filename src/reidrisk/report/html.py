@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from reidrisk.audit import AuditResult
-from reidrisk.report import charts, sentences, tables
+from reidrisk.report import charts, exposed, sentences, tables
 from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.findings import mood, tightest
 from reidrisk.report.page import filled, kept, marked, save
@@ -59,10 +59,12 @@ def render(result: AuditResult) -> str:
         figures=figures,
         differences=sentences.paired(result),
         bounds_summary=sentences.bounds_summary(result),
-        bounds=tables.bound_table(result.bounds) if result.bounds else None,
-        thresholds=result.exposure and tables.threshold_table(result.exposure, float(result.spec.get("level", 0.95))),
-        groups_summary=sentences.groups_summary(result.exposure) if result.exposure else [],
-        groups=result.exposure and tables.group_table(result.exposure),
+        bounds=tables.bound_table(result.bounds, result.risks) if result.bounds else None,
+        spread_left_out=exposed.spread_left_out(result.exposure) if result.exposure else "",
+        thresholds=result.exposure and exposed.threshold_table(result.exposure, float(result.spec.get("level", 0.95))),
+        groups_summary=exposed.groups_summary(result.exposure) if result.exposure else [],
+        groups=result.exposure and exposed.group_table(result.exposure),
+        groups_left_out=exposed.groups_left_out(result.exposure) if result.exposure else "",
         limits=sentences.LIMITS,
         attacks={attack_label(name): text for name, text in result.descriptions.items()},
         level=percent(float(result.spec.get("level", 0.95))),
@@ -82,15 +84,15 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
             partial(charts.growth, result),
             tables.growth_table(result),
         )
-    if result.exposure is not None and result.strongest is not None:
+    if result.exposure is not None and result.strongest is not None and len(result.exposure.histogram) > 1:
         exposure = drawn(
             "exposure",
             "People by their risk",
-            sentences.around_exposure(result.exposure, result.strongest.attack),
+            exposed.around_exposure(result.exposure, result.strongest.attack),
             partial(charts.exposure, result.exposure),
-            tables.exposure_table(result.exposure),
+            exposed.exposure_table(result.exposure),
         )
-    if result.choosiness:
+    if len(result.choosiness) > 1:
         choosiness = drawn(
             "choosiness",
             "Links of a choosy attacker",
@@ -127,12 +129,12 @@ def _tiles(result: AuditResult) -> list[Tile]:
 
 def _wrong_interval(risk: Risk) -> str:
     # Only where every record gets an answer does the interval of the right links fix that of the wrong ones.
-    if risk.abstained or not risk.incorrect:
+    if risk.abstained:
         return ""
     return "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
 
 
 def _emphasised(sentence: str) -> str:
-    """Escape a sentence and print its first natural frequency in bold."""
-    first = r'<span class="kept">([^<]* in [^<]*)</span>'
+    """Escape a sentence and print its first natural frequency in bold; how sure an attack wants to be is none."""
+    first = r'(?<!a chance of )<span class="kept">([^<]* in [^<]*)</span>'
     return re.sub(first, r'<strong class="kept">\1</strong>', kept(sentence), count=1)

@@ -6,7 +6,18 @@ import re
 
 from reidrisk.wording import in_words, percent, range_in_words, two_digits
 
-__all__ = ["among", "attack_label", "epochs", "frequency", "interval", "joined", "people", "share", "span"]
+__all__ = [
+    "among",
+    "attack_label",
+    "epochs",
+    "frequency",
+    "interval",
+    "joined",
+    "people",
+    "rate_of_records",
+    "share",
+    "span",
+]
 
 
 def frequency(rate: float) -> str:
@@ -29,6 +40,18 @@ def people(rate: float) -> str:
     ('3.1 in 100 people', 'no one')
     """
     return "no one" if rate <= 0.0 else f"{frequency(rate)} people"
+
+
+def rate_of_records(rate: float, low: float | None = None, high: float | None = None) -> str:
+    """Write a natural frequency of records with its interval, where there is one, for use in a sentence.
+
+    Examples
+    --------
+    >>> rate_of_records(0.031, 0.02, 0.045), rate_of_records(0.0, 0.0, 0.014), rate_of_records(0.0)
+    ('3.1 in 100 records (2 to 4.5 in 100)', 'no record (0 to 1.4 in 100)', 'no record')
+    """
+    about = interval(max(rate, 0.0), low, high) if low is not None and high is not None else ""
+    return ("no record" if rate <= 0.0 else f"{frequency(rate)} records") + (f" ({about})" if about else "")
 
 
 def interval(rate: float, low: float, high: float) -> str:

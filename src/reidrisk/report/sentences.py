@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reidrisk.audit import AuditResult
-from reidrisk.measure import Exposure
+from reidrisk.audit import AuditResult, exceeds
 from reidrisk.report.findings import lines, mood, tightest
-from reidrisk.report.phrases import among, attack_label, epochs, frequency, interval, joined, people, share
+from reidrisk.report.phrases import among, attack_label, epochs, frequency, interval, joined, people, rate_of_records
 from reidrisk.report.scales import RateScale
+from reidrisk.results import Bound
 
 __all__ = [
     "LIMITS",
     "Around",
     "around_choosiness",
-    "around_exposure",
     "around_growth",
     "around_perspective",
     "bounds_summary",
     "gate_sentence",
-    "groups_summary",
     "news",
     "paired",
     "subject",
@@ -91,14 +89,10 @@ def gate_sentence(result: AuditResult) -> str:
             return ""
         return f"The limit given is {people(limit)}. Without known pairs no rate was measured, so it cannot be checked."
     about = interval(gate.rate, gate.low, gate.high)
-    why = {
-        "pass": "the whole interval is within the limit",
-        "fail": "the whole interval is above the limit",
-        "undecided": "the interval straddles the limit, so more records must be scored to decide",
-    }[gate.answer]
     rate = people(gate.rate) + (f" ({about})" if about else "")
     limit = people(gate.max_risk)
-    return f"The limit given is {limit}. {attack_label(gate.attack)} at {epochs(gate.n_epochs)} links {rate}: {why}."
+    links = f"{attack_label(gate.attack)} at {epochs(gate.n_epochs)} links {rate}"
+    return f"The limit given is {limit}. {links}: {gate.why}. {attack_label(gate.circumstances)}"
 
 
 def around_growth(result: AuditResult, scale: RateScale) -> Around:
@@ -162,38 +156,6 @@ def paired(result: AuditResult) -> list[str]:
     return said
 
 
-def around_exposure(found: Exposure, attack: str) -> Around:
-    """Return the words around the distribution of per-user risk."""
-    first = found.histogram[0]
-    few = f"fewer than {found.min_group} people"
-    sure = f"{share(found.above['90'])} are" if "90" in found.above else f"{few} are"
-    safe = f"{share(first[2])} of people have a risk below {100 * first[1]:g} %"
-    before = (
-        f"See how unevenly the risk is spread: with {attack_label(attack)}, {safe}, "
-        f"and {sure} found with a probability above 90 %."
-    )
-    after = (
-        "Do not conclude that people in the first bar are safe for good: this is how one set of observations turned "
-        "out. With other epochs, or more of them, others may be among those who are found."
-    )
-    bins = "; ".join(f"{100 * low:g} to {100 * high:g} %: {share(part)}" for low, high, part in found.histogram)
-    return Around(before, after, f"Share of people by their risk of being linked correctly. {bins}.")
-
-
-def groups_summary(found: Exposure) -> list[str]:
-    """Say, for each trait that tells people apart, who is linked least and most."""
-    said = []
-    for trait in dict.fromkeys(group.trait for group in found.groups):
-        groups = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
-        least, most = groups[0], groups[-1]
-        if most.rate > least.rate:
-            said.append(
-                f"By {trait}, the share linked correctly goes from {frequency(least.rate)} ({least.level}) "
-                f"to {frequency(most.rate)} ({most.level})."
-            )
-    return said
-
-
 def around_choosiness(result: AuditResult) -> Around:
     """Return the words around right and wrong links as the attacker becomes choosier."""
     curve = result.choosiness
@@ -202,19 +164,25 @@ def around_choosiness(result: AuditResult) -> Around:
     sure = f"{100 * strict.threshold:g} in 100"
     if strict.correct is None or strict.incorrect is None:
         before = (
-            f"See how often {attack} claims to be sure: it gives itself a chance of at least {sure} for "
-            f"{frequency(strict.answered)} records."
+            f"See how often {attack} claims to be sure: it gives {rate_of_records(strict.answered)} a chance of {sure} "
+            "or more."
         )
         after = (
             "Do not read this as a rate of success: the attack may be wrong about itself, and without known pairs "
             "nobody can tell."
         )
         return Around(before, after, f"Share of records answered by {attack} against how sure it wants to be. {before}")
-    right = frequency(strict.correct / strict.answered) if strict.answered > 0.0 else None
-    got = f"right for {frequency(strict.correct)} and wrong for {frequency(max(0.0, strict.incorrect))} records"
+    right = rate_of_records(strict.correct, strict.low, strict.high)
+    wrong = rate_of_records(strict.incorrect, strict.incorrect_low, strict.incorrect_high)
+    got = f"it is right for {right} and wrong for {wrong}"
+    if not strict.answered:
+        got = "it never answers"
+    elif strict.precision is not None:
+        about = interval(strict.precision, strict.precision_low or 0.0, strict.precision_high or 0.0)
+        got += f": {frequency(strict.precision)} of its answers are right" + (f" ({about})" if about else "")
     before = (
         f"See what an attacker gains by answering only when sure: if {attack} demands a chance of at least {sure} "
-        f"by its own reckoning, it is {got}" + (f", so {right} of its answers are right." if right else ".")
+        f"by its own reckoning, {got}."
     )
     after = (
         "Do not conclude that a wrong link does no harm, nor that the attack's own reckoning is right: compare it with "
@@ -255,8 +223,10 @@ def bounds_summary(result: AuditResult) -> str:
     risk = result.strongest
     most = risk.n_epochs if risk is not None else max(bound.n_epochs or 0 for bound in result.bounds)
     bound = tightest(result.bounds).get(most)
+    modelled = [b for b in result.bounds if b.within_model and b.n_epochs == most]
     if bound is None:
-        return f"At {epochs(most)} no bound excludes anything: better attacks than those tried cannot be ruled out."
+        said = f"At {epochs(most)} no bound excludes anything: better attacks than those tried cannot be ruled out."
+        return said + _within_model([b for b in modelled if b.says_something], result)
     said = f"At {epochs(most)} the tightest bound for linking one record at a time is {people(bound.value)}"
     said += f" ({bound.name})."
     if bound.setting == "matching":
@@ -267,10 +237,14 @@ def bounds_summary(result: AuditResult) -> str:
         said += f" The strongest attack tried reaches {people(risk.rate)}; what lies between is not known."
     if any(b.value > bound.value for b in result.bounds if b.n_epochs == most and b.setting == bound.setting):
         said += " The other proven bounds are looser."
-    lower = [b for b in result.bounds if b.within_model and b.n_epochs == most and b.value < bound.value]
-    if lower:
-        said += (
-            f" {lower[0].name.capitalize()} is lower, {people(lower[0].value)}, but holds only within its model: an "
-            "attacker who knows more about people than the model does may exceed it."
-        )
-    return said
+    return said + _within_model([b for b in modelled if b.value < bound.value], result)
+
+
+def _within_model(lower: list[Bound], result: AuditResult) -> str:
+    """Say what a lower bound within a model of people is worth here."""
+    if not lower:
+        return ""
+    said = f" {lower[0].name.capitalize()} allows {people(lower[0].value)}, but holds only within its model: "
+    if exceeds(result.risks, lower[0]):
+        return f"{said}an attack exceeded it here, so people are not as that model takes them. It limits nobody."
+    return f"{said}an attacker who knows more about people than the model does may exceed it."

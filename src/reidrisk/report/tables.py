@@ -1,4 +1,4 @@
-"""The tables of the report, as text: the numbers behind each chart, the bounds, the exposed groups."""
+"""The tables of the report, as text: the numbers behind each chart, and the bounds."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from reidrisk.audit import AuditResult
-from reidrisk.intervals import mean_interval
-from reidrisk.measure import Exposure
-from reidrisk.report.charts import risk_bins
+from reidrisk.audit import AuditResult, exceeds
 from reidrisk.report.findings import compared, lines, tightest
-from reidrisk.report.phrases import attack_label, epochs, frequency, interval, share, span
-from reidrisk.results import Bound
+from reidrisk.report.phrases import attack_label, epochs, frequency, interval
+from reidrisk.results import Bound, Risk
 from reidrisk.wording import two_digits
 
 __all__ = [
@@ -24,11 +19,8 @@ __all__ = [
     "Table",
     "bound_table",
     "choosiness_table",
-    "exposure_table",
-    "group_table",
     "growth_table",
     "perspective_table",
-    "threshold_table",
 ]
 
 _SETTINGS = ("seed", "level")
@@ -54,6 +46,7 @@ class BoundCell:
     reading: str
     tightest: bool
     silent: bool
+    exceeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,10 +85,11 @@ def growth_table(result: AuditResult) -> Table:
     return Table(("Epochs", "Line", "People linked correctly", "Interval"), tuple(rows), (0, 2, 3))
 
 
-def bound_table(bounds: Sequence[Bound]) -> BoundTable:
+def bound_table(bounds: Sequence[Bound], risks: Sequence[Risk] = ()) -> BoundTable:
     """Return the bounds, those for one record first, the tightest of each setting and number of epochs marked.
 
-    A bound that says nothing is listed too: that is part of the answer.
+    A bound that says nothing is listed too: that is part of the answer. One that holds within a model of people only,
+    and that an attack exceeded, is marked.
     """
     counts = sorted({bound.n_epochs for bound in bounds}, key=lambda count: count or 0)
     letters: dict[str, str] = {}
@@ -121,38 +115,15 @@ def bound_table(bounds: Sequence[Bound]) -> BoundTable:
                 cells=tuple(
                     None
                     if b is None
-                    else _bound_cell(b, not b.within_model and b.value == best.get((b.setting, b.n_epochs)))
+                    else _bound_cell(
+                        b, not b.within_model and b.value == best.get((b.setting, b.n_epochs)), exceeds(risks, b)
+                    )
                     for b in known
                 ),
             )
         )
     named = tuple((letter, _capital(sentence).rstrip(".") + ".") for sentence, letter in letters.items())
     return BoundTable(tuple(epochs(count) if count else "any" for count in counts), tuple(rows), named)
-
-
-def exposure_table(found: Exposure) -> Table:
-    """Return the bins of per-user risk."""
-    rows = [(name, share(part)) for name, (_, _, part) in zip(risk_bins(found), found.histogram, strict=True)]
-    return Table(("Risk of the person", "Share of people"), tuple(rows), (1,))
-
-
-def threshold_table(found: Exposure, level: float) -> Table:
-    """Return the shares of people above each threshold, with intervals."""
-    rows = []
-    for threshold, part in found.above.items():
-        many = round(part * found.n)
-        low, high = mean_interval(np.repeat([0.0, 1.0], [found.n - many, many]), level)
-        rows.append((f"above {threshold} %", share(part), span(low, high)))
-    return Table(("Risk of the person", "Share of people", "Interval"), tuple(rows), (1, 2))
-
-
-def group_table(found: Exposure) -> Table:
-    """Return the groups with their sizes and mean risks."""
-    rows = [
-        (_capital(group.level), f"{group.n:,}", frequency(group.rate), interval(group.rate, group.low, group.high))
-        for group in found.groups
-    ]
-    return Table(("Group", "People in it", "Linked correctly", "Interval"), tuple(rows), (1, 2, 3))
 
 
 def choosiness_table(result: AuditResult) -> Table:
@@ -163,10 +134,20 @@ def choosiness_table(result: AuditResult) -> Table:
         return Table((first, answered), tuple(rows), (0, 1))
     full = []
     for point in result.choosiness:
-        correct = point.correct or 0.0
-        right = frequency(min(1.0, correct / point.answered)) if point.answered > 0.0 else "no answers"
-        wrong = frequency(max(0.0, point.incorrect or 0.0))
-        full.append((f"{100 * point.threshold:g}", frequency(point.answered), frequency(correct), wrong, right))
+        correct, wrong = point.correct or 0.0, max(0.0, point.incorrect or 0.0)
+        right = "no answers"
+        if point.answered > 0.0:
+            share = min(1.0, correct / point.answered)
+            right = _with_interval(share, point.precision_low, point.precision_high)
+        full.append(
+            (
+                f"{100 * point.threshold:g}",
+                frequency(point.answered),
+                _with_interval(correct, point.low, point.high),
+                _with_interval(wrong, point.incorrect_low, point.incorrect_high),
+                right,
+            )
+        )
     return Table((first, answered, "Right", "Wrong", "Right among the answers"), tuple(full), (0, 1, 2, 3, 4))
 
 
@@ -180,7 +161,7 @@ def perspective_table(result: AuditResult) -> Table:
     return Table(("What", "People linked correctly", "Interval", "Source or remark"), tuple(rows), (1, 2))
 
 
-def _bound_cell(bound: Bound, best: bool) -> BoundCell:
+def _bound_cell(bound: Bound, best: bool, exceeded: bool) -> BoundCell:
     inputs = ", ".join(f"{name} {_input(value)}" for name, value in bound.inputs.items() if name not in _SETTINGS)
     says = bound.says_something
     return BoundCell(
@@ -190,7 +171,13 @@ def _bound_cell(bound: Bound, best: bool) -> BoundCell:
         reading=bound.reading,
         tightest=best and says,
         silent=not says,
+        exceeded=exceeded,
     )
+
+
+def _with_interval(rate: float, low: float | None, high: float | None) -> str:
+    about = interval(rate, low, high) if low is not None and high is not None else ""
+    return frequency(rate) + (f" ({about})" if about else "")
 
 
 def _capital(text: str) -> str:
