@@ -139,6 +139,7 @@ def test_a_killed_fit_resumes_where_it_was(tmp_path, monkeypatch):
     options = {"n_types": 5, "n_epochs": 2, "seed": 3, "steps": 300, "device": "cpu"}
     whole = TypeMixture.fit(target, **options)
     monkeypatch.setattr(fitting, "_SAVE_EVERY", -1.0)
+    monkeypatch.setattr(fitting, "_KEEP_EVERY", 0.0)
     file = tmp_path / "fit.npz"
 
     class Killed(Exception):
@@ -153,7 +154,7 @@ def test_a_killed_fit_resumes_where_it_was(tmp_path, monkeypatch):
     assert file.exists()
     seen = []
     resumed = TypeMixture.fit(target, checkpoint=file, progress=lambda *now: seen.append(now[0]), **options)
-    assert seen[0] == 150  # the checkpoint is of step 100
+    assert seen[0] == 150  # the checkpoint is of step 149
     assert np.array_equal(resumed.theta, whole.theta)
     assert resumed.report.curve == whole.report.curve
     assert not file.exists()
@@ -165,6 +166,36 @@ def test_a_killed_fit_resumes_where_it_was(tmp_path, monkeypatch):
     file.write_bytes(b"nothing")
     with pytest.raises(ReidRiskError, match="no checkpoint"):
         TypeMixture.fit(target, checkpoint=file, **options)
+
+
+@pytest.mark.parametrize("within", ["a step", "the objective"])
+def test_an_interrupt_leaves_a_checkpoint_to_continue_from(tmp_path, monkeypatch, within):
+    import torch
+
+    monkeypatch.setattr(fitting, "_KEEP_EVERY", 0.0)
+    target = targets_of(stationary(3))
+    options = {"n_types": 3, "n_epochs": 2, "steps": 120, "seed": 1}
+    whole = TypeMixture.fit(target, **options)
+    file = tmp_path / "new" / "checkpoint.npz"
+    owner, name = (torch.optim.Adam, "step") if within == "a step" else (fitting.Objective, "__call__")
+    real, calls = getattr(owner, name), []
+
+    def interrupted(*given):
+        calls.append(1)
+        answer = real(*given)  # the parameters have moved, the count of steps has not
+        if len(calls) == 73:
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        TypeMixture.fit(target, checkpoint=file, **options)
+    monkeypatch.setattr(owner, name, real)
+    assert int(np.load(file)["step"]) == 72
+    resumed = TypeMixture.fit(target, checkpoint=file, **options)
+    assert np.array_equal(resumed.theta, whole.theta)
+    assert resumed.report.curve == whole.report.curve
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("name", ["n_types", "n_epochs", "steps", "learning_rate", "seed"])

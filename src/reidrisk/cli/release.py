@@ -104,7 +104,7 @@ def fit(
     learning_rate: Annotated[float, typer.Option(help="Largest rate of the optimiser.")] = 0.1,
     device: Annotated[str | None, typer.Option(help="'cuda' or 'cpu'; a GPU where there is one.")] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="File to continue from, written every minute, removed at the end.")
+        Path | None, typer.Option(help="File to continue from, written every minute and on Ctrl-C, removed at the end.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the start.")] = 0,
     as_json: Json = False,
@@ -116,17 +116,22 @@ def fit(
     targets = api.read_statistics(stats)
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
-        model = api.TypeMixture.fit(
-            targets,
-            types,
-            epochs,
-            seed,
-            steps=steps,
-            learning_rate=learning_rate,
-            device=device,
-            checkpoint=checkpoint,
-            progress=lambda step, of, value: say(f"fitting, J = {value:.3g}", step / of),
-        )
+        try:
+            model = api.TypeMixture.fit(
+                targets,
+                types,
+                epochs,
+                seed,
+                steps=steps,
+                learning_rate=learning_rate,
+                device=device,
+                checkpoint=checkpoint,
+                progress=lambda step, of, value: say(f"fitting, J = {value:.3g}", step / of),
+            )
+        except KeyboardInterrupt:
+            if checkpoint is not None and checkpoint.exists():
+                output.remark(f"checkpoint: {checkpoint}; the same command goes on from there")
+            raise
     api.write_parameters(model, out) if out.suffix == ".json" else model.save(out)
     assert model.report is not None
     assert model.statement is not None

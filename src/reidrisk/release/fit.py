@@ -37,6 +37,7 @@ BETAS = (0.9, 0.98)
 START = 1.0  # standard deviation of the logits around the popularity of their token
 _RARE = 1e-6  # popularity below which the start makes no difference between tokens
 _EVERY = 50  # steps between two looks at J
+_KEEP_EVERY = 2.0  # seconds between two copies of the state in memory: what an interrupt leaves as a checkpoint
 _SAVE_EVERY = 60.0  # seconds between two checkpoints
 _MOST_SLOTS = 16  # the work grows with 2^k
 
@@ -101,7 +102,7 @@ def fit_mixture(
     device : str, optional
         ``"cuda"`` where there is one, else ``"cpu"``.
     checkpoint : str or path, optional
-        File to continue from if it is there, and to write to every minute; removed at the end.
+        File to continue from if it is there, and to write to every minute and on an interrupt; removed at the end.
     progress : callable, optional
         Called with (step, steps, J) from time to time.
 
@@ -134,25 +135,26 @@ def fit_mixture(
     state = _State(adam, theta, _digest(statistics, settings), None if checkpoint is None else Path(checkpoint))
     state.resume(torch)
 
-    began = saved = time.monotonic()
+    began = time.monotonic()
     stopped = "all steps done"
-    while state.step < steps:
-        adam.param_groups[0]["lr"] = learning_rate * 0.5 * (1.0 + math.cos(math.pi * state.step / steps))
-        value, gradient = objective(theta)
-        theta.grad = gradient
-        adam.step()
-        state.step += 1
-        if state.step % _EVERY and state.step < steps:
-            continue
-        state.note(float(value))
-        if progress is not None:
-            progress(state.step, steps, float(value))
-        if state.step > 0.8 * steps and _levelled_off(state.curve, steps, tolerance):
-            stopped = "levelled off"
-            break
-        if state.file is not None and time.monotonic() - saved > _SAVE_EVERY:
-            saved = time.monotonic()
-            state.save(saved - began)
+    try:
+        while state.step < steps:
+            adam.param_groups[0]["lr"] = learning_rate * 0.5 * (1.0 + math.cos(math.pi * state.step / steps))
+            value, gradient = objective(theta)
+            theta.grad = gradient
+            adam.step()
+            state.step += 1
+            if state.step % _EVERY == 0 or state.step == steps:
+                state.note(float(value))
+                if progress is not None:
+                    progress(state.step, steps, float(value))
+                if state.step > 0.8 * steps and _levelled_off(state.curve, steps, tolerance):
+                    stopped = "levelled off"
+                    break
+            state.keep(time.monotonic() - began)
+    except KeyboardInterrupt:
+        state.save()
+        raise
     # The objective returns J before the step; the model is what comes after it.
     final = float(objective(theta)[0])
     state.remove()
@@ -208,26 +210,38 @@ class _State:
         self.adam, self.theta, self.digest, self.file = adam, theta, digest, file
         self.step, self.seconds = 0, 0.0
         self.curve: list[tuple[int, float]] = []
+        self.kept: dict[str, npt.NDArray[Any]] | None = None
+        self.kept_at = self.saved_at = 0.0
 
     def note(self, value: float) -> None:
         if not math.isfinite(value):
             raise ReidRiskError(f"the fit broke down at step {self.step} (J = {value}); try a smaller learning_rate")
         self.curve.append((self.step, value))
 
-    def save(self, seconds: float) -> None:
-        assert self.file is not None
+    def keep(self, seconds: float) -> None:
+        """Copy the state between two steps, where it is whole; an interrupt may come within one."""
+        if self.file is None or seconds - self.kept_at < _KEEP_EVERY:
+            return
+        self.kept_at = seconds
         moments = self.adam.state[self.theta]
-        arrays = {
-            "theta": self.theta.detach().cpu().numpy(),
-            "first": moments["exp_avg"].cpu().numpy(),
-            "second": moments["exp_avg_sq"].cpu().numpy(),
+        self.kept = {
+            "theta": self.theta.detach().cpu().numpy().copy(),
+            "first": moments["exp_avg"].cpu().numpy().copy(),
+            "second": moments["exp_avg_sq"].cpu().numpy().copy(),
             "curve": np.array(self.curve, dtype=np.float64).reshape(-1, 2),
             "step": np.array(self.step),
             "seconds": np.array(self.seconds + seconds),
             "digest": np.array(self.digest),
         }
+        if seconds - self.saved_at > _SAVE_EVERY:
+            self.saved_at = seconds
+            self.save()
+
+    def save(self) -> None:
+        if self.file is None or self.kept is None:
+            return
         with write_atomically(self.file) as temporary, open(temporary, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+            np.savez(file, allow_pickle=False, **self.kept)
 
     def resume(self, torch: Any) -> None:
         if self.file is None or not self.file.exists():
