@@ -108,7 +108,7 @@ def _families(
         found_here = _compared(noise, [p for p in points if ours(p)], [p for p in points if theirs(p)])
         texts += found_here[0]
         verdicts += found_here[1]
-    return Comparison(quantity, published, "; ".join(texts) or "neither gets there", _verdict(verdicts))
+    return Comparison(quantity, published, "; ".join(texts), _verdict(verdicts))
 
 
 def _compared(
@@ -118,14 +118,18 @@ def _compared(
     texts, verdicts = [], []
     for at_most in _AT_MOST:
         a, b = mixture(ours, at_most), mixture(theirs, at_most)
-        if a is None or b is None:
-            verdicts.append((name, at_most, 0 if a is b else 1 if b is None else -1))
-            continue
-        low, high = a.minus(b)
-        verdicts.append((name, at_most, 1 if high < 0 else -1 if low > 0 else 0))
+        if a is not None and b is not None:
+            low, high = a.minus(b)
+            verdict = 1 if high < 0 else -1 if low > 0 else 0
+            text = f"{a.mean:,.0f} for {b.mean:,.0f} ({low:+,.0f} to {high:+,.0f})"
+        elif a is None and b is None:
+            verdict, text = 0, "neither gets there"
+        else:
+            verdict = 1 if b is None else -1
+            text = f"{a.mean:,.0f}, the other never gets there" if a is not None else "never, only the other does"
+        verdicts.append((name, at_most, verdict))
         if at_most in (0.1, 0.3):
-            gap = f"({low:+,.0f} to {high:+,.0f})"
-            texts.append(f"{name}, at most {percent(at_most)} found: {a.mean:,.0f} for {b.mean:,.0f} {gap}")
+            texts.append(f"{name}, at most {percent(at_most)} found: {text}")
     return texts, verdicts
 
 
@@ -224,7 +228,7 @@ def _clusters_by_stronger(found: Surfaces) -> Comparison:
     return Comparison(
         "clusters against one's own record, noise on both, mechanism known",
         "not tried",
-        "; ".join(texts) or "one's own record is never that safe, whatever the noise",
+        "; ".join(texts),
         _verdict(verdicts) + " Cells whose weight is 0 get no noise and give single records away.",
     )
 
