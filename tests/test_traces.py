@@ -114,3 +114,11 @@ def test_bags_from_dense_and_sparse_agree_and_take_rows():
 def test_bad_bags_are_named(counts, message):
     with pytest.raises(DataError, match=message):
         Bags(counts)
+
+
+def test_bags_leave_the_given_matrix_alone_and_take_their_own_counts():
+    theirs = sparse.csr_array(np.array([[1, 0], [0, 2]]))
+    bags = Bags(theirs)
+    theirs.data[0] = 7
+    assert bags.counts.toarray().tolist() == [[1, 0], [0, 2]]
+    assert Bags(bags.counts, users=["a", "b"]).counts.toarray().tolist() == [[1, 0], [0, 2]]

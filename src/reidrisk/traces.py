@@ -261,7 +261,8 @@ class Bags(_Records):
     def __init__(self, counts: Any, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
         from scipy import sparse  # half a second nobody else should pay for
 
-        matrix = sparse.csr_array(counts) if sparse.issparse(counts) else sparse.csr_array(np.atleast_2d(counts))
+        # A copy: the caller's matrix is neither put in order nor frozen, and a frozen one can be.
+        matrix = sparse.csr_array(counts if sparse.issparse(counts) else np.atleast_2d(counts), copy=True)
         matrix.sum_duplicates()
         values = matrix.data
         if values.dtype.kind not in "iu":
