@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reidrisk import Traces, Vocabulary, io
+from reidrisk import Traces, Vocabulary, attacks, io, measure
 from reidrisk.errors import DataError, FormatError, ReidRiskError, TruthError
 
 
@@ -204,3 +204,50 @@ def test_true_pairs_from_parquet_and_after_the_fact(write, tmp_path: Path) -> No
 def test_ids_of_csv_pairs_follow_the_tables(write) -> None:
     a, b = write("a.csv", "user,epoch_0\n007,0\n8,1\n"), write("b.csv", "user,epoch_0\n1,0\n2,1\n")
     assert io.read_pair(a, b, truth=write("t.csv", "query,target\n1,8\n2,007\n")).truth.tolist() == [1, 0]
+
+
+def test_bags_of_two_tables_share_one_vocabulary(write) -> None:
+    a = write("a.csv", "user,token\nann,waltz\nann,waltz\nbob,polka\n")
+    b = write("b.csv", "user,token,count\nbob,rumba,1\nbob,polka,3\nann,waltz,1\n")
+    pair = io.read_bags_pair(a, b)
+    assert pair.vocabulary == Vocabulary(["polka", "rumba", "waltz"])
+    assert pair.targets.counts.toarray().tolist() == [[0, 0, 2], [1, 0, 0]]
+    assert pair.queries.counts.toarray().tolist() == [[3, 1, 0], [0, 0, 1]]
+    assert "the tokens that occur in the two tables (3)" in pair.notes[0]
+    found = measure.random_user(attacks.Overlap(), pair.targets, pair.queries)
+    assert found.rate == 1.0
+    declared = io.read_bags_pair(a, b, vocabulary=["waltz", "polka", "rumba", "tango"])
+    assert declared.vocabulary == Vocabulary(["waltz", "polka", "rumba", "tango"])
+    assert declared.targets.counts.toarray().tolist() == [[2, 0, 0, 0], [0, 1, 0, 0]]
+    assert declared.notes == ()
+    assert "'rumba', which is not among" in message(
+        DataError, lambda: io.read_bags_pair(a, b, vocabulary=["waltz", "polka"])
+    )
+
+
+def test_bags_find_their_people_as_traces_do(write) -> None:
+    a = write("a.csv", "user,token\n1,4\n2,0\n")
+    b = write("b.csv", "user,token\n2,0\nx,4\n")
+    assert "1 users of" in message(DataError, lambda: io.read_bags_pair(a, b))
+    pair = io.read_bags_pair(a, b, allow_unmatched=True)
+    assert (pair.unmatched_targets, pair.unmatched_queries, pair.targets.n_tokens) == (1, 1, 5)
+    assert pair.targets.users.to_pylist() == ["1", "2"], "ids are text where one table has text"
+    pairs = write("pairs.csv", "query,target\nx,1\n")
+    pair = io.read_bags_pair(a, b, truth=pairs)
+    assert pair.truth.tolist() == [-1, 0]
+    assert measure.random_user(attacks.Overlap(), pair.targets, pair.queries, truth=pair.truth).rate == 0.5
+
+
+@pytest.mark.parametrize("layout", [None, "long"])
+def test_bags_are_not_taken_for_traces(write, layout: str | None) -> None:
+    a = write("a.csv", "user,token\nann,waltz\nbob,polka\n")
+    said = message(FormatError, lambda: io.read_pair(a, a, layout=layout))
+    assert "these are bags" in said
+    assert "io.read_bags_pair" in said
+
+
+def test_a_vocabulary_may_be_a_list_of_labels(write) -> None:
+    a = write("a.csv", "user,epoch_0\nann,news\nbob,music\n")
+    pair = io.read_pair(a, a, vocabulary=["news", "music", "art"])
+    assert pair.vocabulary == Vocabulary(["news", "music", "art"])
+    assert io.read_traces(a, vocabulary=("music", "news")).tokens.tolist() == [[1], [0]]

@@ -113,8 +113,8 @@ def test_a_gate_on_anything_but_a_result_is_refused(reidrisk, table, content, wo
         ("", ["m.csv", "the file is empty; a table has"]),
         ("user;x;y\nann;0.5;0.5\n", ["separated by semicolons, not by commas"]),
         ("0.5\t0.5\n", ["separated by tabs, not by commas"]),
-        ("user,x,y\nann,0.5,0.5\nbob,1,0\nann,0,1\n", ["user ann is in rows 1 and 3"]),
-        ("ann,0.5,0.5\nann,0,1\n", ["user ann is in rows 1 and 2"]),
+        ("user,x,y\nann,0.5,0.5\nbob,1,0\nann,0,1\n", ["rows 1 and 3 are both user 'ann'"]),
+        ("ann,0.5,0.5\nann,0,1\n", ["rows 1 and 2 are both user 'ann'"]),
         ("user,x,y\nann,0.5,0.5\n,0,1\n", ["row 2", "no user id"]),
     ],
 )

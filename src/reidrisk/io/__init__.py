@@ -4,7 +4,7 @@ from reidrisk.io.atomic import write_atomically
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
 from reidrisk.io.convert import convert
-from reidrisk.io.pair import Pair, read_pair
+from reidrisk.io.pair import Pair, read_bags_pair, read_pair
 from reidrisk.io.sets import read_top_sets, write_top_sets
 from reidrisk.io.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
 from reidrisk.io.traces import read_traces, traces_from_frame, write_traces
@@ -16,6 +16,7 @@ __all__ = [
     "TopicsRecords",
     "convert",
     "read_bags",
+    "read_bags_pair",
     "read_channel",
     "read_pair",
     "read_tfrecords",

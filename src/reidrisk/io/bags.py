@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from reidrisk.errors import DataError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, cell, whole_numbers
-from reidrisk.io.encoding import encode, settle
+from reidrisk.io.encoding import Declared, Encoding, encode, settle
 from reidrisk.io.formats import Table, format_of, open_table
 from reidrisk.io.layouts import refuse_unknown, require_columns
 from reidrisk.io.metadata import to_json
@@ -20,12 +21,11 @@ from reidrisk.io.raw import RawTokens, first_seen, refuse_empty, token_kind, wid
 from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.traces import Bags
 from reidrisk.users import take_users
-from reidrisk.vocabulary import Vocabulary
 
-__all__ = ["read_bags", "write_bags"]
+__all__ = ["RawBags", "build_bags", "read_bags", "read_raw_bags", "write_bags"]
 
 
-def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Vocabulary | None = None) -> Bags:
+def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> Bags:
     r"""Read unordered items of users.
 
     Parameters
@@ -45,18 +45,8 @@ def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Vocabular
     >>> bags.vocabulary.labels, bags.counts.toarray().tolist()
     (('tango', 'waltz'), [[1, 2], [1, 0]])
     """
-    from scipy import sparse
-
-    raw, rows, counts = _read_raw(open_table(path), labels=vocabulary is not None)
-    encoding = settle([raw], n_tokens, vocabulary)
-    tokens = encode(raw, encoding)
-    held = tokens >= 0
-    entries = (counts[held], (rows[held], tokens[held]))
-    matrix = sparse.coo_array(entries, shape=(int(rows.max()) + 1, encoding.n_tokens)).tocsr()
-    try:
-        return Bags(matrix, raw.users, encoding.vocabulary)
-    except DataError as error:
-        raise DataError(f"{raw.name}: {error}") from error
+    raw = read_raw_bags(open_table(path), labels=vocabulary is not None)
+    return build_bags(raw, settle([raw.items], n_tokens, vocabulary))
 
 
 def write_bags(bags: Bags, path: PathLike) -> None:
@@ -111,7 +101,33 @@ def _batches(bags: Bags, parts: Iterator[tuple[npt.NDArray[Any], ...]], as_label
         yield pa.RecordBatch.from_pydict({"user": users, "token": tokens_as_arrow(tokens, words), "count": counts})
 
 
-def _read_raw(table: Table, labels: bool) -> tuple[RawTokens, npt.NDArray[np.int64], npt.NDArray[Any]]:
+@dataclass(frozen=True)
+class RawBags:
+    """Items as they stand in the file, before their vocabulary is settled."""
+
+    items: RawTokens
+    """Tokens, one a row of the file, and the users, one a person."""
+    rows: npt.NDArray[np.int64]
+    """Whose item it is: a row of the users."""
+    counts: npt.NDArray[Any]
+
+
+def build_bags(raw: RawBags, encoding: Encoding) -> Bags:
+    """Bring the items of a table onto the settled vocabulary and add them up."""
+    from scipy import sparse
+
+    tokens = encode(raw.items, encoding)
+    held = tokens >= 0
+    entries = (raw.counts[held], (raw.rows[held], tokens[held]))
+    matrix = sparse.coo_array(entries, shape=(int(raw.rows.max()) + 1, encoding.n_tokens)).tocsr()
+    try:
+        return Bags(matrix, raw.items.users, encoding.vocabulary)
+    except DataError as error:
+        raise DataError(f"{raw.items.name}: {error}") from error
+
+
+def read_raw_bags(table: Table, labels: bool) -> RawBags:
+    """Read users, tokens and counts of a table of bags."""
     require_columns(table, ["user", "token"], "bag")
     refuse_unknown(table, ["user", "token", "count"], "bag", "user, token, count")
     refuse_empty(table)
@@ -138,7 +154,8 @@ def _read_raw(table: Table, labels: bool) -> tuple[RawTokens, npt.NDArray[np.int
     def place(row: int) -> str:
         return cell(table.name, row, "token")
 
-    return RawTokens(table.name, tokens, users, words.seen if words else None, table.metadata, place), rows, counts
+    items = RawTokens(table.name, tokens, users, words.seen if words else None, table.metadata, place)
+    return RawBags(items, rows, counts)
 
 
 def _refuse_bad_counts(

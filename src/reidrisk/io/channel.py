@@ -11,7 +11,8 @@ import numpy.typing as npt
 from reidrisk.channel import ROW_SUM_TOLERANCE, Channel
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.columns import cell, holds_integers, holds_text
+from reidrisk.io.columns import Ids, cell
+from reidrisk.io.encoding import refuse_repeated_users
 from reidrisk.io.formats import csv_header, existing_file, format_of, open_table, reading
 
 __all__ = ["read_channel"]
@@ -110,9 +111,6 @@ def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
                 "and its user ids are in a column 'user'"
             )
     if "user" in table.types:
-        kind = table.types["user"]
-        if not (holds_text(kind) or holds_integers(kind)):
-            raise FormatError(f"{table.name}: column 'user' is of type {kind}; user ids are integers or text")
         _refuse_bad_users(table.column("user"), table.name)
     matrix = np.empty((table.n_rows, len(columns)))
     start = 0
@@ -128,18 +126,12 @@ def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
 
 def _refuse_bad_users(users: Any, name: str) -> None:
     """Refuse rows without a user and users with two rows: the bounds count users."""
-    import pyarrow.compute as pc
-
-    texts = pc.utf8_trim_whitespace(users.cast("large_string")).to_pylist()
-    first: dict[str, int] = {}
-    for row, user in enumerate(texts):
-        if not user:
-            raise DataError(f"{cell(name, row, 'user')} has no user id; drop the row or name it")
-        if user in first:
-            raise DataError(
-                f"{name}: user {user} is in rows {first[user] + 1} and {row + 1}; every user may have one row only"
-            )
-        first[user] = row
+    ids = Ids(name, "user", users.type, len(users))
+    start = 0
+    for part in users.chunks:
+        ids.add(part, start)
+        start += len(part)
+    refuse_repeated_users(name, ids.collected())
 
 
 def _is_number(text: str) -> bool:

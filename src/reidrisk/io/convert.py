@@ -9,7 +9,7 @@ from reidrisk.errors import OptionError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.formats import ENDINGS, format_of, open_table
-from reidrisk.io.layouts import check_layout, holds_sets
+from reidrisk.io.layouts import check_layout, holds_bags, holds_sets
 from reidrisk.io.sets import read_top_sets, write_top_sets
 from reidrisk.io.topics_records import is_tfrecord, read_tfrecords
 from reidrisk.io.traces import read_traces, write_traces
@@ -67,7 +67,7 @@ def convert(
         top_sets = read_top_sets(source, n_tokens, vocabulary)
         write_top_sets(top_sets, out)
         return f"Wrote {top_sets!r} to {out}."
-    if "token" in table.types and "epoch" not in table.types:
+    if holds_bags(table):
         bags = read_bags(source, n_tokens, vocabulary)
         write_bags(bags, out)
         return f"Wrote {bags!r} to {out}."

@@ -15,7 +15,11 @@ from reidrisk.options import whole
 from reidrisk.users import UserIds
 from reidrisk.vocabulary import Vocabulary
 
-__all__ = ["Encoding", "encode", "frozen", "refuse_repeated_users", "settle"]
+__all__ = ["Declared", "Encoding", "encode", "frozen", "refuse_repeated_users", "settle"]
+
+
+Declared = Vocabulary | Sequence[str]
+"""A vocabulary as a caller may give it: one that was read, or just its labels."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,13 @@ class Encoding:
     notes: tuple[str, ...] = ()
 
 
-def settle(tables: Sequence[RawTokens], n_tokens: int | None, vocabulary: Vocabulary | None) -> Encoding:
+def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared | None) -> Encoding:
     """Find the vocabulary of these tables: the declared one, else the one in the files, else the tokens that occur."""
-    _check_declared(n_tokens, vocabulary)
+    if n_tokens is not None:
+        whole("n_tokens", n_tokens)
+    words = _declared(declared)
     _refuse_two_kinds(tables)
-    vocabulary = _one_vocabulary(tables, vocabulary)
+    vocabulary = _one_vocabulary(tables, words)
     if vocabulary is not None:
         if n_tokens is not None and n_tokens != len(vocabulary):
             raise DataError(
@@ -81,11 +87,13 @@ def refuse_repeated_users(name: str, users: UserIds | None) -> None:
         raise DataError(f"{name}: rows {first + 1} and {second + 1} are both user {user}; give every user one row")
 
 
-def _check_declared(n_tokens: int | None, vocabulary: Vocabulary | None) -> None:
-    if n_tokens is not None:
-        whole("n_tokens", n_tokens)
-    if vocabulary is not None and not isinstance(vocabulary, Vocabulary):
-        raise OptionError(f"vocabulary must be a Vocabulary, not a {type(vocabulary).__name__}; see read_vocabulary")
+def _declared(vocabulary: Declared | None) -> Vocabulary | None:
+    if vocabulary is None or isinstance(vocabulary, Vocabulary):
+        return vocabulary
+    if isinstance(vocabulary, str) or not isinstance(vocabulary, Sequence):
+        kind = type(vocabulary).__name__
+        raise OptionError(f"vocabulary must be a Vocabulary or a list of labels, not a {kind}; see read_vocabulary")
+    return Vocabulary(vocabulary)
 
 
 def _refuse_two_kinds(tables: Sequence[RawTokens]) -> None:

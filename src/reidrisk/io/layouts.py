@@ -13,6 +13,7 @@ __all__ = [
     "LAYOUTS",
     "check_layout",
     "epoch_columns",
+    "holds_bags",
     "holds_sets",
     "layout_of",
     "refuse_unknown",
@@ -38,9 +39,14 @@ def check_layout(layout: str | None) -> None:
 def layout_of(table: Table, layout: str | None) -> str:
     """Return the layout of a table of traces: the one that was named, or the one its columns show."""
     check_layout(layout)
+    names = table.types
+    if layout != "wide" and holds_bags(table):
+        raise FormatError(
+            f"{table.name}: these are bags (user, token, and no epoch), and traces are needed here; add a column "
+            "'epoch', or measure bags in Python: see io.read_bags_pair"
+        )
     if layout is not None:
         return layout
-    names = table.types
     if {"epoch", "token"} & set(names):
         return "long"
     if any(_EPOCH.fullmatch(column) or _SLOT.fullmatch(column) for column in names):
@@ -114,6 +120,11 @@ def holds_sets(table: Table) -> bool:
     return any(
         _SLOT.fullmatch(column) or (_EPOCH.fullmatch(column) and _is_list(kind)) for column, kind in table.types.items()
     )
+
+
+def holds_bags(table: Table) -> bool:
+    """Tell whether a table is one of bags: tokens of users without epochs."""
+    return "token" in table.types and "epoch" not in table.types
 
 
 def _refuse_gaps(table: Table, found: list[int], pattern: str) -> None:

@@ -12,7 +12,7 @@ from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, Labels, cell, whole_numbers
-from reidrisk.io.encoding import encode, refuse_repeated_users, settle
+from reidrisk.io.encoding import Declared, encode, refuse_repeated_users, settle
 from reidrisk.io.formats import Table, format_of, open_table
 from reidrisk.io.layouts import set_columns
 from reidrisk.io.metadata import to_json
@@ -20,12 +20,11 @@ from reidrisk.io.raw import RawTokens, refuse_empty, token_kind, widened
 from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.traces import TopSets
 from reidrisk.users import take_users
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["read_top_sets", "write_top_sets"]
 
 
-def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Vocabulary | None = None) -> TopSets:
+def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> TopSets:
     r"""Read the sets of tokens that a system holds for each user and epoch.
 
     Parameters

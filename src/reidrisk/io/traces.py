@@ -9,7 +9,7 @@ import numpy as np
 
 from reidrisk.errors import DataError, OptionError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.encoding import Encoding, encode, refuse_repeated_users, settle
+from reidrisk.io.encoding import Declared, Encoding, encode, refuse_repeated_users, settle
 from reidrisk.io.formats import format_of, open_table, table_of_frame
 from reidrisk.io.layouts import check_layout
 from reidrisk.io.metadata import to_json
@@ -17,13 +17,12 @@ from reidrisk.io.raw import RawTokens, read_raw
 from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.traces import Traces
 from reidrisk.users import take_users
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["build_traces", "read_traces", "traces_from_frame", "write_traces"]
 
 
 def read_traces(
-    path: PathLike, layout: str | None = None, n_tokens: int | None = None, vocabulary: Vocabulary | None = None
+    path: PathLike, layout: str | None = None, n_tokens: int | None = None, vocabulary: Declared | None = None
 ) -> Traces:
     r"""Read what one observer saw from a Parquet, CSV, Arrow IPC or NPZ file.
 
@@ -37,7 +36,7 @@ def read_traces(
     n_tokens : int, optional
         Size of the vocabulary of the system. Left out, it is taken from the file's metadata, or else from the tokens
         that occur.
-    vocabulary : Vocabulary, optional
+    vocabulary : Vocabulary or list of str, optional
         Labels of the tokens. Cells of text are looked up in it; integers (except in CSV, where every cell is text)
         are taken to be token numbers.
 
@@ -62,7 +61,7 @@ def read_traces(
 
 
 def traces_from_frame(
-    frame: Any, layout: str | None = None, n_tokens: int | None = None, vocabulary: Vocabulary | None = None
+    frame: Any, layout: str | None = None, n_tokens: int | None = None, vocabulary: Declared | None = None
 ) -> Traces:
     """Take traces from any frame with the Arrow interface: polars, pyarrow, pandas, DuckDB.
 

@@ -24,7 +24,7 @@ __all__ = ["read_truth"]
 _COLUMNS = ["query", "target"]
 
 
-def read_truth(path: PathLike, pair: Pair) -> npt.NDArray[np.int64]:
+def read_truth(path: PathLike, pair: Pair[Any]) -> npt.NDArray[np.int64]:
     r"""Read which target each query truly is.
 
     Parameters
