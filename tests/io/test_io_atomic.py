@@ -14,6 +14,7 @@ import pytest
 
 from reidrisk import Traces, io
 from reidrisk.errors import FormatError
+from reidrisk.io.atomic import is_write_protected
 
 
 @pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
@@ -70,6 +71,10 @@ def test_a_write_protected_file_is_refused_and_other_permissions_stay(tmp_path: 
     with pytest.raises(FormatError, match="write-protected"):
         _write(file, "new")
     assert file.read_text() == "old"
+    with open(file) as standard, pytest.MonkeyPatch.context() as patch:
+        number = standard.fileno()
+        patch.setattr("reidrisk.io.atomic._standard", lambda there: number)
+        assert not is_write_protected(file), "standard output is open already, whoever opened it"
     file.chmod(0o600)
     _write(file, "new")
     assert file.read_text() == "new"

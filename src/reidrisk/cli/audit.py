@@ -17,8 +17,10 @@ __all__ = ["audit", "checked", "finish", "gate", "read_result"]
 _FLAGS = {"attacks": "attack"}
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")
 
-Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).")]
-ResultOut = Annotated[Path | None, typer.Option("--result", help="Write the result here (JSON, for gate).")]
+Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).", readable=False)]
+ResultOut = Annotated[
+    Path | None, typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; one is drawn and printed when missing.")]
 

@@ -63,6 +63,7 @@ def _estimate(users: int, epochs: int, sample: int) -> str:
 def _write_example(folder: Path, seed: int) -> None:
     from reidrisk import io, populations, topics
 
+    output.check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     sets = populations.published(_EXAMPLE_USERS, _EXAMPLE_EPOCHS, seed=seed)
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=sets.k)

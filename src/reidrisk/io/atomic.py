@@ -80,10 +80,12 @@ def is_stream(path: PathLike) -> bool:
 def is_write_protected(path: PathLike) -> bool:
     """Tell whether there is a file that must not be written; without any write permission, not by root either."""
     try:
-        mode = os.stat(path).st_mode
+        there = os.stat(path)
     except OSError:
         return False
-    return not os.access(path, os.W_OK) or (stat.S_ISREG(mode) and not mode & 0o222)
+    if _standard(there) is not None:  # open already, whoever opened it
+        return False
+    return not os.access(path, os.W_OK) or (stat.S_ISREG(there.st_mode) and not there.st_mode & 0o222)
 
 
 @contextmanager
