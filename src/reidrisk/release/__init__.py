@@ -10,6 +10,7 @@ from reidrisk.release.sample import read_users, write_users
 from reidrisk.release.statistics import Statistics, exact_statistics, statistics
 from reidrisk.release.validate import PublicValidation, public_validation
 from reidrisk.release.validate_internal import InternalValidation, internal_validation, refitted
+from reidrisk.release.validate_noise import NoiseFit, noise_fit
 from reidrisk.release.validate_rates import RateComparison, compare_rates
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "FitReport",
     "InternalValidation",
     "MixtureStatistics",
+    "NoiseFit",
     "PrivacyStatement",
     "PublicValidation",
     "RateComparison",
@@ -27,6 +29,7 @@ __all__ = [
     "compare_rates",
     "exact_statistics",
     "internal_validation",
+    "noise_fit",
     "public_validation",
     "read_parameters",
     "read_published",

@@ -76,11 +76,6 @@ class Plan:
             taken_as_public=public,
         )
 
-    @property
-    def variance(self) -> dict[str, float]:
-        """Variance of the noise of one count of each table."""
-        return {block.name: sigma**2 for block, sigma in zip(self.blocks, self.sigma, strict=True)}
-
 
 def plan_noise(
     blocks: Sequence[Block], epsilon: float, delta: float, budget: str = "joint", discrete: bool = True

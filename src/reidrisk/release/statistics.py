@@ -20,7 +20,7 @@ from reidrisk.streams import checked_seed, fresh_seed
 from reidrisk.traces import TopSets
 from reidrisk.vocabulary import Vocabulary
 
-__all__ = ["Statistics", "exact_statistics", "statistics"]
+__all__ = ["Statistics", "exact_statistics", "from_counts", "statistics"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -164,8 +164,14 @@ def statistics(
         "counts brought to agree with each other and to be at least 0",
         "divided by the number of users, estimated from the noisy counts; shares are at most 1",
     )
-    tables = consistent_tables(noisy.tables, plan.variance, exact.k, exact.n_epochs)
-    return _normalised(tables, exact, statement, top_sets.vocabulary, noisy)
+    return from_counts(noisy, statement, top_sets.vocabulary)
+
+
+def from_counts(noisy: Counts, statement: PrivacyStatement, vocabulary: Vocabulary | None = None) -> Statistics:
+    """Compute the statistics that noisy counts give: post-processing, so anyone can do it again and compare."""
+    variance = {name: sigma**2 for name, sigma in statement.sigma.items()}
+    tables = consistent_tables(noisy.tables, variance, noisy.k, noisy.n_epochs)
+    return _normalised(tables, noisy, statement, vocabulary, noisy)
 
 
 def exact_statistics(top_sets: TopSets, threads: int | None = None) -> Statistics:

@@ -1,0 +1,332 @@
+"""Whether the counts in a file have the noise that their statement promises: read off the counts themselves.
+
+The canary attacks noise of the stated size; it does not look at the file. Here the file is looked at, in three ways
+that need nothing but what is published. Sums of counts that agree before the noise must differ by as much as the noise
+makes them. Counts near 0 must not be nearer than the noise lets them. And the statistics must follow from the counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import OptionError
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.release.counts import Counts
+from reidrisk.release.statistics import Statistics, from_counts
+from reidrisk.release.validate_errors import noise_of
+from reidrisk.results import Result
+from reidrisk.wording import percent
+
+__all__ = ["NoiseFit", "noise_fit"]
+
+NEAR = 3.0
+"""A count is near-empty within so many sigma of 0."""
+
+HALVINGS = 11
+"""Windows around 0: sigma, a half of it, a quarter, …"""
+
+FEW = 30
+"""Fewer near-empty counts than this show nothing: all of them within a sigma of 0 would be chance."""
+
+_TABULATED = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseFit(Result):
+    r"""Whether counts have the noise that is stated.
+
+    Attributes
+    ----------
+    fits : bool or None
+        None where nothing could be examined; ``reading`` says why.
+    error : float
+        Probability, at most, that a release with the stated noise is said not to fit.
+    n_sums : int
+        Independent differences of sums that agree before the noise; 0 where there are none.
+    ratio, low, high : float
+        Their spread, as a multiple of what the stated noise gives, with a 95 % interval; 0 where there are none.
+    finds_half : float
+        Probability that the sums show noise of half of the stated size.
+    n_near : int
+        Counts within three sigma of 0.
+    tables : mapping of str to mapping
+        Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most that is
+        ``expected`` there, and the p-value ``p`` of too many near 0, all windows considered.
+    troubles : tuple of str
+        What does not fit.
+    """
+
+    fits: bool | None
+    error: float
+    n_sums: int = 0
+    ratio: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    finds_half: float = 0.0
+    n_near: int = 0
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+
+
+def noise_fit(statistics: Statistics, error: float = 0.001) -> NoiseFit:
+    r"""Test whether released counts have the noise that their statement promises.
+
+    **Sums.** Of two epochs with full sets of k, :math:`k \sum_b f_{11}[a, b]` and :math:`(k - 1) \sum_b f_{12}[a, b]`
+    are equal before the noise, for every token a, and so are those of :math:`f_{22}` and columns. What is left of their
+    difference is noise; off its mean it has the variance
+    :math:`k^2 (N - 2) \sigma_{11}^2 + (k - 1)^2 N \sigma_{12}^2`, so that the squares add up to a :math:`\chi^2` of
+    :math:`2 (N - 1)` degrees of freedom, whatever the people have.
+
+    **Near-empty counts.** Given that a count y with noise of size sigma lies within :math:`3 \sigma` of 0, it lies
+    within h with a probability of at most :math:`P(|\sigma Z| \le h) / P(|\sigma Z| \le 3 \sigma)`, whatever was
+    counted: the likelihood ratio of :math:`|y|` is monotone, so an empty count is nearest. The number of near-empty
+    counts within h is therefore at most binomial; h is sigma, a half, a quarter and so on, at a Bonferroni level. Too
+    little noise shows where enough pairs are empty; counts that are all large show nothing.
+
+    The sums have half of ``error``, a quarter each way, and the near-empty counts the rest: all of it where there are no
+    such sums, as of more than two epochs. That real counts are whole, and that the statistics follow from the counts,
+    is checked without error.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Released, with counts and a statement.
+    error : float
+        Probability, at most, that a release with the stated noise does not fit.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[i, (i + 1) % 20], [i, (i + 2) % 20]] for i in range(20)] * 500, n_tokens=20)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> found = noise_fit(stats)
+    >>> found.fits, found.n_sums, bool(found.low < 1.0 < found.high)
+    (True, 38, True)
+    >>> less = release.statistics(sets, epsilon=10.0, delta=1e-6, simulation=True, seed=0)
+    >>> noise_fit(dataclasses.replace(less, statement=stats.statement)).fits
+    False
+    """
+    if not 0.0 < error < 1.0:
+        raise OptionError(f"error must lie strictly between 0 and 1, not {error!r}")
+    statement, counts = statistics.statement, statistics.counts
+    if statement is None:
+        raise OptionError("exact statistics have no noise to examine; give released ones")
+    why = _not_examined(statement, counts)
+    if why or counts is None:
+        return NoiseFit(None, error, reading=f"The noise in the file was not examined: {why}.")
+    missing = sorted(set(counts.tables) ^ set(statement.sigma))
+    if missing:
+        trouble = f"Counts and statement are not of the same tables: {', '.join(missing)}."
+        return NoiseFit(False, error, troubles=(trouble,), reading=_reading(False, [trouble]))
+    discrete = not statement.simulation
+    troubles = _not_whole(counts, discrete)
+    n_sums, square = _sums(counts, statement.sigma)
+    sums = _spread(n_sums, square, error / 4.0)
+    if n_sums and sums["p_low"] <= error / 4.0:
+        troubles.append(f"{_differ(sums)}: there is less noise than stated.")
+    if n_sums and sums["p_high"] <= error / 4.0:
+        troubles.append(f"{_differ(sums)}: the statement is not of these counts.")
+    tables = {}
+    for name, sigma in statement.sigma.items():
+        level = (error / 2.0 if n_sums else error) / len(statement.sigma)
+        tables[name], trouble = _near(name, counts.flat(name), sigma, discrete, level)
+        troubles += [trouble] if trouble else []
+    troubles += _not_of_the_counts(statistics)
+    n_near = sum(int(found["near"]) for found in tables.values())
+    fits: bool | None = not troubles
+    if fits and not n_sums and n_near < FEW:
+        why = "hardly any count is near 0, and counts of this kind have no sums that must agree"
+        return NoiseFit(
+            None, error, n_near=n_near, tables=tables, reading=f"The noise in the file was not examined: {why}."
+        )
+    return NoiseFit(
+        fits=fits,
+        error=error,
+        n_sums=n_sums,
+        ratio=sums["ratio"],
+        low=sums["low"],
+        high=sums["high"],
+        finds_half=sums["finds_half"],
+        n_near=n_near,
+        tables=tables,
+        troubles=tuple(troubles),
+        assumptions=_assumptions(error, n_sums, sums["finds_half"]),
+        reading=_reading(bool(fits), troubles, sums, n_sums, tables),
+    )
+
+
+def _not_examined(statement: PrivacyStatement, counts: Counts | None) -> str:
+    if counts is None:
+        return "there are no noisy counts in it"
+    if not statement.sigma:
+        return "the statement does not say how much noise there is"
+    if not statement.simulation and min(statement.sigma.values()) < 1.0:
+        return f"the stated noise is below one count (sigma {min(statement.sigma.values()):.2g})"
+    return ""
+
+
+def _not_whole(counts: Counts, discrete: bool) -> list[str]:
+    """Complain of discrete noise that leaves fractions, and of continuous noise that leaves none."""
+    found = []
+    for name in counts.tables:
+        values = counts.flat(name)
+        whole = float(np.mean(values == np.rint(values))) if len(values) else 1.0
+        if discrete and whole < 1.0:
+            found.append(f"In {name}, {percent(1.0 - whole)} of the counts are not whole, but the noise should be.")
+        if not discrete and whole > 0.5:
+            found.append(f"In {name}, {percent(whole)} of the counts are whole, but the noise should not be.")
+    return found
+
+
+def _sums(counts: Counts, sigma: Mapping[str, float]) -> tuple[int, float]:
+    """Return how many differences of sums there are, and the sum of their squares over their variance."""
+    if not {"f11", "f22", "f12"} <= set(sigma):
+        return 0, 0.0
+    k, n = counts.k, counts.n_tokens
+    square = 0.0
+    for name, axis in (("f11", 1), ("f22", 0)):
+        within = counts.tables[name].sum(axis=1, dtype=np.float64)
+        across = counts.tables["f12"].sum(axis=axis, dtype=np.float64)
+        left = k * within - (k - 1) * across
+        variance = k**2 * (n - 2) * sigma[name] ** 2 + (k - 1) ** 2 * n * sigma["f12"] ** 2
+        square += float(np.sum((left - left.mean()) ** 2)) / variance
+    return 2 * (n - 1), square
+
+
+def _spread(n_sums: int, square: float, level: float) -> dict[str, float]:
+    """Return the spread of the sums as a multiple of what it should be, its interval, p-values and power."""
+    from scipy.special import chdtr, chdtrc, chdtri
+
+    if not n_sums:
+        return dict.fromkeys(("ratio", "low", "high", "p_low", "p_high", "finds_half"), 0.0)
+    least = chdtri(n_sums, 1.0 - level)
+    return {
+        "ratio": math.sqrt(square / n_sums),
+        "low": math.sqrt(square / chdtri(n_sums, 0.025)),
+        "high": math.sqrt(square / chdtri(n_sums, 0.975)),
+        "p_low": float(chdtr(n_sums, square)),
+        "p_high": float(chdtrc(n_sums, square)),
+        "finds_half": float(chdtr(n_sums, 4.0 * least)),
+    }
+
+
+def _near(
+    name: str, values: npt.NDArray[Any], sigma: float, discrete: bool, level: float
+) -> tuple[dict[str, float], str]:
+    """Test whether more counts lie near 0 than noise of this size lets; say so where they do."""
+    from scipy.special import bdtrc
+
+    size = np.abs(values)
+    size = np.sort(size[size <= NEAR * sigma])
+    windows = np.asarray(sigma * 0.5 ** np.arange(HALVINGS), dtype=np.float64)
+    if discrete:
+        windows = np.unique(np.floor(windows))[::-1]
+    expected = _nearest_shares(windows, sigma, discrete)
+    inside = np.searchsorted(size, windows, side="right")
+    if not len(size):
+        return {"sigma": sigma, "near": 0, "within": 0.0, "expected": float(expected[0]), "p": 1.0}, ""
+    p = np.where(inside > 0, bdtrc(np.maximum(inside - 1, 0), len(size), expected), 1.0)
+    worst = int(np.argmin(p))
+    adjusted = min(float(p[worst]) * len(windows), 1.0)
+    found = {
+        "sigma": sigma,
+        "near": len(size),
+        "within": float(inside[0] / len(size)),
+        "expected": float(expected[0]),
+        "p": adjusted,
+    }
+    if adjusted > level:
+        return found, ""
+    told = (
+        f"In {name}, {percent(inside[worst] / len(size))} of {len(size):,} near-empty counts lie within "
+        f"{windows[worst]:.3g} of 0, where noise of the stated size puts {percent(expected[worst])} at most: there is "
+        "less noise than stated."
+    )
+    return found, told
+
+
+def _nearest_shares(windows: npt.NDArray[np.float64], sigma: float, discrete: bool) -> npt.NDArray[np.float64]:
+    """Return which share of an empty count's noise lies in each window, of that within three sigma."""
+    from scipy.special import erf
+
+    last = math.floor(NEAR * sigma)
+    if discrete and last < _TABULATED:
+        cumulated = np.cumsum(np.exp(-0.5 * (np.arange(last + 1) / sigma) ** 2))
+        both = 2.0 * cumulated - 1.0  # 0 once, everything else on both sides
+        return np.asarray(both[windows.astype(np.int64)] / both[-1])
+    return np.asarray(erf(windows / (sigma * math.sqrt(2.0))) / erf(NEAR / math.sqrt(2.0)))
+
+
+def _not_of_the_counts(statistics: Statistics) -> list[str]:
+    """Complain of statistics that are not what comes out of the noisy counts: only those were examined."""
+    assert statistics.counts is not None
+    assert statistics.statement is not None
+    again = from_counts(statistics.counts, statistics.statement)
+    noise = noise_of(again)
+    for kind in ("within", "across"):
+        ours, theirs = getattr(again, kind), getattr(statistics, kind)
+        # Far below the noise, and above what another machine's rounding does to the projections.
+        slack = 0.01 * noise.get(kind, 0.0) + 1e-6 * statistics.k**2
+        if np.abs(ours - theirs).max() > slack:
+            return [f"The statistics q_{kind} do not follow from the noisy counts: they are of something else."]
+    if math.isfinite(statistics.n_users) and abs(again.n_users - statistics.n_users) > 1e-6 * again.n_users:
+        return ["The number of users does not follow from the noisy counts: it is of something else."]
+    return []
+
+
+def _differ(sums: Mapping[str, float]) -> str:
+    return (
+        f"Sums of counts that must agree differ by {_multiple(sums['ratio'])} "
+        f"({_multiple(sums['low'])} to {_multiple(sums['high'])}) times what noise of the stated size makes them differ"
+    )
+
+
+def _multiple(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def _reading(
+    fits: bool,
+    troubles: list[str],
+    sums: Mapping[str, float] | None = None,
+    n_sums: int = 0,
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
+) -> str:
+    if not fits:
+        return " ".join(["The counts in the file do not fit the stated noise.", *troubles])
+    told = []
+    if n_sums and sums is not None:
+        told.append(_differ(sums))
+    near = sum(found["near"] for found in (tables or {}).values())
+    if near:
+        within = sum(found["near"] * found["within"] for found in (tables or {}).values()) / near
+        most = sum(found["near"] * found["expected"] for found in (tables or {}).values()) / near
+        start = "of" if told else "Of"
+        told.append(
+            f"{start} {near:,} near-empty counts {percent(within)} lie within one sigma of 0, where {percent(most)} at "
+            "most should"
+        )
+    return f"The spread of the counts in the file fits the stated noise. {', and '.join(told)}."
+
+
+def _assumptions(error: float, n_sums: int, finds_half: float) -> tuple[str, ...]:
+    told = [f"A release with the stated noise fails the look at its counts in 1 of {1 / error:,.0f} cases at most."]
+    if n_sums:
+        told.append(
+            f"{n_sums:,} differences of sums would show noise of half of the stated size, in all tables, with a "
+            f"probability of {percent(finds_half)}."
+        )
+    told.append(
+        "Near-empty counts show too little noise only where many pairs are had by nobody; whoever knows the test can "
+        "make noise that passes it."
+    )
+    return tuple(told)

@@ -1,0 +1,181 @@
+"""The look at the counts of a release: honest noise passes at the stated rate, too little of it is found."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from reidrisk import ReidRiskError, TopSets, release
+from reidrisk.release import validate_noise
+from reidrisk.release.counts import Counts, count_pairs
+from reidrisk.release.mechanism import add_noise, plan_noise
+from reidrisk.release.sensitivity import measured_blocks
+from reidrisk.release.statistics import from_counts
+from reidrisk.release.validate_noise import _near, _nearest_shares, _spread, _sums
+
+
+def people(n=4_000, n_tokens=30, k=3, epochs=2, skew=1.5, seed=0):
+    """Draw sets of tokens of which a few are popular: many pairs are had by nobody."""
+    rng = np.random.default_rng(seed)
+    liking = rng.gumbel(size=(n, epochs, n_tokens)) - skew * np.log(np.arange(1, n_tokens + 1))
+    return TopSets(np.argsort(-liking, axis=2)[:, :, :k], n_tokens=n_tokens)
+
+
+def noisy_counts(exact, plan, share, seed):
+    """Add ``share`` of the noise of a plan; whole where that of the plan is."""
+    less = dataclasses.replace(plan, sigma=tuple(s * share for s in plan.sigma), discrete=False)
+    noisy = add_noise(exact, less, seed)
+    if not plan.discrete:
+        return noisy
+    return Counts({n: np.rint(t) for n, t in noisy.tables.items()}, exact.k, exact.n_tokens, exact.n_epochs)
+
+
+def found(exact, plan, share, seeds, error):
+    """Return how often counts do not fit."""
+    statement, n = plan.statement((), 0), exact.n_tokens
+    empty = release.Statistics(np.zeros(n), np.zeros((n, n)), np.zeros((n, n)), exact.k, statement)
+    made = (dataclasses.replace(empty, counts=noisy_counts(exact, plan, share, seed)) for seed in seeds)
+    return np.mean([release.noise_fit(stats, error).fits is False for stats in made])
+
+
+CASES = {"two epochs": (30, 3, 2), "more epochs": (30, 3, 4), "sets of one": (30, 1, 2), "few tokens": (8, 2, 2)}
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_honest_noise_fails_no_more_often_than_stated_and_too_little_is_found(case, discrete, monkeypatch):
+    # The statistics are looked at without error, and are slow to make: here the counts alone.
+    monkeypatch.setattr(validate_noise, "_not_of_the_counts", lambda statistics: [])
+    n_tokens, k, epochs = CASES[case]
+    exact = count_pairs(people(n_tokens=n_tokens, k=k, epochs=epochs))
+    plan = plan_noise(measured_blocks(k, n_tokens, epochs), 1.0, 1e-9, discrete=discrete)
+    # Four standard deviations above the stated rate.
+    assert found(exact, plan, 1.0, range(1_000), error=0.05) <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 1_000)
+    assert found(exact, plan, 1.0, range(1_000), error=0.001) <= 0.005
+    for share in (0.1, 0.001):
+        assert found(exact, plan, share, range(10), error=0.001) == 1.0
+    if case != "few tokens":
+        assert found(exact, plan, 0.5, range(20), error=0.001) >= 0.9
+
+
+def test_sums_that_agree_leave_exactly_the_stated_variance():
+    """Squares add up to a chi-squared variable whatever the people have: both tails at their stated rate."""
+    n_tokens, k = 12, 4
+    plan = plan_noise(measured_blocks(k, n_tokens, 2), 1.0, 1e-9, discrete=False)
+    sigma = dict(zip(("f11", "f22", "f12"), plan.sigma, strict=True))
+    exact = count_pairs(people(500, n_tokens, k, skew=0.3))
+    assert _sums(exact, sigma) == (22, 0.0)
+    squares = np.array([_sums(noisy_counts(exact, plan, 1.0, seed), sigma)[1] for seed in range(4_000)])
+    assert squares.mean() == pytest.approx(22, abs=5 * np.sqrt(44 / 4_000))
+    assert squares.var() == pytest.approx(44, rel=0.15)
+    tails = [(_spread(22, s, 0.1)["p_low"] < 0.1, _spread(22, s, 0.1)["p_high"] < 0.1) for s in squares]
+    assert np.mean(tails, axis=0) == pytest.approx([0.1, 0.1], abs=5 * np.sqrt(0.09 / 4_000))
+
+
+def test_the_probability_to_find_half_of_the_noise_is_right():
+    n_tokens, k = 10, 3
+    plan = plan_noise(measured_blocks(k, n_tokens, 2), 1.0, 1e-9, discrete=False)
+    sigma = dict(zip(("f11", "f22", "f12"), plan.sigma, strict=True))
+    exact = count_pairs(people(500, n_tokens, k))
+    level = 0.001
+    each = [_spread(*_sums(noisy_counts(exact, plan, 0.5, seed), sigma), level) for seed in range(2_000)]
+    told = each[0]["finds_half"]
+    assert 0.1 < told < 0.9
+    assert np.mean([one["p_low"] <= level for one in each]) == pytest.approx(told, abs=0.05)
+
+
+@pytest.mark.parametrize("count", [0, 3, 10, 40])
+@pytest.mark.parametrize("discrete", [False, True])
+def test_whatever_was_counted_no_more_than_the_share_of_empty_ones_lies_near_zero(count, discrete):
+    """The bound is over every count, empty or not: here by adding up the probabilities themselves."""
+    sigma = 10.0
+    at = np.arange(-30, 31) if discrete else np.linspace(-30, 30, 60_001)
+    weight = np.exp(-0.5 * ((at - count) / sigma) ** 2)
+    windows = np.array([10.0, 5.0, 2.0, 1.0, 0.0] if discrete else [10.0, 5.0, 2.5, 1.25])
+    shares = [weight[np.abs(at) <= window].sum() / weight.sum() for window in windows]
+    most = _nearest_shares(windows, sigma, discrete)
+    assert (np.array(shares) <= most + 1e-4).all()
+    if count == 0:
+        assert shares == pytest.approx(most, abs=1e-4)
+
+
+def test_counts_of_one_table_without_noise_are_named():
+    exact = count_pairs(people(epochs=3))
+    plan = plan_noise(measured_blocks(3, 30, 3), 1.0, 1e-9, discrete=False)
+    noisy = noisy_counts(exact, plan, 1.0, 0)
+    bare = add_noise(exact, dataclasses.replace(plan, sigma=(plan.sigma[0], plan.sigma[1] / 50)), 0)
+    tables = {"within": noisy.tables["within"], "across": bare.tables["across"]}
+    stats = from_counts(Counts(tables, 3, 30, 3), plan.statement((), 0))
+    result = release.noise_fit(stats)
+    assert result.fits is False
+    assert len(result.troubles) == 1
+    assert result.troubles[0].startswith("In across, ")
+    assert result.tables["across"]["p"] < 1e-9 < result.tables["within"]["p"]
+    assert result.reading.startswith("The counts in the file do not fit the stated noise. In across, ")
+    assert release.NoiseFit.from_json(result.to_json()) == result
+
+
+def test_a_real_release_fits_and_one_under_a_foreign_statement_does_not():
+    sets = people()
+    honest = release.statistics(sets, 1.0, 1e-9)
+    result = release.noise_fit(honest)
+    assert result.fits
+    assert result.low < 1.0 < result.high
+    assert "fits the stated noise" in result.reading
+    assert "1 of 1,000 cases" in result.assumptions[0]
+    generous = release.statistics(sets, 1e3, 1e-9)
+    forged = release.noise_fit(dataclasses.replace(generous, statement=honest.statement))
+    assert forged.fits is False
+    assert "less noise than stated" in forged.reading
+    # The other way round nobody is harmed, but the statement is not of these counts.
+    other = release.statistics(sets, 5.0, 1e-9)
+    assert "is not of these counts" in release.noise_fit(dataclasses.replace(honest, statement=other.statement)).reading
+
+
+def test_statistics_that_are_not_of_the_counts_are_found():
+    """Noisy counts beside exact statistics would hide what is published."""
+    sets = people(n=40_000)
+    honest, exact = release.statistics(sets, 1.0, 1e-9), release.exact_statistics(sets)
+    for changed in ({"across": exact.across}, {"within": exact.within}, {"n_users": 40_000.0}):
+        result = release.noise_fit(dataclasses.replace(honest, **changed))
+        assert result.fits is False
+        assert len(result.troubles) == 1
+        assert "follow from the noisy counts" in result.reading
+
+
+def test_noise_of_another_kind_is_found():
+    sets = people()
+    real, tried = release.statistics(sets, 1.0, 1e-9), release.statistics(sets, 1.0, 1e-9, simulation=True, seed=0)
+    for stats, other in ((real, tried), (tried, real)):
+        told = release.noise_fit(dataclasses.replace(stats, statement=other.statement)).reading
+        assert "but the noise should" in told
+
+
+def test_what_cannot_be_examined_is_said():
+    sets = people(n_tokens=12, k=1)
+    stats = release.statistics(sets, 1.0, 1e-6, simulation=True, seed=0)
+    for changed, why in (
+        ({"counts": None}, "no noisy counts"),
+        ({"statement": release.PUBLISHED}, "how much noise"),
+        ({"statement": dataclasses.replace(stats.statement, sigma={"f12": 0.2}, simulation=False)}, "below one count"),
+    ):
+        result = release.noise_fit(dataclasses.replace(stats, **changed))
+        assert result.fits is None
+        assert why in result.reading
+    common = TopSets([[[i % 4], [j % 4]] for i in range(4) for j in range(4)] * 5_000, n_tokens=4)
+    large = release.noise_fit(release.statistics(common, 1.0, 1e-6, simulation=True, seed=0))
+    assert large.fits is None
+    assert "hardly any count is near 0" in large.reading
+    with pytest.raises(ReidRiskError, match="no noise to examine"):
+        release.noise_fit(release.exact_statistics(sets))
+    with pytest.raises(ReidRiskError, match="error"):
+        release.noise_fit(stats, error=0.0)
+    extra = Counts(dict(stats.counts.tables) | {"f11": np.zeros((12, 12))}, 1, 12, 2)
+    result = release.noise_fit(dataclasses.replace(stats, counts=extra))
+    assert result.fits is False
+    assert "f11" in result.reading
+
+
+def test_no_count_near_zero_is_no_evidence():
+    assert _near("f12", np.full(50, 1e6), 10.0, True, 0.01)[0]["p"] == 1.0
+    assert _near("f12", np.zeros(50), 10.0, True, 0.01)[0]["p"] < 1e-9
