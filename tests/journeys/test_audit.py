@@ -13,7 +13,7 @@ def test_two_small_tables_to_verdict_result_and_report(reidrisk, pair, tmp_path)
     values = json.loads((tmp_path / "r.json").read_text())
     assert values["seed"] == 1
     assert {(risk["attack"], risk["n_epochs"]) for risk in values["risks"]} == {
-        ("Hamming", 1), ("Hamming", 2), ("WeightedHamming", 1), ("WeightedHamming", 2)
+        (name, r) for name in ("Hamming", "WeightedHamming", "ProfileBayes") for r in (1, 2)
     }  # fmt: skip
     html = (tmp_path / "r.html").read_text()
     assert "<html" in html
@@ -68,7 +68,9 @@ def test_no_shared_ids_means_no_rate_but_probabilities(reidrisk, table, pair, tm
     done = reidrisk("audit", pair[0], other, "--allow-unmatched", "--seed", 1, "--out", "r.html", "--result", "r.json")
     assert done.code == 0, done.err
     assert "no rate can be measured" in " ".join(done.out.split())
-    assert "is at least this sure" in done.out
+    assert "would set apart fewer than 20 people" in " ".join(done.out.split())
+    shown = reidrisk("audit", pair[0], other, "--allow-unmatched", "--seed", 1, "--min-group", 1)
+    assert "is at least this sure" in shown.out
     assert (tmp_path / "r.html").exists()
     values = json.loads((tmp_path / "r.json").read_text())
     assert values["risks"] == []
@@ -87,6 +89,15 @@ def test_true_pairs_bring_the_rate_back(reidrisk, table, pair):
     done = reidrisk("audit", pair[0], other, "--truth", wrong)
     assert done.code == 2
     assert "nobody" in done.err
+
+
+def test_the_gate_names_who_was_asked_and_how(reidrisk, pair):
+    reidrisk("audit", *pair, "--seed", 1, "--result", "r.json")
+    everything = "Among 4 people, 2 epochs; attacks tried: Hamming, WeightedHamming, ProfileBayes."
+    assert reidrisk("gate", "r.json", "--max-risk", 0.5).out.strip().endswith(everything)
+    reidrisk("audit", *pair, "--seed", 1, "--attack", "hamming", "--result", "r.json")
+    said = reidrisk("gate", "r.json", "--max-risk", 0.5).out.strip()
+    assert said.endswith("attacks tried: Hamming; ProfileBayes was not run and may link more.")
 
 
 @pytest.mark.parametrize(("limit", "code", "word"), [(0.99, 0, "pass"), (0.001, 1, "fail"), (0.5, 3, "undecided")])

@@ -6,6 +6,8 @@ import shlex
 
 import pytest
 
+from reidrisk.audit import gate
+
 
 @pytest.fixture(scope="module")
 def demo():
@@ -37,6 +39,11 @@ def test_demo_reports_the_bounds_that_apply_and_no_rate_exceeds_one(demo):
         for bound in demo.bounds:
             if bound.n_epochs == risk.n_epochs:
                 assert risk.low <= bound.high, (risk.attack, bound.name, risk.n_epochs)
+
+
+def test_demo_says_which_attack_it_has_no_time_for(demo):
+    assert any("profile-bayes, which learns what lasts, was not run" in entry.holds for entry in demo.assumptions)
+    assert "ProfileBayes was not run" in gate(demo, 0.1).reading
 
 
 def test_weighing_by_rarity_helps_beyond_chance_from_four_epochs_on(demo):

@@ -48,11 +48,11 @@ def assumptions(
         )
     )
     found += _system(spec, targets)
-    if "profile-bayes" not in spec.attacks and targets.n_epochs > 1:
+    if "profile-bayes" not in (spec.attacks or ()) and targets.n_epochs > 1:
         found.append(
             Assumption(
-                "The attacks that ran compare epoch by epoch; none of them learns which interests last.",
-                "One who does links more people the more epochs there are: run the attack 'profile-bayes' to see it.",
+                "The attacks that ran compare epoch by epoch; profile-bayes, which learns what lasts, was not run.",
+                "It links more people the more epochs there are: ask for it, with a sample where the tables are large.",
             )
         )
     found.append(_gaps(targets, queries))

@@ -6,17 +6,30 @@ from typing import Any
 
 from reidrisk import attacks, search
 from reidrisk.audit.result import Assumption
-from reidrisk.audit.spec import AuditSpec
+from reidrisk.audit.spec import AttackName, AuditSpec
 from reidrisk.errors import DataError, OptionError
 from reidrisk.traces import Traces
 
-__all__ = ["chosen_attacks", "epoch_counts", "sample_size", "with_tokens"]
+__all__ = ["attack_names", "chosen_attacks", "epoch_counts", "sample_size", "with_tokens"]
 
 _SECONDS = 30.0
 """What one attack may take by default, roughly, on two cores; where it would take longer, queries are sampled."""
 
 _BAYES_TOKENS = 10_000_000_000
 """Pairs of records times epochs that ProfileBayes looks at by default: about half a minute on two cores."""
+
+_BAYES_AT_ONCE = 120_000_000
+"""The same, up to which ProfileBayes runs without being asked for: 3,000 records of 12 epochs, about 3 seconds."""
+
+
+def attack_names(spec: AuditSpec, targets: Traces, queries: Traces) -> tuple[AttackName, ...]:
+    """Return the attacks to run: as asked, or those that take seconds; of one epoch there is nothing to learn."""
+    if spec.attacks is not None:
+        return spec.attacks
+    work = len(targets) * len(queries) * targets.n_epochs
+    if work > _BAYES_AT_ONCE or targets.n_epochs == 1:
+        return ("hamming", "weighted-hamming")
+    return ("hamming", "weighted-hamming", "profile-bayes")
 
 
 def sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None:
@@ -32,7 +45,7 @@ def sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None
     # On the processor and with all the memory it wants: the sample must not depend on the machine.
     while size > 1_000 and search.choose(index, size, memory=1 << 60, device="cpu").seconds > _SECONDS:
         size //= 2
-    if "profile-bayes" in spec.attacks:
+    if "profile-bayes" in (spec.attacks or ()):
         while size > 1_000 and size * len(targets) * targets.n_epochs > _BAYES_TOKENS:
             size //= 2
     return None if size == len(queries) else size
@@ -77,4 +90,4 @@ def chosen_attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
     }
     if not spec.attacks:
         raise OptionError(f"choose at least one attack of: {', '.join(known)}")
-    return [attack for name, attack in known.items() if name in spec.attacks]
+    return [attack for name, attack in known.items() if name in (spec.attacks or ())]

@@ -87,7 +87,7 @@ class AuditResult(Result):
         How the risk of the strongest attack at the most epochs is spread over people.
     choosiness : tuple of Choosiness
         Right and wrong links of ``choosy_attack`` as it becomes choosier, measured on ``n_choosy`` records: of the
-        strongest attack that has probabilities, or of the one known to be the best where no rate was measured.
+        strongest attack that has probabilities, or, where no rate was measured, of the one that is sure most often.
     created : str
         Day of the audit.
     """

@@ -47,7 +47,10 @@ def audit(
     ] = False,
     attack: Annotated[
         list[str] | None,
-        typer.Option(help="'hamming', 'weighted-hamming' or 'profile-bayes'; repeatable; the first two by default."),
+        typer.Option(
+            help="'hamming', 'weighted-hamming' or 'profile-bayes'; repeatable. By default the first two, and the "
+            "third on tables up to about 3,000 records."
+        ),
     ] = None,
     epochs: Annotated[str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8.")] = None,
     sample: Annotated[int | None, typer.Option(help="Score so many records, drawn at random.")] = None,
