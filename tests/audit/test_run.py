@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from reidrisk import Traces, io, populations, topics
+from reidrisk import Traces, attacks, io, measure, populations, search, topics
 from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, Tables, audit_traces, gate, plan, run
 from reidrisk.errors import DataError, OptionError, TruthError
 
@@ -206,6 +206,45 @@ def test_the_gate_names_people_epochs_and_attacks_and_what_could_decide():
     )
     sampled = audit_traces(a, b, AuditSpec(seed=1, sample=100))
     assert "score more records to decide" in gate(sampled, sampled.strongest.rate).reading
+
+
+class Rarest(attacks.PositionalAttack):
+    """An attack from outside the package: agreement on the rarer half of tokens."""
+
+    @property
+    def description(self):
+        return "Counts agreements on rare tokens."
+
+    def _weights(self, targets):
+        counts = np.bincount(targets.tokens.ravel(), minlength=targets.n_tokens)
+        match = (counts <= np.median(counts)).astype(np.int64)[np.newaxis]
+        return search.Weights(match=match, mismatch=np.zeros_like(match), per_nat=0)
+
+
+def test_attacks_of_ones_own_are_audited_like_the_others():
+    a, b = traces()
+    own = [Rarest(), attacks.StrictSets(threshold=2)]
+    result = audit_traces(a, b, AuditSpec(seed=1, sample=60, attacks=("hamming",)), attacks=own)
+    assert list(result.descriptions) == ["Hamming", "Rarest", "StrictSets"]
+    for attack in own:
+        alone = measure.random_user(attack, a, b, sample=60, seed=1)
+        found = next(risk for risk in result.risks if risk.attack == attack.name and risk.n_epochs == 5)
+        assert (found.rate, found.abstained) == (alone.rate, alone.abstained)
+    assert result.spec["attacks"] == ["hamming"]
+    assert any("Rarest and StrictSets were handed over as an object" in entry.holds for entry in result.assumptions)
+    assert "attacks tried: Hamming, Rarest, StrictSets" in gate(result, 0.5).reading
+    alone = audit_traces(a, b, AuditSpec(seed=1, attacks=()), attacks=[Rarest()])
+    assert {risk.attack for risk in alone.risks} == {"Rarest"}
+
+
+def test_attacks_that_cannot_be_are_refused_in_one_line():
+    a, b = traces()
+    with pytest.raises(OptionError, match="two attacks called Hamming"):
+        audit_traces(a, b, AuditSpec(seed=1), attacks=[attacks.Hamming()])
+    with pytest.raises(OptionError, match="attacks are objects such as"):
+        audit_traces(a, b, AuditSpec(seed=1), attacks=["hamming"])
+    with pytest.raises(ValueError, match=r"Rarest is an object; hand attacks of your own over with audit_traces"):
+        AuditSpec(attacks=(Rarest(),))
 
 
 def test_a_seed_is_drawn_and_recorded():

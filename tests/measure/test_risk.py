@@ -167,3 +167,19 @@ def test_a_curve_is_the_same_as_measuring_each_number_of_epochs():
         assert (risk.rate, risk.low, risk.high, risk.n_epochs) == (alone.rate, alone.low, alone.high, r)
         assert np.array_equal(risk.per_user, alone.per_user)
         assert risk.assumptions == alone.assumptions
+
+
+def test_a_difference_names_what_differs():
+    rng = np.random.default_rng(0)
+    tokens = rng.integers(0, 50, (200, 4))
+    a, b = Traces(tokens, 50), Traces(np.where(rng.random(tokens.shape) < 0.7, 0, tokens), 50)
+    plain, protected = (measure.random_user(attacks.Hamming(), a, seen) for seen in (a, b))
+    named = measure.difference(plain, protected, names=("plain", "protected"))
+    assert (named.attack, named.other) == ("plain", "protected")
+    assert named.reading == "More people are linked with plain than with protected, beyond chance."
+    back = measure.difference(protected, plain, names=("protected", "plain"))
+    assert (back.reading, back.difference) == (named.reading, -named.difference)
+    same = measure.difference(protected, plain).reading
+    assert same == "Hamming links more people in the second measurement than in the first one, beyond chance."
+    with pytest.raises(OptionError, match="two different ones"):
+        measure.difference(plain, protected, names=("plain", "plain"))

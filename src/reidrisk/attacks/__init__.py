@@ -1,6 +1,6 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
-from reidrisk.attacks.base import Attack, Links
+from reidrisk.attacks.base import Attack, Links, PositionalAttack
 from reidrisk.attacks.bayes import ProfileBayes
 from reidrisk.attacks.combined import Both, Either
 from reidrisk.attacks.full_information import FullInformation
@@ -23,6 +23,7 @@ __all__ = [
     "LooseSets",
     "Overlap",
     "Pooled",
+    "PositionalAttack",
     "ProfileBayes",
     "Scoreboard",
     "StrictSets",

@@ -12,7 +12,7 @@ from reidrisk.results import Bound, Risk
 from reidrisk.traces import Traces
 from reidrisk.wording import percent
 
-__all__ = ["assumptions", "exceeded", "exceeds"]
+__all__ = ["assumptions", "beyond_the_spec", "exceeded", "exceeds"]
 
 _UNNAMED = "Neither table names its users"
 
@@ -103,6 +103,14 @@ def exceeded(risks: Sequence[Risk], bounds: Sequence[Bound]) -> tuple[Assumption
                 )
             )
     return tuple(found[-1:])
+
+
+def beyond_the_spec(own: Sequence[str]) -> tuple[Assumption, ...]:
+    """Say which attacks a saved spec does not name, so that it alone does not run the audit again."""
+    if not own:
+        return ()
+    holds = f"{' and '.join(own)} {'was' if len(own) == 1 else 'were'} handed over as an object, beside the saved spec."
+    return (Assumption(holds, "To run the audit again, keep that code with the spec: the spec alone leaves it out."),)
 
 
 def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from reidrisk import attacks, search
@@ -79,8 +80,10 @@ def with_tokens(
     return kept, (note,)
 
 
-def chosen_attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
-    """Return the attacks that the spec names, in one fixed order, with what it declares of the system."""
+def chosen_attacks(
+    spec: AuditSpec, n_tokens: int, own: Sequence[attacks.Attack[Any]] = ()
+) -> list[attacks.Attack[Any]]:
+    """Return the attacks that the spec names, in one fixed order, with what it declares of the system; then ``own``."""
     top_k, noise = spec.parameters(n_tokens)
     known: dict[str, attacks.Attack[Any]] = {
         "hamming": attacks.Hamming(),
@@ -88,6 +91,13 @@ def chosen_attacks(spec: AuditSpec, n_tokens: int) -> list[attacks.Attack[Any]]:
         # Of a system that was not declared nothing is assumed about the same epoch.
         "profile-bayes": attacks.ProfileBayes(top_k if spec.system == "topics" or spec.top_k else None, noise),
     }
-    if not spec.attacks:
+    if not spec.attacks and not own:
         raise OptionError(f"choose at least one attack of: {', '.join(known)}")
-    return [attack for name, attack in known.items() if name in (spec.attacks or ())]
+    chosen = [attack for name, attack in known.items() if name in (spec.attacks or ())]
+    for attack in own:
+        if not isinstance(attack, attacks.Attack):
+            raise OptionError(f"attacks are objects such as attacks.LooseSets(), not {type(attack).__name__}")
+        if attack.name in [other.name for other in chosen]:
+            raise OptionError(f"there are two attacks called {attack.name}; give one of them another name")
+        chosen.append(attack)
+    return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import attacks, bounds, io, measure, populations, topics
+from reidrisk import bounds, io, measure, populations, topics
+from reidrisk.attacks import Attack
 from reidrisk.audit import plan
-from reidrisk.audit.assumptions import assumptions, exceeded
+from reidrisk.audit.assumptions import assumptions, beyond_the_spec, exceeded
 from reidrisk.audit.result import Assumption, AuditResult, gate_of, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
+from reidrisk.audit.sureness import SURE, by_strength, how_sure
 from reidrisk.errors import OptionError, TruthError
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.results import Bound, Difference, Risk
@@ -31,9 +33,6 @@ Progress = Callable[[str, float], None]
 
 _SURE = 20_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
-
-_SURE_ENOUGH = 0.9
-"""A chance at which an attack that nobody can check is called sure."""
 
 _MODEL_TOKENS = 5_000
 """Tokens up to which the model of partial information, a table of all pairs of tokens, is fitted."""
@@ -69,6 +68,7 @@ def audit_traces(
     top_sets: TopSets | None = None,
     notes: tuple[str | Assumption, ...] = (),
     progress: Progress | None = None,
+    attacks: Sequence[Attack[Any]] = (),
 ) -> AuditResult:
     """Audit two tables that are already in memory; ``spec.inputs`` is only recorded.
 
@@ -84,6 +84,9 @@ def audit_traces(
         What the system held of the users, where it is known: it allows more bounds.
     notes : tuple of str or Assumption
         Further assumptions, to be listed.
+    attacks : sequence of Attack
+        Further attacks, of your own or of :mod:`reidrisk.attacks`, beside those that the spec names; with
+        ``AuditSpec(attacks=())`` they run alone.
     """
     started = time.perf_counter()
     tell = progress or _silent
@@ -95,7 +98,7 @@ def audit_traces(
     if known is not None and rows is not None:
         known = measure.Truth(known.target[rows], known.origin)
     counts, skipped = plan.with_tokens(plan.epoch_counts(spec, targets.n_epochs), targets, queries)
-    chosen = plan.chosen_attacks(spec, targets.n_tokens)
+    chosen = plan.chosen_attacks(spec, targets.n_tokens, attacks)
 
     # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
     steps = _Steps(tell, total=sum(counts) * (len(chosen) + 2) + 2 * targets.n_epochs)
@@ -106,7 +109,7 @@ def audit_traces(
             for attack in chosen:
                 steps.start(f"{attack.name}, {r} epochs", r)
                 asked = scored.epochs(r)
-                links = attack.fit(targets.epochs(r)).link(asked)
+                links = attack.fit(targets.epochs(r)).look_around(queries.epochs(r)).link(asked)
                 risks.append(summarise(attack, targets, asked, links, known, rows is None, seed, spec.level))
             here = risks[-len(chosen) :]
             differences += [measure.difference(other, here[0]) for other in here[1:]]
@@ -116,12 +119,12 @@ def audit_traces(
     worst = strongest(risks)
     few = _drawn(len(scored), seed)
     most = counts[-1]
-    by_strength = _by_strength(chosen, [risk for risk in risks if risk.n_epochs == most])
-    choosy, curve = _choosiness(by_strength, targets.epochs(most), scored.epochs(most), known, few, spec)
+    ordered = by_strength(chosen, [risk for risk in risks if risk.n_epochs == most])
+    choosy, curve = how_sure(ordered, targets.epochs(most), scored.epochs(most), known, few, spec)
     exposure = None
     if worst is not None and worst.per_user is not None:
         exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group, spec.level)
-    notes += exceeded(risks, found) + skipped
+    notes += exceeded(risks, found) + skipped + beyond_the_spec(tuple(attack.name for attack in attacks))
     tell("done", 1.0)
     return AuditResult(
         verdict=_verdict(worst, curve, spec.min_group),
@@ -241,48 +244,10 @@ def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:
     return np.arange(n) if rows is None else rows
 
 
-def _by_strength(chosen: list[attacks.Attack[Any]], risks: list[Risk]) -> list[attacks.Attack[Any]]:
-    """Return the attacks, the strongest first; where nothing was measured, the most elaborate first."""
-    rates = {risk.attack: risk.rate for risk in risks}
-    return sorted(chosen, key=lambda attack: -rates[attack.name]) if rates else chosen[::-1]
-
-
-def _choosiness(
-    by_strength: list[attacks.Attack[Any]],
-    targets: Traces,
-    scored: Traces,
-    known: measure.Truth | None,
-    few: npt.NDArray[np.int64],
-    spec: AuditSpec,
-) -> tuple[str | None, tuple[measure.Choosiness, ...]]:
-    """Ask the strongest attack that has probabilities how sure it is of these few records.
-
-    Where the truth is not known, nobody can say which is the strongest: then the one speaks that is sure of the most
-    records, because to understate would be the worse mistake.
-    """
-    asked = scored.take(few)
-    found: list[tuple[attacks.Attack[Any], attacks.Links]] = []
-    for attack in by_strength:
-        links = attack.fit(targets).link(asked, probability=True)
-        if links.probability is not None:
-            found.append((attack, links))
-            if known is not None:
-                break
-    if not found:
-        return None, ()
-    attack, links = max(found, key=lambda one: int(np.sum(_sure(one[1]) >= _SURE_ENOUGH)))
-    credit = None if known is None else measure.credits(attack, asked, links, known.target[few])
-    return attack.name, measure.choosiness(_sure(links), credit, spec.level, spec.min_group)
-
-
-def _sure(links: attacks.Links) -> npt.NDArray[np.float64]:
-    return np.zeros(len(links)) if links.probability is None else links.probability
-
-
 def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...], min_group: int) -> str:
     if worst is not None:
         return worst.reading
-    sure = next((point for point in curve if point.threshold == _SURE_ENOUGH), None)
+    sure = next((point for point in curve if point.threshold == SURE), None)
     if sure is None and curve:
         return (
             "Who is whom is not known, so no rate can be measured; how sure the attack is of how many records is not "

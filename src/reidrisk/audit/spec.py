@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 __all__ = ["AttackName", "AuditSpec", "InMemory", "Published", "Tables"]
 
@@ -70,6 +70,17 @@ class AuditSpec(_Frozen):
     level: float = Field(default=0.95, gt=0.0, lt=1.0)
     max_risk: float | None = Field(default=None, ge=0.0, le=1.0)
     min_group: int = Field(default=20, ge=1)
+
+    @field_validator("attacks", mode="before")
+    @classmethod
+    def _named(cls, values: Any) -> Any:
+        own = [value for value in values if not isinstance(value, str)] if isinstance(values, tuple | list) else []
+        if own:
+            raise ValueError(
+                f"a spec names attacks, and {type(own[0]).__name__} is an object; hand attacks of your own over with "
+                "audit_traces(..., attacks=[...])"
+            )
+        return values
 
     def parameters(self, n_tokens: int) -> tuple[int, float]:
         """Return (top_k, noise) with the defaults of the system filled in."""

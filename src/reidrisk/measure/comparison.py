@@ -1,4 +1,4 @@
-"""Which of two attacks is better, on the same queries: the paired difference with its interval."""
+"""Which of two risks is higher, on the same queries: the paired difference with its interval."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from reidrisk.results import Difference, Risk
 __all__ = ["difference"]
 
 
-def difference(one: Risk, other: Risk) -> Difference:
-    """Return the paired difference of two attacks measured on the same queries: rate of one - rate of other.
+def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> Difference:
+    """Return the paired difference of two risks measured on the same queries: rate of one - rate of other.
+
+    Parameters
+    ----------
+    one, other : Risk
+        Of two attacks, or of one attack on two versions of the same people's data, with ``per_user`` kept.
+    names : (str, str), optional
+        What the two are called in the reading, such as ``("plain", "protected")``; without it, the attacks' names.
 
     Examples
     --------
@@ -19,19 +26,21 @@ def difference(one: Risk, other: Risk) -> Difference:
     >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)
     >>> gap = difference(random_user(attacks.Hamming(), a, a), random_user(attacks.Hamming(), a, a))
     >>> gap.difference, gap.reading
-    (0.0, 'Hamming and Hamming cannot be told apart on these 3 queries.')
+    (0.0, 'The first and the second measurement of Hamming cannot be told apart on these 3 queries.')
+    >>> b = Traces([[1, 8], [1, 8], [1, 8]], n_tokens=9)
+    >>> one, other = (random_user(attacks.Hamming(), a, seen) for seen in (a, b))
+    >>> difference(one, other, names=("plain data", "protected data")).reading
+    'plain data and protected data cannot be told apart on these 3 queries.'
     """
     if one.per_user is None or other.per_user is None or len(one.per_user) != len(other.per_user):
         raise OptionError("a paired difference needs two risks measured on the same queries, with per_user kept")
+    if names is not None and (len(names) != 2 or len(set(names)) != 2):
+        raise OptionError(f"names are two different ones, for the first and the second risk, not {names!r}")
     low, high = difference_interval(one.per_user, other.per_user, one.level)
-    if low > 0.0 or high < 0.0:
-        better, worse = (one, other) if low > 0.0 else (other, one)
-        reading = f"{better.attack} links more people than {worse.attack}, beyond chance."
-    else:
-        reading = f"{one.attack} and {other.attack} cannot be told apart on these {one.n_queries:,} queries."
+    reading = _reading(one, other, names, low, high)
     return Difference(
-        attack=one.attack,
-        other=other.attack,
+        attack=one.attack if names is None else names[0],
+        other=other.attack if names is None else names[1],
         n_epochs=one.n_epochs,
         difference=one.rate - other.rate,
         low=low,
@@ -40,3 +49,21 @@ def difference(one: Risk, other: Risk) -> Difference:
         n_queries=one.n_queries,
         reading=reading,
     )
+
+
+def _reading(one: Risk, other: Risk, names: tuple[str, str] | None, low: float, high: float) -> str:
+    apart = f"cannot be told apart on these {one.n_queries:,} queries."
+    first_is_more = low > 0.0
+    if not first_is_more and high >= 0.0:
+        if names is None and one.attack == other.attack:
+            return f"The first and the second measurement of {one.attack} {apart}"
+        first, second = names or (one.attack, other.attack)
+        return f"{first} and {second} {apart}"
+    if names is not None:
+        more, less = names if first_is_more else names[::-1]
+        return f"More people are linked with {more} than with {less}, beyond chance."
+    if one.attack == other.attack:
+        more, less = ("first", "second") if first_is_more else ("second", "first")
+        return f"{one.attack} links more people in the {more} measurement than in the {less} one, beyond chance."
+    better, worse = (one, other) if first_is_more else (other, one)
+    return f"{better.attack} links more people than {worse.attack}, beyond chance."
