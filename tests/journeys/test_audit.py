@@ -1,5 +1,6 @@
 """From two tables to a verdict, a result and a gate."""
 
+import hashlib
 import json
 
 import pytest
@@ -33,6 +34,25 @@ def test_the_same_seed_gives_the_same_result_and_a_saved_one_runs_again(reidrisk
     first = numbers(*pair, "--seed", 7, "--result", "one.json")
     assert numbers(*pair, "--seed", 7) == first
     assert numbers("--spec", "one.json") == first
+
+
+def test_the_files_that_were_audited_can_be_told(reidrisk, pair, tmp_path):
+    """Whoever has the result can prove which files it is about, and hears of it when one has changed."""
+    done = reidrisk("audit", *pair, "--seed", 7, "--result", "one.json", "--out", "r.html")
+    values = json.loads((tmp_path / "one.json").read_text())
+    sums = {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in zip(("targets", "queries"), pair, strict=True)
+    }
+    assert values["checksums"] == sums
+    page = (tmp_path / "r.html").read_text()
+    assert all(digest[:16] in page and digest not in page for digest in sums.values())
+    again = reidrisk("audit", "--spec", "one.json")
+    assert (again.out, again.err) == (done.out, "")
+    pair[1].write_text(pair[1].read_text().replace("food", "news", 1))
+    changed = reidrisk("audit", "--spec", "one.json")
+    assert changed.code == 0
+    assert changed.err == "careful: the file of the queries is not the one of the saved audit (another SHA-256)\n"
 
 
 def test_json_is_all_that_is_printed(reidrisk, pair):

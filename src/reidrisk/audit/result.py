@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from reidrisk import measure
@@ -90,6 +90,9 @@ class AuditResult(Result):
         strongest attack that has probabilities, or, where no rate was measured, of the one that is sure most often.
     created : str
         Day of the audit.
+    checksums : mapping of str to str
+        SHA-256 of the files that were read, by their role (``"targets"``, ``"queries"``, …), so that anyone can tell
+        whether a file at hand is the one that was audited; empty where no file was read.
     """
 
     verdict: str
@@ -113,6 +116,7 @@ class AuditResult(Result):
     versions: dict[str, str]
     seconds: float
     created: str
+    checksums: dict[str, str] = field(default_factory=dict)
     format: int = 1
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,9 +141,12 @@ class AuditResult(Result):
         try:
             if values["format"] != 1:
                 raise FormatError(f"this result has format {values['format']}; this version reads format 1")
-            known = {f.name: values[f.name] for f in dataclasses.fields(cls)}
+            known = {f.name: values[f.name] for f in dataclasses.fields(cls) if f.name != "checksums"}
         except (KeyError, TypeError) as error:
             raise FormatError(f"this is not the result of an audit: {error} is missing") from error
+        known["checksums"] = values.get("checksums", {})
+        if not isinstance(known["checksums"], dict) or not all(isinstance(v, str) for v in known["checksums"].values()):
+            raise FormatError("this is not the result of an audit: checksums are not texts by name")
         for name, kind in many.items():
             if not isinstance(known[name], list):
                 raise FormatError(f"this is not the result of an audit: {name} is not a list")

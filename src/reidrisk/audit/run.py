@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
+import hashlib
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -173,6 +175,7 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditR
 
 def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
     tell("reading the tables", 0.0)
+    checksums = _checksums(inputs)
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
     pair = io.read_pair(
         inputs.targets,
@@ -187,7 +190,19 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
     if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():
         twice = "Both tables are the same file, so everyone agrees with themselves."
         notes += (Assumption(twice, "Give what two different observers saw: these rates say nothing about that."),)
-    return audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell)
+    found = audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell)
+    return dataclasses.replace(found, checksums=checksums)
+
+
+def _checksums(inputs: Tables) -> dict[str, str]:
+    """Return the SHA-256 of each file by its role; a pipe can be read once only and has none."""
+    files = {name: getattr(inputs, name) for name in ("targets", "queries", "truth", "vocabulary")}
+    found = {}
+    for name, path in files.items():
+        if path is not None and Path(path).is_file():
+            with open(path, "rb") as file:
+                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Truth | None) -> measure.Truth | None:

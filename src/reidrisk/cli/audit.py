@@ -70,9 +70,10 @@ def audit(
 
     output.check_writable(out, result, inputs=(targets, queries, truth, vocabulary, spec))
     output.check_report(out)
+    sums: dict[str, str] = {}
     if spec is not None:
         _refuse_beside_spec(context)
-        asked = _saved_spec(spec)
+        asked, sums = _saved_spec(spec)
     elif targets is None or queries is None:
         raise OptionError("give two tables: reidrisk audit TARGETS QUERIES (or a saved one with --spec)")
     else:
@@ -103,6 +104,9 @@ def audit(
         asked = checked(AuditSpec, options)
     with output.progress_bar() as progress:
         found = run(asked, progress)
+    for name, digest in sums.items():
+        if found.checksums.get(name) != digest:
+            output.remark(f"careful: the file of the {name} is not the one of the saved audit (another SHA-256)")
     finish(found, out, result, as_json)
 
 
@@ -159,11 +163,14 @@ def read_result(path: Path) -> Any:
         raise FormatError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
-def _saved_spec(path: Path) -> Any:
+def _saved_spec(path: Path) -> tuple[Any, dict[str, str]]:
+    """Return a saved spec, and the checksums of its files where a result was saved with it."""
     from reidrisk.audit import AuditSpec
 
     values = _json(path, "the spec of an audit")
-    return checked(AuditSpec, values.get("spec", values))  # a result holds its spec: either file will do
+    sums = values.get("checksums", {})
+    asked = checked(AuditSpec, values.get("spec", values))  # a result holds its spec: either file will do
+    return asked, sums if isinstance(sums, dict) and "spec" in values else {}
 
 
 def _json(path: Path, what: str) -> dict[str, Any]:
