@@ -1,5 +1,6 @@
 """The owner of sensitive top sets publishes statistics, a model and synthetic users, and keeps a report."""
 
+import dataclasses
 import json
 import re
 import shutil
@@ -97,7 +98,40 @@ def test_two_reports_kept_apart(reidrisk, sets, tmp_path):
         assert not re.search(rf"(?<![\d.,]){number}(?!\d)", seen)
     assert f"{N_USERS:,}" in internal
     assert "Privacy statement".lower() in public.lower()
-    assert "An attack on the noise" in public
+    assert "An attack on noise of the stated size" in public
+    assert "fits the stated noise" in done.out
+    assert "fits the stated noise" in public
+
+
+def test_counts_with_less_noise_than_stated_fail(reidrisk, sets, published):
+    """The statement of another release, and a statement whose noise is too small for its budget: exit 1, on top."""
+    pytest.importorskip("altair")
+    generous = ("--epsilon", 1000, "--delta", 1e-6, *TWO, "--out", "bare")
+    assert reidrisk("release", "measure", sets, *generous).code == 0
+    shutil.copy(published / "stats" / "statement.json", published / "bare")
+    done = reidrisk("release", "validate", "bare", "m.safetensors", "--out", "p.html", "--canary", 500)
+    assert done.code == 1, done.err
+    told = "The counts in the file do not fit the stated noise."
+    assert told in " ".join(done.out.split())
+    assert "Noise of the stated size would hold" in done.out
+    assert (
+        f'<div class="verdict alarm">\n    <h2>What was found</h2>\n    <p class="sentence">{told}'
+        in (published / "p.html").read_text()
+    )
+    done = reidrisk("release", "validate", "bare", "m.safetensors", "--out", "p.html", "--canary", 0, "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["noise"]["fits"] is False
+
+    forged = json.loads((published / "stats" / "statement.json").read_text())
+    forged["privacy"]["epsilon"] = 0.01
+    (published / "stats" / "statement.json").write_text(json.dumps(forged))
+    known = release.TypeMixture.load("m.safetensors")
+    stated = dataclasses.replace(known.statement, epsilon=0.01)
+    release.TypeMixture(known.theta, known.vocabulary, stated).save("m.safetensors")
+    done = reidrisk("release", "validate", "stats", "m.safetensors", "--out", "p.html", "--canary", 500)
+    assert done.code == 1, done.err
+    assert "The stated noise is too small" in done.out
+    assert '<div class="verdict alarm">' in (published / "p.html").read_text()
 
 
 def test_people_with_labels_are_read_over_those_of_the_model(reidrisk, sets, published):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("report")
 
 
 @pytest.fixture(scope="module")
-def found() -> tuple[Any, Any, Any]:
+def found() -> tuple[Any, ...]:
     rng = np.random.default_rng(0)
     tokens = np.argsort(rng.random((N_USERS, 3, 9)), axis=2)[:, :, :3]
     sets = TopSets(tokens, n_tokens=9)
@@ -29,14 +31,14 @@ def found() -> tuple[Any, Any, Any]:
     model = TypeMixture(rng.normal(size=(4, 3, 3, 9)), None, stats.statement)
     public = release.public_validation(model, stats, model.sample(3_000, seed=0))
     internal = release.internal_validation(sets, stats, model, trials=2, queries=200)
-    return public, internal, release.canary(stats.statement, 3, trials=500)
+    return public, internal, release.canary(stats.statement, 3, trials=500), release.noise_fit(stats)
 
 
 @pytest.fixture(scope="module")
-def files(found: tuple[Any, Any, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    public, internal, canary = found
+def files(found: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    public, internal, canary, noise = found
     folder = tmp_path_factory.mktemp("validation")
-    report.write_public(public, folder / "public.html", canary)
+    report.write_public(public, folder / "public.html", canary, noise)
     report.write_internal(internal, folder / "internal.html")
     return {"public": folder / "public.html", "internal": folder / "internal.html"}
 
@@ -56,6 +58,7 @@ def test_the_public_report_states_the_privacy_and_nothing_private(files: dict[st
     assert "one user with all their sets" in text
     assert "model and samples were compared with the statistics" in text
     assert found[2].reading in text
+    assert found[3].reading in text
     for number in (str(N_USERS), f"{N_USERS:,}"):
         assert number not in text
 
@@ -77,11 +80,56 @@ def test_nothing_can_be_fetched(files: dict[str, Path]) -> None:
 
 
 def test_the_public_report_does_without_sample_and_canary(found: Any) -> None:
-    import dataclasses
-
     text = report.render_public(dataclasses.replace(found[0], n_sampled=0))
-    assert "An attack on the noise" not in text
+    assert "An attack on noise" not in text
     assert "synthetic users</span>" not in text
+    assert "Whether the counts have the stated noise was not examined." in text
+    assert top(text)[0] == "unsure"
+
+
+def top(page: str) -> tuple[str, str]:
+    """Return the mood and the words of the box on top."""
+    mood, box = re.search(r'<div class="verdict ([a-z]*)">(.*?)</div>', page, flags=re.DOTALL).groups()
+    return mood, " ".join(html.unescape(re.sub(r"<[^>]+>", "", box)).split())
+
+
+def test_the_box_on_top_is_calm_only_where_everything_was_found_right(found: Any) -> None:
+    public, _, canary, noise = found
+    better = tuple(dataclasses.replace(s, within_fifth=0.9 if s.what == "model" else 0.1) for s in public.summaries)
+    good, fits = dataclasses.replace(public, summaries=better), dataclasses.replace(noise, fits=True)
+    assert top(report.render_public(good, canary, fits))[0] == "calm"
+    worse = tuple(dataclasses.replace(s, within_fifth=0.1 if s.what == "model" else 0.9) for s in public.summaries)
+    assert top(report.render_public(dataclasses.replace(public, summaries=worse), canary, fits))[0] == "unsure"
+    assert top(report.render_public(good, canary, dataclasses.replace(noise, fits=None)))[0] == "unsure"
+    for attacked, looked in (
+        (canary, dataclasses.replace(noise, fits=False, reading="They do not fit.")),
+        (dataclasses.replace(canary, passed=False, reading="The stated noise is too small."), fits),
+    ):
+        mood, box = top(report.render_public(good, attacked, looked))
+        assert mood == "alarm"
+        failed = looked.reading if looked.fits is False else attacked.reading
+        assert box.removeprefix("What was found").strip().startswith(failed)
+
+
+def test_shares_have_few_digits(files: dict[str, Path]) -> None:
+    for page in files.values():
+        shares = re.findall(r"[\d.]+(?= %)", words(page))
+        long = [share for share in shares if len(re.sub(r"^99\.9+|\D|^0+", "", share)) > 3]
+        assert not long
+
+
+@pytest.mark.parametrize("width", [320, 400, 1280])
+def test_labels_of_an_axis_do_not_run_into_each_other(browser: Any, files: dict[str, Path], width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(files["public"].as_uri())
+    page.wait_for_selector("html[data-charts=drawn]", state="attached")
+    for chart in page.locator(".chart").all():
+        boxes = [label.bounding_box() for label in chart.locator(".role-axis-label text").all()]
+        lowest = max(box["y"] for box in boxes)
+        ends = sorted((box["x"], box["x"] + box["width"]) for box in boxes if abs(box["y"] - lowest) < 2)
+        assert len(ends) > 2
+        assert all(right + 2 < left for (_, right), (left, _) in pairwise(ends))
+    page.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -206,7 +206,7 @@ def validate(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Compare model and samples with the released statistics; and, in a report of its own, with the real people."""
+    """Compare with the released statistics (exit 1 where the noise fails), and, in another report, with real people."""
     from reidrisk import release as api
     from reidrisk import report
     from reidrisk.streams import checked_seed, fresh_seed
@@ -226,10 +226,12 @@ def validate(
         say("comparing with the statistics", 0.0)
         drawn, stated = (None, None) if users is None else api.read_users(users)
         public = api.public_validation(known, targets, drawn, stated)
-        say("attacking the noise", 0.1)
+        say("looking at the noise", 0.1)
+        fit = api.noise_fit(targets)
         attacked = _attacked(api, targets, canary, seed)
-        report.write_public(public, out, attacked)
+        report.write_public(public, out, attacked, fit)
         document["public"] = public.to_dict()
+        document["noise"] = fit.to_dict()
         document["canary"] = None if attacked is None else attacked.to_dict()
         found = None
         if real is not None and internal is not None:
@@ -252,6 +254,7 @@ def validate(
     else:
         screen = output.console()
         screen.print(f"\n{public.reading}\n", highlight=False)
+        screen.print(f"{fit.reading}\n", highlight=False)
         if attacked is not None:
             screen.print(f"{attacked.reading}\n", highlight=False)
         if found is not None:
@@ -262,6 +265,8 @@ def validate(
     output.remark(f"public report: {out}")
     if internal is not None:
         output.remark(f"internal report, not for publication: {internal}")
+    if fit.fits is False or (attacked is not None and not attacked.passed):
+        raise typer.Exit(1)
 
 
 def _attacked(api: Any, targets: Statistics, trials: int, seed: int) -> Any:

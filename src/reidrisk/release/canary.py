@@ -2,7 +2,8 @@
 
 The attacker knows everybody else's sets and the noise that was promised, and makes the best test there is, the
 likelihood ratio. How often it is right, at every rate of false alarms, must stay below the trade-off curve of the
-Gaussian mechanism; too little noise shows as a curve above it.
+Gaussian mechanism; too little noise shows as a curve above it. The noise is drawn anew, of the stated size: whether the
+counts in a file have it is another question, which :mod:`reidrisk.release.validate_noise` asks.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ def canary(
         assumptions=(
             "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
             "The canary's set is the same in every epoch: nobody moves the counts further.",
-            "Noise was drawn by the code that draws it for a release, not taken from the release itself.",
+            "Noise of the stated size was drawn by the code that draws it for a release, not taken from the release.",
         ),
         reading=_reading(bool(passed), within_budget, overall, mu),
     )
@@ -241,4 +242,6 @@ def _reading(passed: bool, within_budget: bool, overall: Mapping[str, Any], mu: 
     )
     if not within_budget:
         return "The stated noise is too small for the stated epsilon and delta. " + told
-    return ("The noise holds what it promises. " if passed else "There is less noise than promised. ") + told
+    if not passed:
+        return "There is less noise than promised. " + told
+    return "Noise of the stated size would hold what is promised. " + told

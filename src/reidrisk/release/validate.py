@@ -24,6 +24,7 @@ from reidrisk.release.validate_errors import (
     frequencies,
     noise_of,
     popularity_alone,
+    share,
 )
 from reidrisk.results import Result
 from reidrisk.traces import TopSets
@@ -70,6 +71,11 @@ class PublicValidation(Result):
     def summary(self, what: str, kind: str = "all") -> ErrorSummary:
         """Return one of the summaries."""
         return next(s for s in self.summaries if s.what == what and s.kind == kind)
+
+    @property
+    def beats_popularity(self) -> bool:
+        """Whether more of the statistics of at least 0.01 % are within a fifth than popularity alone gives."""
+        return _beats(self.summaries)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that ``json`` can write."""
@@ -219,17 +225,19 @@ def _assumptions(model: TypeMixture, users: TopSets | None) -> tuple[str, ...]:
 
 
 def _reading(summaries: tuple[ErrorSummary, ...]) -> str:
-    model = next(s for s in summaries if s.what == MODEL and s.kind == "all")
-    alone = next(s for s in summaries if s.what == ALONE and s.kind == "all")
-    return (
-        f"Of {model.n:,} statistics {_share(model.within_point)} are within 0.1 percentage points of the released; "
-        f"of the {model.n_large:,} that are at least 0.01 %, {_share(model.within_fifth)} are within a fifth "
-        f"({_share(alone.within_fifth)} if only the popularity of tokens were known)."
+    model, alone = _all_of(summaries, MODEL), _all_of(summaries, ALONE)
+    told = (
+        f"Of {model.n:,} statistics {share(model.within_point)} are within 0.1 percentage points of the released; "
+        f"of the {model.n_large:,} that are at least 0.01 %, {share(model.within_fifth)} are within a fifth "
+        f"({share(alone.within_fifth)} if only the popularity of tokens were known)."
     )
+    return told if _beats(summaries) else f"{told} So the model is no better than popularity alone."
 
 
-def _share(rate: float) -> str:
-    """Write a share so that nearly all does not read as all."""
-    if 0.0 < 1.0 - rate < 5e-4:
-        return f"{100 - max(100 * (1 - rate), 1e-4):.4f} %"
-    return f"{100 * rate:.1f} %".replace("100.0", "100")
+def _beats(summaries: tuple[ErrorSummary, ...]) -> bool:
+    model, alone = _all_of(summaries, MODEL).within_fifth, _all_of(summaries, ALONE).within_fifth
+    return model > alone or model == 1.0
+
+
+def _all_of(summaries: tuple[ErrorSummary, ...], what: str) -> ErrorSummary:
+    return next(s for s in summaries if s.what == what and s.kind == "all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from reidrisk.results import Result
 from reidrisk.streams import blocks
 from reidrisk.traces import TopSets
 
-__all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone"]
+__all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone", "share"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -204,3 +205,19 @@ def noise_of(targets: Statistics) -> dict[str, float]:
     if "within" in sigma:
         found["within"] = sigma["within"] / (n * epochs)
     return found
+
+
+def share(rate: float) -> str:
+    """Write a share with one decimal, or with as many as it takes that nearly all is not all, and hardly any not none.
+
+    Examples
+    --------
+    >>> share(0.12345), share(0.99972), share(0.9999987), share(1.0), share(0.00012), share(0.0)
+    ('12.3 %', '99.97 %', '99.9999 %', '100 %', '0.01 %', '0 %')
+    """
+    if rate in (0.0, 1.0):
+        return f"{100 * rate:.0f} %"
+    rest = 100.0 * min(rate, 1.0 - rate)
+    decimals = 1 if rest >= 0.05 else min(math.ceil(-math.log10(rest)), 4)
+    rest = max(rest, 10.0**-decimals)
+    return f"{rest if rate < 0.5 else 100.0 - rest:.{decimals}f} %"

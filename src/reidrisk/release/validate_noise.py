@@ -13,28 +13,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.errors import OptionError
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts
 from reidrisk.release.statistics import Statistics, from_counts
 from reidrisk.release.validate_errors import noise_of
+from reidrisk.release.validate_spread import differing_sums, near_zero, spread
 from reidrisk.results import Result
 from reidrisk.wording import percent
 
 __all__ = ["NoiseFit", "noise_fit"]
 
-NEAR = 3.0
-"""A count is near-empty within so many sigma of 0."""
-
-HALVINGS = 11
-"""Windows around 0: sigma, a half of it, a quarter, …"""
-
 FEW = 30
 """Fewer near-empty counts than this show nothing: all of them within a sigma of 0 would be chance."""
-
-_TABULATED = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +68,7 @@ class NoiseFit(Result):
     reading: str = ""
 
 
-def noise_fit(statistics: Statistics, error: float = 0.001) -> NoiseFit:
+def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     r"""Test whether released counts have the noise that their statement promises.
 
     **Sums.** Of two epochs with full sets of k, :math:`k \sum_b f_{11}[a, b]` and :math:`(k - 1) \sum_b f_{12}[a, b]`
@@ -91,9 +83,9 @@ def noise_fit(statistics: Statistics, error: float = 0.001) -> NoiseFit:
     counts within h is therefore at most binomial; h is sigma, a half, a quarter and so on, at a Bonferroni level. Too
     little noise shows where enough pairs are empty; counts that are all large show nothing.
 
-    The sums have half of ``error``, a quarter each way, and the near-empty counts the rest: all of it where there are no
-    such sums, as of more than two epochs. That real counts are whole, and that the statistics follow from the counts,
-    is checked without error.
+    The sums have half of ``error``, a quarter each way, and the near-empty counts the rest: all of it where there are
+    no such sums, as of more than two epochs. That real counts are whole, and that the statistics follow from the
+    counts, is checked without error.
 
     Parameters
     ----------
@@ -129,17 +121,17 @@ def noise_fit(statistics: Statistics, error: float = 0.001) -> NoiseFit:
         return NoiseFit(False, error, troubles=(trouble,), reading=_reading(False, [trouble]))
     discrete = not statement.simulation
     troubles = _not_whole(counts, discrete)
-    n_sums, square = _sums(counts, statement.sigma)
-    sums = _spread(n_sums, square, error / 4.0)
+    n_sums, square = differing_sums(counts, statement.sigma)
+    sums = spread(n_sums, square, error / 4.0)
     if n_sums and sums["p_low"] <= error / 4.0:
         troubles.append(f"{_differ(sums)}: there is less noise than stated.")
     if n_sums and sums["p_high"] <= error / 4.0:
         troubles.append(f"{_differ(sums)}: the statement is not of these counts.")
-    tables = {}
+    tables, near = {}, {}
     for name, sigma in statement.sigma.items():
         level = (error / 2.0 if n_sums else error) / len(statement.sigma)
-        tables[name], trouble = _near(name, counts.flat(name), sigma, discrete, level)
-        troubles += [trouble] if trouble else []
+        tables[name], near[name] = near_zero(counts.flat(name), sigma, discrete, level)
+    troubles += _too_near({name: told for name, told in near.items() if told})
     troubles += _not_of_the_counts(statistics)
     n_near = sum(int(found["near"]) for found in tables.values())
     fits: bool | None = not troubles
@@ -187,83 +179,13 @@ def _not_whole(counts: Counts, discrete: bool) -> list[str]:
     return found
 
 
-def _sums(counts: Counts, sigma: Mapping[str, float]) -> tuple[int, float]:
-    """Return how many differences of sums there are, and the sum of their squares over their variance."""
-    if not {"f11", "f22", "f12"} <= set(sigma):
-        return 0, 0.0
-    k, n = counts.k, counts.n_tokens
-    square = 0.0
-    for name, axis in (("f11", 1), ("f22", 0)):
-        within = counts.tables[name].sum(axis=1, dtype=np.float64)
-        across = counts.tables["f12"].sum(axis=axis, dtype=np.float64)
-        left = k * within - (k - 1) * across
-        variance = k**2 * (n - 2) * sigma[name] ** 2 + (k - 1) ** 2 * n * sigma["f12"] ** 2
-        square += float(np.sum((left - left.mean()) ** 2)) / variance
-    return 2 * (n - 1), square
-
-
-def _spread(n_sums: int, square: float, level: float) -> dict[str, float]:
-    """Return the spread of the sums as a multiple of what it should be, its interval, p-values and power."""
-    from scipy.special import chdtr, chdtrc, chdtri
-
-    if not n_sums:
-        return dict.fromkeys(("ratio", "low", "high", "p_low", "p_high", "finds_half"), 0.0)
-    least = chdtri(n_sums, 1.0 - level)
-    return {
-        "ratio": math.sqrt(square / n_sums),
-        "low": math.sqrt(square / chdtri(n_sums, 0.025)),
-        "high": math.sqrt(square / chdtri(n_sums, 0.975)),
-        "p_low": float(chdtr(n_sums, square)),
-        "p_high": float(chdtrc(n_sums, square)),
-        "finds_half": float(chdtr(n_sums, 4.0 * least)),
-    }
-
-
-def _near(
-    name: str, values: npt.NDArray[Any], sigma: float, discrete: bool, level: float
-) -> tuple[dict[str, float], str]:
-    """Test whether more counts lie near 0 than noise of this size lets; say so where they do."""
-    from scipy.special import bdtrc
-
-    size = np.abs(values)
-    size = np.sort(size[size <= NEAR * sigma])
-    windows = np.asarray(sigma * 0.5 ** np.arange(HALVINGS), dtype=np.float64)
-    if discrete:
-        windows = np.unique(np.floor(windows))[::-1]
-    expected = _nearest_shares(windows, sigma, discrete)
-    inside = np.searchsorted(size, windows, side="right")
-    if not len(size):
-        return {"sigma": sigma, "near": 0, "within": 0.0, "expected": float(expected[0]), "p": 1.0}, ""
-    p = np.where(inside > 0, bdtrc(np.maximum(inside - 1, 0), len(size), expected), 1.0)
-    worst = int(np.argmin(p))
-    adjusted = min(float(p[worst]) * len(windows), 1.0)
-    found = {
-        "sigma": sigma,
-        "near": len(size),
-        "within": float(inside[0] / len(size)),
-        "expected": float(expected[0]),
-        "p": adjusted,
-    }
-    if adjusted > level:
-        return found, ""
-    told = (
-        f"In {name}, {percent(inside[worst] / len(size))} of {len(size):,} near-empty counts lie within "
-        f"{windows[worst]:.3g} of 0, where noise of the stated size puts {percent(expected[worst])} at most: there is "
-        "less noise than stated."
-    )
-    return found, told
-
-
-def _nearest_shares(windows: npt.NDArray[np.float64], sigma: float, discrete: bool) -> npt.NDArray[np.float64]:
-    """Return which share of an empty count's noise lies in each window, of that within three sigma."""
-    from scipy.special import erf
-
-    last = math.floor(NEAR * sigma)
-    if discrete and last < _TABULATED:
-        cumulated = np.cumsum(np.exp(-0.5 * (np.arange(last + 1) / sigma) ** 2))
-        both = 2.0 * cumulated - 1.0  # 0 once, everything else on both sides
-        return np.asarray(both[windows.astype(np.int64)] / both[-1])
-    return np.asarray(erf(windows / (sigma * math.sqrt(2.0))) / erf(NEAR / math.sqrt(2.0)))
+def _too_near(told: Mapping[str, str]) -> list[str]:
+    """Complain of the first table whose counts are too near 0, and name the others."""
+    if not told:
+        return []
+    first, *others = told
+    also = f"; and so in {' and '.join(others)}" if others else ""
+    return [f"In {first}, {told[first]}: there is less noise than stated{also}."]
 
 
 def _not_of_the_counts(statistics: Statistics) -> list[str]:
@@ -284,6 +206,8 @@ def _not_of_the_counts(statistics: Statistics) -> list[str]:
 
 
 def _differ(sums: Mapping[str, float]) -> str:
+    if sums["ratio"] == 0.0:
+        return "Sums of counts that only noise makes differ agree exactly"
     return (
         f"Sums of counts that must agree differ by {_multiple(sums['ratio'])} "
         f"({_multiple(sums['low'])} to {_multiple(sums['high'])}) times what noise of the stated size makes them differ"

@@ -10,10 +10,18 @@ from typing import Any
 from reidrisk.release.canary import CanaryTest
 from reidrisk.release.validate import PublicValidation
 from reidrisk.release.validate_internal import InternalValidation
+from reidrisk.release.validate_noise import NoiseFit
 from reidrisk.report import validation_charts as charts
 from reidrisk.report.page import drawn_specs, filled, save
 from reidrisk.report.tables import Table
-from reidrisk.report.validation_tables import KINDS, correlation_table, error_table, rate_table, statement_rows
+from reidrisk.report.validation_tables import (
+    KINDS,
+    correlation_table,
+    error_table,
+    near_table,
+    rate_table,
+    statement_rows,
+)
 
 __all__ = ["render_internal", "render_public", "write_internal", "write_public"]
 
@@ -31,7 +39,9 @@ class Section:
     tables: tuple[tuple[str, Table], ...]
 
 
-def write_public(result: PublicValidation, path: str | Path, canary: CanaryTest | None = None) -> None:
+def write_public(
+    result: PublicValidation, path: str | Path, canary: CanaryTest | None = None, noise: NoiseFit | None = None
+) -> None:
     """Write the public report of a release as one HTML file: model and samples against the released statistics.
 
     Parameters
@@ -41,9 +51,12 @@ def write_public(result: PublicValidation, path: str | Path, canary: CanaryTest 
     path : str or path
         The file.
     canary : CanaryTest, optional
-        The attack on the noise, from :func:`reidrisk.release.canary`.
+        The attack on noise of the stated size, from :func:`reidrisk.release.canary`.
+    noise : NoiseFit, optional
+        Whether the counts have the stated noise, from :func:`reidrisk.release.noise_fit`; without it the page says that
+        this was not examined.
     """
-    save(render_public(result, canary), path)
+    save(render_public(result, canary, noise), path)
 
 
 def write_internal(result: InternalValidation, path: str | Path) -> None:
@@ -51,16 +64,16 @@ def write_internal(result: InternalValidation, path: str | Path) -> None:
     save(render_internal(result), path)
 
 
-def render_public(result: PublicValidation, canary: CanaryTest | None = None) -> str:
+def render_public(result: PublicValidation, canary: CanaryTest | None = None, noise: NoiseFit | None = None) -> str:
     """Return the public report as the text of one HTML file; nothing in it comes from the real data but the release."""
     rows = [s for s in result.summaries if s.kind == "all" or s.what != "popularity alone"]
-    noise = ", ".join(f"{100 * value:.2g} percentage points for {KINDS[kind]}" for kind, value in result.noise.items())
+    moved = ", ".join(f"{100 * value:.2g} percentage points for {KINDS[kind]}" for kind, value in result.noise.items())
     sections = [
         _section(
             "absolute",
             "How far off, in percentage points",
             "Each line says which share of the statistics is off by no more than so much. Further up is better.",
-            f"Before post-processing, the noise alone moved a statistic by about {noise}." if noise else "",
+            f"Before post-processing, the noise alone moved a statistic by about {moved}." if moved else "",
             lambda narrow: charts.absolute_errors(result, narrow),
             (("Errors by kind of statistic", error_table(rows)),),
         ),
@@ -82,6 +95,8 @@ def render_public(result: PublicValidation, canary: CanaryTest | None = None) ->
             (),
         ),
     ]
+    if noise is not None:
+        sections.append(_noise_section(noise))
     if canary is not None:
         sections.append(_canary_section(canary))
     facts = [
@@ -92,27 +107,38 @@ def render_public(result: PublicValidation, canary: CanaryTest | None = None) ->
     ]
     if result.n_sampled:
         facts.append(f"{result.n_sampled:,} synthetic users")
-    news = ""
-    if result.n_sampled:
-        news = (
-            f"Of the sample's frequencies {100 * result.agreement:.1f} % lie within the 95 % interval that the model "
-            f"gives. {100 * result.short:.2g} % of the synthetic sets came out short; they are padded where they are "
-            "used."
-        )
-    mood = "unsure" if result.statement.simulation else "calm"
+    mood, verdict, news = _top(result, canary, noise)
     return _page(
         "Public validation of a release",
         "Model and samples against the released statistics",
         "",
         mood,
-        result.reading,
+        verdict,
         news,
         facts,
         statement_rows(result.statement),
         sections,
-        result.assumptions,
+        result.assumptions + (() if noise is None else noise.assumptions),
         "This file was made from released statistics alone. It works without a network and sends nothing.",
     )
+
+
+def _top(result: PublicValidation, canary: CanaryTest | None, noise: NoiseFit | None) -> tuple[str, str, str]:
+    """Return the mood of the box on top, its sentence and what follows: whatever fails comes first."""
+    failed = [noise.reading] if noise is not None and noise.fits is False else []
+    failed += [canary.reading] if canary is not None and not canary.passed else []
+    looked = "Whether the counts have the stated noise was not examined." if noise is None else noise.reading
+    more = [] if failed else [looked]
+    if result.n_sampled:
+        more.append(
+            f"Of the sample's frequencies {100 * result.agreement:.1f} % lie within the 95 % interval that the model "
+            f"gives. {100 * result.short:.2g} % of the synthetic sets came out short; they are padded where they are "
+            "used."
+        )
+    if failed:
+        return "alarm", " ".join(failed), " ".join([result.reading, *more])
+    sure = noise is not None and noise.fits and result.beats_popularity and not result.statement.simulation
+    return "calm" if sure else "unsure", result.reading, " ".join(more)
 
 
 def render_internal(result: InternalValidation) -> str:
@@ -230,6 +256,20 @@ def _section(
     return Section(name, title, before, after, still, specs, tables)
 
 
+def _noise_section(fit: NoiseFit) -> Section:
+    caption = "Near-empty counts: those within three sigma of 0"
+    return Section(
+        "noise",
+        "The noise in the file",
+        f"{fit.reading} What would be the same in all tables without noise, and what would be 0, shows how much noise "
+        "there is.",
+        "",
+        "",
+        {},
+        ((caption, near_table(fit)),) if fit.tables else (),
+    )
+
+
 def _canary_section(test: CanaryTest) -> Section:
     rows = [
         (name, f"{block['promised']:.3f}", f"{block['found']:.3f}", f"{block['low']:.3f} to {block['high']:.3f}")
@@ -239,8 +279,9 @@ def _canary_section(test: CanaryTest) -> Section:
     columns = ("table of counts", "promised at most", "measured", "95 % interval")
     return _section(
         "canary",
-        "An attack on the noise",
-        f"{test.reading} {test.trials:,} releases with and {test.trials:,} without a canary were made.",
+        "An attack on noise of the stated size",
+        f"{test.reading} {test.trials:,} releases with and {test.trials:,} without a canary were made, with new noise: "
+        "this is about the statement, and does not look at the counts in the file.",
         "The attacker knows everybody else and the canary, and uses the best test there is. A curve above the promised "
         "one would mean too little noise.",
         lambda narrow: charts.canary(test, narrow),

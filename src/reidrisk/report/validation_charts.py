@@ -9,7 +9,7 @@ from typing import Any
 
 from reidrisk.release.canary import CanaryTest
 from reidrisk.release.validate import PublicValidation
-from reidrisk.release.validate_errors import ABSOLUTE, RELATIVE, RELATIVE_BINS
+from reidrisk.release.validate_errors import ABSOLUTE, RELATIVE, RELATIVE_BINS, share
 from reidrisk.release.validate_internal import Distinct
 from reidrisk.release.validate_rates import RateComparison
 from reidrisk.report import drawing
@@ -41,14 +41,17 @@ def absolute_errors(result: PublicValidation, narrow: bool = False) -> Any:
     """Draw which share of the statistics is off by no more than so many percentage points (dick, Figure 3a)."""
     points = {c.what: list(zip(ABSOLUTE, c.absolute, strict=True))[1:] for c in result.curves}
     drawn = [_line(what, [(100 * at, share) for at, share in each]) for what, each in points.items()]
-    x = _x("off by no more than, percentage points", [1e-5, 10.0], log=True, ticks=[10.0**e for e in range(-5, 2)])
+    # On a phone the labels of neighbouring powers would run into each other.
+    ticks = [10.0**e for e in range(-5, 2, 3 if narrow else 1)]
+    x = _x("off by no more than, percentage points", [1e-5, 10.0], log=True, ticks=ticks)
     return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics", "percentage points", narrow)
 
 
 def relative_errors(result: PublicValidation, narrow: bool = False) -> Any:
     """Draw which share of the statistics of at least 0.01 % is off by no more than so much (dick, Figure 3b)."""
     drawn = [_line(c.what, [(100 * a, s) for a, s in zip(RELATIVE, c.relative, strict=True)]) for c in result.curves]
-    x = _x("off by no more than, % of the statistic", [0, 100], ticks=[0, 20, 40, 60, 80, 100])
+    ticks = [0, 50, 100] if narrow else [0, 20, 40, 60, 80, 100]
+    x = _x("off by no more than, % of the statistic", [0, 100], ticks=ticks)
     return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics of at least 0.01 %", "%", narrow)
 
 
@@ -106,12 +109,12 @@ def rates(found: Sequence[RateComparison], narrow: bool = False) -> Any:
 
 
 def _line(what: str, points: Sequence[tuple[float, float]], end: bool = True) -> Line:
-    at_end = f"{100 * points[-1][1]:.4g} %" if end else ""
+    at_end = share(points[-1][1]) if end else ""
     return Line(_NAMES[what], _NAMES[what], at_end, _STYLES[what], _points(points))
 
 
 def _points(values: Any) -> tuple[Point, ...]:
-    return tuple(Point(float(x), float(y), float(y), float(y), f"{100 * y:.4g} %") for x, y in values)
+    return tuple(Point(float(x), float(y), float(y), float(y), share(float(y))) for x, y in values)
 
 
 def _x(title: str, domain: list[float], ticks: Sequence[float], log: bool = False) -> Any:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from reidrisk.privacy import PrivacyStatement
-from reidrisk.release.validate_errors import ErrorSummary
+from reidrisk.release.validate_errors import ErrorSummary, share
 from reidrisk.release.validate_internal import InternalValidation
+from reidrisk.release.validate_noise import NoiseFit
 from reidrisk.report.phrases import attack_label
 from reidrisk.report.tables import Table
+from reidrisk.wording import percent
 
-__all__ = ["KINDS", "correlation_table", "error_table", "rate_table", "statement_rows"]
+__all__ = ["KINDS", "correlation_table", "error_table", "near_table", "rate_table", "statement_rows"]
 
 KINDS = {"all": "all", "single": "tokens", "within": "pairs within an epoch", "across": "pairs across two epochs"}
 """Words for the kinds of statistics."""
@@ -48,14 +50,31 @@ def error_table(summaries: list[ErrorSummary]) -> Table:
             s.what,
             KINDS[s.kind],
             f"{s.n:,}",
-            f"{100 * s.within_point:.3f} %",
+            share(s.within_point),
             f"{s.n_large:,}",
-            f"{100 * s.within_fifth:.1f} %",
+            share(s.within_fifth),
             f"{100 * s.median_relative:.2g} %",
         )
         for s in summaries
     )
     return Table(columns, rows, (2, 3, 4, 5, 6))
+
+
+def near_table(fit: NoiseFit) -> Table:
+    """Return how near 0 the near-empty counts of each table are, beside what the stated noise allows."""
+    columns = ("table of counts", "stated sigma", "near-empty counts", "within one sigma", "at most", "p-value")
+    rows = tuple(
+        (
+            name,
+            f"{table['sigma']:.4g}",
+            f"{table['near']:,}",
+            percent(table["within"]) if table["near"] else "",
+            percent(table["expected"]),
+            f"{table['p']:.2g}" if table["p"] >= 1e-6 else "below 0.000001",
+        )
+        for name, table in fit.tables.items()
+    )
+    return Table(columns, rows, (1, 2, 3, 4, 5))
 
 
 def rate_table(result: InternalValidation) -> Table:
@@ -82,7 +101,7 @@ def correlation_table(result: InternalValidation, kind: str) -> Table:
     count = len(result.real_stationarity[kind])
     name = [f"{i + 1} to {i + 2}" if kind == "across" else f"epoch {i + 1}" for i in range(count)]
     rows = tuple(
-        (f"{name[i]} and {name[j]}", *(f"{matrix[kind][i][j]:.5f}" for matrix in _both(result)))
+        (f"{name[i]} and {name[j]}", *(f"{matrix[kind][i][j]:.3f}" for matrix in _both(result)))
         for i in range(count)
         for j in range(i + 1, count)
     )
