@@ -1,9 +1,12 @@
 """The trade-off is made of the single measurements, marks what nothing beats, and can be written and read."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reidrisk import bandits
+from reidrisk.bandits.surface import on_front, risk_of
 from reidrisk.errors import OptionError
 from reidrisk.wording import percent
 
@@ -48,12 +51,27 @@ def test_points_are_the_single_measurements(surface):
 def test_the_front_is_what_nothing_beats(surface):
     for attack in ("scoreboard", "likelihood"):
         front = surface.front(attack)
-        found = [(p.regret.mean, (p.risk if attack == "scoreboard" else p.likelihood).rate) for p in front]
-        every = [(p.regret.mean, (p.risk if attack == "scoreboard" else p.likelihood).rate) for p in surface.points]
+        found, every = (
+            [(p.regret.mean, max(risk_of(p, attack).rate, surface.guess)) for p in points]
+            for points in (front, surface.points)
+        )
         for cost, risk in every:
             beaten = any(c <= cost and r <= risk and (c, r) != (cost, risk) for c, r in every)
             assert ((cost, risk) in found) == (not beaten)
     assert {id(p) for p in surface.front()} == {id(p) for p in surface.points if p.on_front}
+
+
+def test_no_choice_is_safer_than_a_guess(surface):
+    """A rate below that of a guess is chance: it buys no place on the front at a higher price."""
+    cheap = next(p for p in surface.points if p.strategy == "average")
+    guess = cheap.risk.baseline
+    assert cheap.risk.rate == pytest.approx(guess)
+    dear = replace(
+        cheap,
+        regret=replace(cheap.regret, mean=cheap.regret.mean + 1.0),
+        risk=replace(cheap.risk, rate=guess / 2, low=0.0),
+    )
+    assert on_front([cheap, dear], "scoreboard") == [True, False]
 
 
 def test_the_front_and_its_reading_follow_the_attack(surface):

@@ -123,13 +123,16 @@ def risk_of(point: TradeoffPoint, attack: str) -> Risk:
 
 
 def on_front(points: Sequence[TradeoffPoint], attack: str) -> list[bool]:
-    """Say of each point whether no other has less of one, regret or risk, and no more of the other."""
+    """Say of each point whether no other has less of one, regret or risk, and no more of the other.
+
+    A rate below that of a guess counts as that of a guess: any attacker can guess, so no choice is safer.
+    """
     if attack not in ATTACKS:
         raise OptionError(f"attack must be one of {', '.join(ATTACKS)}, not {attack!r}")
     if attack == "likelihood" and any(p.likelihood is None for p in points):
         raise DataError("the attacker who knows the mechanism was not measured here; ask for likelihood=True")
     cost = np.array([p.regret.mean for p in points])
-    risk = np.array([risk_of(p, attack).rate for p in points])
+    risk = np.array([max(risk_of(p, attack).rate, risk_of(p, attack).baseline) for p in points])
     no_worse = (cost[:, None] <= cost) & (risk[:, None] <= risk)
     better = no_worse & ((cost[:, None] < cost) | (risk[:, None] < risk))
     return [not beaten for beaten in np.asarray(better.any(axis=0)).tolist()]

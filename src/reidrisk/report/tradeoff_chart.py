@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from reidrisk.bandits import Tradeoff, TradeoffPoint
@@ -72,10 +73,20 @@ def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool =
     return drawing.finished(tradeoff_layers(surface, attack, narrow), _HEIGHT)
 
 
-def tradeoff_layers(surface: Tradeoff, attack: str = "scoreboard", narrow: bool = False, title: str = "") -> Any:
-    """Return the chart before it has its size and looks, to be put beside others; ``title`` replaces its own."""
+def tradeoff_layers(
+    surface: Tradeoff,
+    attack: str = "scoreboard",
+    narrow: bool = False,
+    title: str = "",
+    beside: Sequence[Tradeoff] = (),
+) -> Any:
+    """Return the chart before it has its size and looks.
+
+    ``title`` replaces its own. It has the same scale as those of the trade-offs that stand ``beside`` it.
+    """
     alt = drawing.altair()
-    scale = rate_scale([risk_of(p, attack).rate for p in surface.points] + [surface.guess])
+    shown = (surface, *beside)
+    scale = rate_scale([risk_of(p, attack).rate for each in shown for p in each.points] + [surface.guess])
     x = _regret_axis(surface, narrow)
     y = alt.Y("rate:Q", title=None, scale=_scale(scale), axis=_axis(scale))
     names = list(dict.fromkeys(p.strategy for p in surface.points))

@@ -44,7 +44,9 @@ def surfaces_chart(found: dict[str, Tradeoff], name: str) -> Any:
         "svd": "fewer singular values",
     }
     parts = [
-        tradeoff_layers(surface, title=f"{name}, {titles[noise]}: people found by the scoreboard")
+        tradeoff_layers(
+            surface, title=f"{name}, {titles[noise]}: people found by the scoreboard", beside=tuple(found.values())
+        )
         for noise, surface in found.items()
     ]
     return stacked(parts, 300)
@@ -58,7 +60,7 @@ def stacked(parts: Sequence[Any], height: int, columns: int = 1) -> Any:
     looks = drawing.finished(alt.Chart(alt.Data(values=[])).mark_point(), 1).config
     chart = alt.concat(*sized, columns=columns).resolve_scale(color="independent", shape="independent")
     looks.autosize = alt.Undefined  # panels have sizes of their own
-    return chart.properties(config=looks, spacing=36)
+    return chart.properties(config=looks, spacing=36, padding=12)
 
 
 def curves(
