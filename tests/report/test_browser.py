@@ -130,3 +130,35 @@ def test_without_scripts_the_charts_are_still_there(browser: Any, folder: Path) 
         chart.bounding_box()["height"] > 60 for chart in page.locator(".chart > noscript > svg, .chart svg").all()
     )
     context.close()
+
+
+def test_no_table_leaves_a_row_alone_on_a_page(browser: Any, folder: Path) -> None:
+    """Short tables are kept whole, and the first and last rows of long ones together."""
+    visit = Visit(browser, written(folder, "normal"), 1280)
+    visit.page.emulate_media(media="print")
+    style = "(e, p) => getComputedStyle(e)[p]"
+    for table in visit.page.locator("table").all():
+        rows = table.locator("tbody tr")
+        if rows.count() < 10 and "assumptions" not in (table.get_attribute("class") or ""):
+            assert table.evaluate(style, "breakInside") == "avoid"
+        assert rows.first.evaluate(style, "breakAfter") == "avoid"
+        assert rows.last.evaluate(style, "breakBefore") == "avoid"
+    visit.page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_label_of_a_bound_that_ends_early_lies_beside_the_plot(browser: Any, folder: Path, width: int) -> None:
+    """Within the plot it would lie over the lines of the attacks."""
+    short = examples.published(bounds=tuple(bound for bound in examples.bounds() if bound.n_epochs in (1, 2)))
+    report.write(short, folder / "short.html")
+    visit = Visit(browser, folder / "short.html", width)
+    chart = visit.page.locator("[data-chart=growth] svg")
+    ends = max(
+        line.bounding_box()["x"] + line.bounding_box()["width"] for line in chart.locator(".mark-line path").all()
+    )
+    labels = chart.locator("text[font-weight='600']").all()
+    assert len(labels) == 4
+    assert all(label.bounding_box()["x"] >= ends - 15.0 for label in labels)  # the box of a line has its mitres in it
+    assert all(label.bounding_box()["x"] + label.bounding_box()["width"] <= width for label in labels)
+    assert any("at 2" in (label.text_content() or "") for label in labels)
+    visit.page.close()
