@@ -253,6 +253,22 @@ def test_a_threshold_is_not_printed_like_a_risk() -> None:
     assert '<strong class="kept">12 in 100</strong>' in some
 
 
+def test_the_strongest_attack_that_did_not_run_is_named_at_the_top() -> None:
+    words = "Profile Bayes, which may link more, was not run."
+    assert words in Reader(rendered("normal")).text
+    everything = {"ProfileBayes": "Learns.", "Hamming": "Counts."}
+    assert words not in Reader(report.render(examples.published(descriptions=everything))).text
+    assert words not in Reader(rendered("one epoch, one attack")).text
+
+
+def test_tables_in_memory_are_neither_called_simulated_nor_said_to_run_from_a_file() -> None:
+    page = report.render(examples.published(spec=examples.published().spec | {"inputs": {"kind": "memory"}}))
+    text = Reader(page).text
+    assert "100,000 records linked to 100,000 over 8 epochs" in text
+    assert "simulated people" not in text
+    assert "reidrisk audit --spec" not in text
+
+
 def test_a_model_that_was_exceeded_is_marked_where_it_stands() -> None:
     model = Bound(
         "partial information",

@@ -162,6 +162,11 @@ class AuditResult(Result):
         return isinstance(inputs, dict) and inputs.get("kind") == "published"
 
     @property
+    def left_out(self) -> str:
+        """The attack that learns which interests last, where it could have and was not run; else an empty text."""
+        return LASTING if self.n_epochs > 1 and self.descriptions and LASTING not in self.descriptions else ""
+
+    @property
     def strongest(self) -> Risk | None:
         """The attack with the highest rate at the most epochs."""
         return strongest(self.risks)

@@ -59,6 +59,8 @@ def subject(result: AuditResult) -> str:
     inputs = result.spec.get("inputs", {})
     if inputs.get("kind") == "tables":
         return f"{inputs.get('queries')} linked to {inputs.get('targets')}"
+    if not result.simulated:
+        return f"{result.n_queries:,} records linked to {result.n_targets:,} over {epochs(result.n_epochs)}"
     return f"{result.n_targets:,} simulated people, seen by two sites over {epochs(result.n_epochs)}"
 
 
@@ -68,6 +70,8 @@ def news(result: AuditResult) -> str:
     if risk is None:
         return "Without known pairs there is no rate; below is what can be said without them."
     many = f"{attack_label(risk.attack)}, the strongest attack tried, over {epochs(risk.n_epochs)}"
+    if result.left_out:
+        many += f"; {attack_label(result.left_out)}, which may link more, was not run"
     measured = f"Measured on {among(result.n_scored, result.n_queries)}, with {many}."
     kind = mood(risk)
     if kind == "calm" and risk.low <= risk.baseline:
