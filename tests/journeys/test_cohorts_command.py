@@ -71,6 +71,11 @@ def test_gaps_known_by_hand(reidrisk, assignment, visits, categories):
     assert worst[1]["status"] == "not sensitive"
 
 
+def test_a_claim_that_no_cohort_is_sensitive_is_checked_by_exit_code(reidrisk, assignment, visits, categories):
+    for options, code in (((), 0), (("--gate",), 1), (("--gate", "--t", 0.9), 0)):
+        assert reidrisk("cohorts", "audit", assignment, visits, categories, *options).code == code
+
+
 def test_the_command_to_run_again_keeps_what_was_asked_for(reidrisk, assignment, visits, categories, tmp_path):
     pytest.importorskip("altair")
     done = reidrisk("cohorts", "audit", assignment, visits, categories, "--worst", 0, "--out", "page.html")

@@ -59,6 +59,50 @@ def test_the_page_says_what_was_found_and_that_it_is_internal(pages, case):
     assert ("protects nobody" in page) == (case == "private")
 
 
+def blocked(n_cohorts):
+    """Audit cohorts that all have a category far more often than the population, most of which has no cohort."""
+    assignment = np.concatenate([np.repeat(np.arange(n_cohorts), 500), np.full(20_000, -1)])
+    visited = np.zeros((len(assignment), 2), dtype=bool)
+    for cohort in range(n_cohorts):
+        visited[500 * cohort : 500 * cohort + 200 + 20 * cohort, 0] = True
+    return cohorts.cohort_audit(cohorts.sensitivity(assignment, visited, categories=["health", "faith"]))
+
+
+@pytest.mark.parametrize("n_cohorts", [1, 6])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_bars_and_threshold_are_in_the_picture_where_all_gaps_are_above(browser, tmp_path, n_cohorts, width):
+    audit = blocked(n_cohorts)
+    assert audit.edges[0] > audit.summary.t
+    file = tmp_path / "page.html"
+    report.write_cohorts(audit, file)
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-charts=drawn]", state="attached")
+    plot = page.locator("[data-chart=gaps] svg .role-axis-grid").first.bounding_box()
+    chart = page.locator("[data-chart=gaps] svg").bounding_box()
+    marks = page.locator("[data-chart=gaps] .mark-rect.role-mark path, [data-chart=gaps] .mark-rule.role-mark line")
+    boxes = [box for box in (mark.bounding_box() for mark in marks.all()) if box and box["height"] > 20]
+    assert len(boxes) == 1 + sum(count > 0 for count in audit.gap_counts)
+    for box in boxes:
+        assert chart["x"] < box["x"] < box["x"] + box["width"] <= chart["x"] + chart["width"]
+        assert plot["y"] - 30 < box["y"]
+    labels = page.locator("[data-chart=gaps] .role-axis-label").last.locator("text").all_text_contents()
+    assert len(set(labels)) == len(labels)  # no two ticks of one cohort
+    page.close()
+
+
+def test_where_everybody_is_blocked_nothing_reassures():
+    page = re.sub(r"<[^>]+>", "", report.render_cohorts(blocked(1)))
+    assert "Of 1 cohort 1 (100 %) has a category" in page
+    assert "there is nothing to compare" in page
+    assert "points above the population in any category, which stays within" not in page
+    assert "these and everyone who never had a cohort" not in page
+    assert "of the users who have one (500 of 20,500 users)" in page
+    assert "users blocked, of those with a cohort" in page
+    some = re.sub(r"<[^>]+>", "", report.render_cohorts(CASES["exact"]))
+    assert "these and everyone who never had a cohort" in some
+
+
 @pytest.mark.parametrize(("case", "width"), [("exact", 1280), ("exact", 390), ("private", 1280)])
 def test_charts_are_drawn_and_nothing_is_fetched(browser, pages, tmp_path, case, width):
     file = tmp_path / "page.html"

@@ -32,6 +32,7 @@ def audit(
     rule: Annotated[
         str, typer.Option(help="Block what is sensitive by the 'plain' rule, beyond 'chance' or 'doubt'.")
     ] = ("plain"),
+    gate: Annotated[bool, typer.Option("--gate", help="Exit with 1 where a cohort is sensitive by --rule.")] = False,
     out: Out = None,
     worst: Annotated[int, typer.Option(help="Cohorts to list, largest gaps first.")] = 20,
     level: Annotated[float, typer.Option(help="Level of the intervals, and of 'beyond doubt'.")] = 0.95,
@@ -115,6 +116,8 @@ def audit(
         output.remark(f"blocklist: {blocklist}")
     if out is not None:
         output.remark(f"report: {out} (not for publication)")
+    if gate and len(found.blocklist(chosen)):
+        raise typer.Exit(1)
 
 
 def _check_noise(
@@ -163,7 +166,7 @@ def _print_audit(audited: Any) -> None:
                 row.status,
             )
         screen.print(rows)
-    curve = Table("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked")
+    curve = Table("threshold", "cohorts blocked", "by each cohort's own interval", "users with a cohort blocked")
     for limit in (0.025, 0.05, 0.1, 0.2):
         i = audited.curve.t.index(limit)
         curve.add_row(

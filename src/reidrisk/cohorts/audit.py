@@ -57,7 +57,8 @@ class CohortAudit:
         Cohorts with the largest gaps.
     empty : dict or None
         Users without a cohort to show, once blocked: ``blocked`` and ``everyone_without``, each with ``n_users``,
-        ``gap``, ``low``, ``high`` and ``off_by_two_points``. None where nobody is blocked, or counts are noisy.
+        ``gap``, ``low``, ``high`` and ``off_by_two_points``; the second is left out where it is everybody. None where
+        nobody is blocked, or counts are noisy.
     closeness : float or None
         Largest distance of t-closeness, either way; None where counts are noisy.
     below_five_percent : float
@@ -147,7 +148,9 @@ def cohort_audit(found: Sensitivity, worst: int = 20, covered: float | None = No
         reading = "What blocked users have in common is not measured from noisy counts."
     elif len(blocklist):
         profile = empty_cohort(found.counts, blocklist, found.level)
-        empty = {"blocked": _plain(profile.blocked), "everyone_without": _plain(profile.everyone_without)}
+        empty = {"blocked": _plain(profile.blocked)}
+        if profile.n_shown:
+            empty["everyone_without"] = _plain(profile.everyone_without)
         reading = profile.reading
     return CohortAudit(
         summary=found.summary,
@@ -238,7 +241,7 @@ def _noisy_curve(found: Sensitivity) -> ThresholdCurve:
         n_cohorts=m,
         level=found.level,
         reading=(
-            f"By noisy counts, a threshold of {THRESHOLDS[0]:g} blocks {percent(shares[0])} of {m:,} cohorts, one of "
-            f"{THRESHOLDS[-1]:g} blocks {percent(shares[-1])}."
+            f"By noisy counts, a threshold of {THRESHOLDS[0]:g} blocks {percent(shares[0])} of {m:,} "
+            f"cohort{'' if m == 1 else 's'}, one of {THRESHOLDS[-1]:g} blocks {percent(shares[-1])}."
         ),
     )

@@ -52,15 +52,20 @@ class EmptyCohort:
         Users of blocked cohorts.
     everyone_without : EmptyProfile
         The same, mixed with users who never had a cohort: what a site sees as 'no cohort'.
+    n_shown : int
+        Users who are left with a cohort to show.
     """
 
     blocked: EmptyProfile
     everyone_without: EmptyProfile
     t: float
+    n_shown: int
 
     @property
     def reading(self) -> str:
         """One sentence for someone who is no statistician."""
+        if not self.n_shown:
+            return "All cohorts are blocked, so nobody has a cohort to show: there is nothing to compare."
         gap = self.everyone_without.gap
         side = "stays within" if gap <= self.t else "exceeds"
         return (
@@ -102,6 +107,7 @@ def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95
         blocked=_profile(counts, visits, size, level),
         everyone_without=_profile(counts, visits + never, size + counts.n_without, level),
         t=blocklist.t,
+        n_shown=int(counts.sizes[~blocked].sum()),
     )
 
 

@@ -161,9 +161,11 @@ class Sensitivity:
         chance = (
             "" if self.by_chance is None else f" ({self.by_chance:,.0f} would be, had people been grouped at random)"
         )
+        certain = int(self.beyond_chance.sum())
         return (
-            f"Of {m:,} cohorts {found:,} ({percent(found / m)}) have a category more than {100 * self.t:g} points "
-            f"above the population{chance}; {int(self.beyond_chance.sum()):,} are so beyond chance and "
+            f"Of {m:,} cohort{'' if m == 1 else 's'} {found:,} ({percent(found / m)}) "
+            f"{'has' if found == 1 else 'have'} a category more than {100 * self.t:g} points above the "
+            f"population{chance}; {certain:,} {'is' if certain == 1 else 'are'} so beyond chance and "
             f"{int(self.beyond_doubt.sum()):,} beyond doubt."
         )
 
@@ -224,8 +226,8 @@ def sensitivity(
     >>> round(float(found.gap[0]), 3), found.blocklist().cohorts
     (0.27, (0,))
     >>> found.summary.reading
-    'Of 10 cohorts 1 (10 %) have a category more than 10 points above the population (0 would be, had people been
-    grouped at random); 1 are so beyond chance and 1 beyond doubt.'
+    'Of 10 cohorts 1 (10 %) has a category more than 10 points above the population (0 would be, had people been
+    grouped at random); 1 is so beyond chance and 1 beyond doubt.'
     """
     shuffles = whole("shuffles", shuffles, least=0)
     seed = checked_seed(seed)

@@ -88,8 +88,8 @@ def threshold_curve(
         n_cohorts=m,
         level=float(level),
         reading=(
-            f"A threshold of {thresholds[0]:g} blocks {percent(shares[0])} of {m:,} cohorts, one of {thresholds[-1]:g} "
-            f"blocks {percent(shares[-1])}."
+            f"A threshold of {thresholds[0]:g} blocks {percent(shares[0])} of {m:,} cohort{'' if m == 1 else 's'}, one "
+            f"of {thresholds[-1]:g} blocks {percent(shares[-1])}."
         ),
     )
 

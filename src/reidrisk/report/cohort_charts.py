@@ -41,13 +41,18 @@ def gap_histogram(audit: CohortAudit, narrow: bool = False) -> Any:
         for low, high, count in zip(audit.edges, audit.edges[1:], audit.gap_counts, strict=False)
     ]
     most = max(audit.gap_counts)
+    # The threshold is in the picture even where every gap lies on one side of it.
+    domain = [min(100 * audit.edges[0], 80 * t), max(100 * audit.edges[-1], 120 * t)]
     x = alt.X(
         "low:Q",
         title="sensitivity gap, in percentage points",
-        scale=alt.Scale(domain=[100 * audit.edges[0], max(100 * audit.edges[-1], 100 * t * 1.2)], nice=False),
+        scale=alt.Scale(domain=domain, nice=False),
         axis=alt.Axis(grid=False, tickCount=5 if narrow else 10),
     )
-    y = alt.Y("cohorts:Q", title=None, axis=alt.Axis(tickCount=4, format=",d"), scale=alt.Scale(domain=[0, most * 1.1]))
+    # There are no half cohorts: a few have a tick each.
+    ticks: dict[str, Any] = {"values": list(range(most + 1))} if most <= 4 else {"tickCount": 4}
+    heights = alt.Scale(domain=[0, most * 1.1])
+    y = alt.Y("cohorts:Q", title=None, axis=alt.Axis(format=",d", **ticks), scale=heights)
     bars = (
         alt.Chart(alt.Data(values=rows))
         .mark_bar(binSpacing=1)

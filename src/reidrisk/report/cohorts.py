@@ -74,7 +74,7 @@ def _facts(audit: CohortAudit) -> list[str]:
     about = "about " if audit.statement is not None else ""
     return [
         f"users: {known(summary, 'n_users', about)}",
-        f"{summary.n_cohorts:,} cohorts",
+        f"{summary.n_cohorts:,} cohort{'' if summary.n_cohorts == 1 else 's'}",
         f"users without a cohort: {known(summary, 'n_without', about)}",
         f"{summary.n_categories:,} sensitive categories",
         f"smallest cohort: {known(summary, 'k', about)}",
@@ -117,7 +117,7 @@ def _gaps(audit: CohortAudit) -> Figure:
         f"Small cohorts scatter (users in the smallest: {known(summary, 'k')}), so part of the spread is chance. The "
         "counts beyond chance and beyond doubt take that into account, this chart does not."
     )
-    alt = f"Histogram of the gaps of {summary.n_cohorts:,} cohorts; {summary.sensitive:,} lie above {100 * t:g} points."
+    alt = f"Histogram of gaps, one a cohort: {summary.sensitive:,} of {summary.n_cohorts:,} above {100 * t:g} points."
     table = Table(("gap, points", "cohorts"), rows, (1,))
     draw = partial(cohort_charts.gap_histogram, audit)
     return drawn("gaps", "Cohorts by sensitivity gap", Around(before, after, alt), draw, table)
@@ -136,8 +136,8 @@ def _curve(audit: CohortAudit) -> Figure:
         for i in places
     )
     before = (
-        "A lower threshold protects more and costs more: this is the share of cohorts, and of the users in them, that "
-        "each threshold would block."
+        "A lower threshold protects more and costs more: this is the share of cohorts, and of the users who have one "
+        f"({_with_cohort(audit)}), that each threshold would block."
     )
     after = (
         "The band goes from the cohorts whose whole interval lies above the threshold to those whose interval reaches "
@@ -145,10 +145,20 @@ def _curve(audit: CohortAudit) -> Figure:
         "In the paper, 7 % of Chrome's cohorts were blocked at 0.05 and 4 % at 0.1."
     )
     table = Table(
-        ("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked"), rows, (0, 1, 2, 3)
+        ("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked, of those with a cohort"),
+        rows,
+        (0, 1, 2, 3),
     )
     draw = partial(cohort_charts.threshold_chart, audit)
     return drawn("curve", "What each threshold blocks", Around(before, after, curve.reading), draw, table)
+
+
+def _with_cohort(audit: CohortAudit) -> str:
+    summary = audit.summary
+    if {"n_users", "n_without"} & set(summary.too_noisy):
+        return "how many these are, the noise hides"
+    about = "about " if audit.statement is not None else ""
+    return f"{about}{summary.n_users - summary.n_without:,} of {about}{summary.n_users:,} users"
 
 
 def _worst(audit: CohortAudit) -> Table:
