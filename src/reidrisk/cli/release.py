@@ -184,9 +184,9 @@ def validate(
     model: Annotated[Path, typer.Argument(help="Model, from `reidrisk release fit`.")],
     out: Annotated[Path, typer.Option(help="Write the public report here (one offline HTML file).")],
     users: Annotated[Path | None, typer.Option(help="Folder of synthetic users to compare as well.")] = None,
-    canary: Annotated[int, typer.Option(help="Releases with and without a canary that attack the noise; 0: none.")] = (
-        10_000
-    ),
+    canary: Annotated[
+        int, typer.Option(help="Releases with and without a canary that attack noise of the stated size; 0: none.")
+    ] = 10_000,
     real: Annotated[
         Path | None, typer.Option(help="Top sets of the real people, for the internal report; private.")
     ] = None,
