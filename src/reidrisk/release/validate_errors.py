@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -208,16 +207,16 @@ def noise_of(targets: Statistics) -> dict[str, float]:
 
 
 def share(rate: float) -> str:
-    """Write a share with one decimal, or with as many as it takes that nearly all is not all, and hardly any not none.
+    """Write a share with one decimal, with two where nearly all would read as all or hardly any as none.
 
     Examples
     --------
     >>> share(0.12345), share(0.99972), share(0.9999987), share(1.0), share(0.00012), share(0.0)
-    ('12.3 %', '99.97 %', '99.9999 %', '100 %', '0.01 %', '0 %')
+    ('12.3 %', '99.97 %', 'more than 99.99 %', '100 %', '0.01 %', '0 %')
     """
     if rate in (0.0, 1.0):
         return f"{100 * rate:.0f} %"
     rest = 100.0 * min(rate, 1.0 - rate)
-    decimals = 1 if rest >= 0.05 else min(math.ceil(-math.log10(rest)), 4)
-    rest = max(rest, 10.0**-decimals)
-    return f"{rest if rate < 0.5 else 100.0 - rest:.{decimals}f} %"
+    if rest < 0.01:
+        return "less than 0.01 %" if rate < 0.5 else "more than 99.99 %"
+    return f"{100 * rate:.{1 if rest >= 0.05 else 2}f} %"
