@@ -65,7 +65,7 @@ def figure_2(users: int, seed: int, progress: Progress) -> StudyResult:
             measure.random_user(attack, one.epochs(r), two.epochs(r))
             for attack in (attacks.WeightedHamming(TOP_K, NOISE), attacks.Hamming())
         ]
-        gaps.append(measure.difference(*pair))
+        gaps.append(measure.difference(pair[0], pair[1]))
         risks += [replace(risk, per_user=None) for risk in pair]
         del pair
         steps.begin(f"{r} epochs: top sets known", 3.0 * r)
