@@ -115,7 +115,7 @@ def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
     ([True, True], [[0.0071, 0.0071]])
     """
     n, d = shared.records.shape[:2]
-    behind = np.bincount(shared.source)[shared.source].astype(np.float64)
+    behind = np.bincount(shared.groups)[shared.source].astype(np.float64)
     truncated = any(isinstance(step, TruncatedSVD) and step.rank < d for step in shared.steps)
     private = any(isinstance(step, PrivateClusters) for step in shared.steps)
     single = (behind == 1.0) & (not truncated)
@@ -162,7 +162,7 @@ def _logarithm(values: Floats) -> Floats:
 def _without_emptied_rows(records: Floats, scale: Floats) -> Floats:
     """Return the records with 0 in rows of which noise left nothing, and which were made uniform for that."""
     d = records.shape[1]
-    emptied = (np.abs(records - 1.0 / d) < EXACT).all(axis=2) & (scale > 0).any(axis=1)
+    emptied = (np.abs(records - 1.0 / d) < EXACT).all(axis=2) & (scale > LEAST_SCALE).any(axis=1)
     return np.where(emptied[:, :, None], 0.0, records)
 
 
@@ -193,7 +193,8 @@ def _commonness(scale: Floats, targets: Floats, spread: Floats, single: Bools) -
     """Return the log-density of each cell's value among the shared records, and that of its logarithm.
 
     The kernel is a Laplace density as wide as noise alone spreads the cell of the middle record; for averages, as the
-    spread of the cell. A cell without noise has no width: there it is the share of records with the same value.
+    spread of the cell. A cell that was cut off stands at 0: its true value is near. A cell without noise has no
+    width: there it is the share of records with the same value.
     """
     n, m = targets.shape
     centre = np.median(targets, axis=0)
@@ -202,14 +203,15 @@ def _commonness(scale: Floats, targets: Floats, spread: Floats, single: Bools) -
     width = np.where(noise > 0, np.maximum(np.hypot(noise, centre / total * unsure), LEAST_SCALE) / total, EXACT)
     zeros = np.log(((targets == 0).sum(axis=0) + 0.5) / (n + 1.0))
 
-    def density(values: Floats, width: Floats) -> Floats:
-        return np.asarray(np.log(_nearby(values, width, targets == 0) / (2 * width * n)))
+    def density(values: Floats, width: Floats, left_out: Bools) -> Floats:
+        return np.asarray(np.log(_nearby(values, width, left_out) / (2 * width * n)))
 
-    same = np.log(_nearby(targets, np.full(m, EXACT), np.zeros(targets.shape, dtype=np.bool_)) / n)
-    own = np.where(noise > 0, np.where(targets == 0, zeros, density(targets, width)), same)
-    mixed = np.where(targets == 0, zeros, density(targets, np.maximum(width, spread)))
-    relative = np.maximum(unsure / total, LEAST_SCALE)
-    return to_grid(np.where(single[:, None], own, mixed)), to_grid(density(_logarithm(targets), relative))
+    nobody = np.zeros(targets.shape, dtype=np.bool_)
+    same = np.log(_nearby(targets, np.full(m, EXACT), nobody) / n)
+    own = np.where(noise > 0, np.where(targets == 0, zeros, density(targets, width, nobody)), same)
+    mixed = np.where(targets == 0, zeros, density(targets, np.maximum(width, spread), nobody))
+    ratio = density(_logarithm(targets), np.maximum(unsure / total, LEAST_SCALE), targets == 0)
+    return to_grid(np.where(single[:, None], own, mixed)), to_grid(ratio)
 
 
 def _nearby(values: Floats, width: Floats, left_out: Bools) -> Floats:

@@ -26,6 +26,10 @@ Ints = npt.NDArray[np.int64]
 ATTACKS = ("scoreboard", "likelihood")
 """Names of the attacks: the paper's, and one that knows the mechanism."""
 
+_MECHANISM = (
+    "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have none, "
+    "and how many users are behind each shared record."
+)
 _QUERIES = 1_000  # draws of cells in all, where there are few users
 _SCORES = 2_000_000  # scores held at once
 
@@ -37,6 +41,10 @@ class Auxiliary:
     user: Ints
     cells: Ints
     values: Floats
+
+    def chosen(self, part: slice) -> Auxiliary:
+        """Return some of the queries."""
+        return Auxiliary(self.user[part], self.cells[part], self.values[part])
 
 
 def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | None = None) -> Auxiliary:
@@ -190,6 +198,7 @@ def risk_of_credits(
             "The attacker has obtained every shared record, and everyone attacked is among them.",
             "A match with a group finds the right one of its members by a guess.",
             f"Every user was attacked with {int(times.max())} draws of cells: the interval is for users like these.",
+            *(() if attack == ATTACKS[0] else (_MECHANISM,)),
         ),
         reading=(
             f"{'No better than a guess: an' if worse else 'An'} attacker who knows {n_aux} cells of a record finds its "
