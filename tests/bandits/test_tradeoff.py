@@ -171,5 +171,5 @@ def test_cells_without_noise_are_told_where_the_weights_leave_some():
     bare = int((bandits.cell_weights(users.records) == 0).sum())
     assert bare > 0
     for weights, told in (("inverse entropy", True), ("uniform", False)):
-        found = bandits.tradeoff(users, ["own"], [0.1], n_aux=8, runs=4, steps=20, weights=weights)
+        found = bandits.tradeoff(users, ["own"], [0.1], n_aux=8, runs=6, steps=20, weights=weights)
         assert any(f"{bare} of 144 cells get no noise" in line for line in found.assumptions) == told

@@ -51,7 +51,7 @@ def tradeoff(
     rewards: str = "hard",
     runs: int = 500,
     steps: int = 2500,
-    releases: int = 2,
+    releases: int = 5,
     likelihood: bool = True,
     seed: int = 0,
     level: float = 0.95,
@@ -84,7 +84,7 @@ def tradeoff(
     runs, steps : int
         Of the regret.
     releases : int
-        Draws of the noise at each point, over which runs and attacks are spread.
+        Draws of the noise at each point, over which runs and attacks are spread evenly.
     likelihood : bool
         Whether the attacker who knows the mechanism is measured, too.
     seed, level
@@ -118,7 +118,7 @@ def tradeoff(
     records = checked_records(behaviour.records, least=2)
     n, d = records.shape[:2]
     env = LatentBandit(records, _REWARDS[rewards](d), SIGMA)
-    known = auxiliary(records, n_aux, seed, max(1, -(-_QUERIES // (n * releases))))
+    known = auxiliary(records, n_aux, seed, releases * max(1, -(-_QUERIES // (n * releases))))
     cells = cell_weights(records, weights, alpha)
     setting = _Setting(behaviour, env, known, cells, alpha, n_aux, runs, steps, releases, seed, level, likelihood)
     topping = _topping(noise, amounts, weights)
@@ -234,19 +234,21 @@ def _measured(setting: _Setting, base: list[Shared], step: Step) -> tuple[Regret
     found: dict[str, list[Floats]] = {name: [] for name in ATTACKS[: 1 + setting.likelihood]}
     totals, near, ties = [], [], dict.fromkeys(found, 0.0)
     ends = np.arange(releases + 1) * setting.runs // releases
+    asked = len(known.user) // releases  # a multiple of the users: each is attacked as often in every release
     for release in range(releases):
         start = replace(base[release % len(base)], release=release)
         shared = finished(applied(start, step, records, None, setting.alpha, setting.cells))
         first, last = int(ends[release]), int(ends[release + 1])
         totals.append(simulate(setting.env, shared.records, first, last - first, setting.steps, setting.seed))
+        part = known.chosen(slice(release * asked, (release + 1) * asked))
         for name, collected in found.items():
-            credit, tied = credits(records, shared, known, setting.alpha, setting.cells, name)
+            credit, tied = credits(records, shared, part, setting.alpha, setting.cells, name)
             collected.append(credit)
             ties[name] += tied / releases
         near.append(ads(records, shared, setting.cells, setting.alpha))
     regret = summarise(setting.env, np.concatenate(totals), setting.steps, setting.seed, setting.level, "thompson")
     risks = [
-        risk_of_credits(np.mean(c, axis=0), known, n, setting.n_aux, ties[name], setting.seed, setting.level, name)
+        risk_of_credits(np.concatenate(c), known, n, setting.n_aux, ties[name], setting.seed, setting.level, name)
         for name, c in found.items()
     ]
     return regret, risks[0], risks[1] if setting.likelihood else None, float(np.mean(near))

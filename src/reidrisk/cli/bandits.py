@@ -74,7 +74,7 @@ def tradeoff(
     rewards: Annotated[str, typer.Option(help="'hard' ones tell the state hardly at all; or 'easy'.")] = "hard",
     runs: Annotated[int, typer.Option(help="Runs of the recommender at each point.")] = 500,
     steps: Annotated[int, typer.Option(help="Recommendations in a run.")] = 2500,
-    releases: Annotated[int, typer.Option(help="Draws of the noise at each point.")] = 2,
+    releases: Annotated[int, typer.Option(help="Draws of the noise at each point.")] = 5,
     quick: Annotated[bool, typer.Option("--quick", help="Leave out the attacker who knows the mechanism.")] = False,
     attack: Annotated[
         str, typer.Option(help="Whose success the chart and the front show: 'scoreboard' or 'likelihood'.")

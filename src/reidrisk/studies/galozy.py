@@ -110,7 +110,7 @@ def _assumptions(size: Size, surface: Tradeoff) -> tuple[str, ...]:
         f"The attacker knows {surface.n_aux} cells, alpha is {surface.alpha:g}; every user is attacked, where the "
         "paper draws 100 times. Weights are the paper's formula 1/H; hard rewards.",
         "Intervals are 95 %: of regret over runs, of de-anonymisation over users like these. Differences are paired: "
-        "same users, states and reward noise. Noise is drawn twice at each point, on counts once.",
+        "same users, states and reward noise. Noise is drawn five times at each point, on counts once.",
         "All noise is simulated, and must not protect real people's records.",
     )
 

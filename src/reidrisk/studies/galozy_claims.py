@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.report.tradeoff_chart import amount_text, strategy_label
@@ -18,10 +20,17 @@ __all__ = ["claims", "noise_range"]
 
 Surfaces = dict[str, Tradeoff]
 Verdict = tuple[str, float, int]
-"""Where, at which limit, and whether the claim holds (1), its opposite (-1), or neither beyond the interval (0)."""
+"""Where, at which limit, and whether the claim holds (1), its opposite (-1), or neither beyond the interval (0).
+
+Where only one of the two gets to the limit at all, it is 2 or -2.
+"""
 
 _AT_MOST = (0.05, 0.1, 0.2, 0.3, 0.5)
 """Probabilities of de-anonymisation at which the cheapest choices are compared."""
+
+
+_AGAIN = 20
+"""Draws of noise and cells on which a chosen point is measured again."""
 
 
 def claims(people: People, found: Surfaces) -> tuple[Comparison, ...]:
@@ -125,7 +134,7 @@ def _compared(
         elif a is None and b is None:
             verdict, text = 0, "neither gets there"
         else:
-            verdict = 1 if b is None else -1
+            verdict = 2 if b is None else -2
             text = f"{a.mean:,.0f}, the other never gets there" if a is not None else "never, only the other does"
         verdicts.append((name, at_most, verdict))
         if at_most in (0.1, 0.3):
@@ -135,15 +144,20 @@ def _compared(
 
 def _verdict(verdicts: Sequence[Verdict]) -> str:
     """Say at how many places the claim holds, beyond the interval, and where it does not."""
-    wins = sum(v > 0 for _, _, v in verdicts)
-    against = [f"{noise} at {percent(at)}" for noise, at, v in verdicts if v < 0]
+    limits = ", ".join(percent(a) for a in _AT_MOST)
+    held = sum(v == 1 for _, _, v in verdicts)
     text = (
-        f"Cheapest choices, or coins between two, at {', '.join(percent(a) for a in _AT_MOST)} found, by paired runs: "
-        f"the claim holds beyond the interval at {wins} of {len(verdicts)} places"
+        f"Cheapest choices, or coins between two, at {limits} found, by paired runs: the claim holds beyond the "
+        f"interval at {held} of {len(verdicts)} places"
     )
-    if against:
-        return f"{text}, its opposite at {len(against)} ({', '.join(against)})."
-    return f"{text}, its opposite at none; elsewhere the two cannot be told apart, or nothing is that safe."
+    alone = sum(v == 2 for _, _, v in verdicts)
+    if alone:
+        text += f", at {alone} more only this kind is ever that safe"
+    against = [f"{noise} at {percent(at)}" for noise, at, v in verdicts if v < 0]
+    text += f", its opposite at {len(against)} ({', '.join(against)})" if against else ", its opposite at none"
+    if held + alone + len(against) < len(verdicts):
+        text += "; elsewhere the two cannot be told apart, or nothing is that safe"
+    return f"{text}."
 
 
 def _laplace_against_svd(found: Surfaces) -> Comparison:
@@ -164,10 +178,13 @@ def _flat(people: People, found: Surfaces) -> Comparison:
     for noise, surface in ((LAPLACE, found[LAPLACE]), (COUNTS, found[COUNTS]), ("mechanism known", stronger)):
         paid = price(surface, 2 * surface.guess)
         if paid is not None:
+            again = (
+                "" if noise == COUNTS else f"; other draws: {percent(_measured_again(people, surface, paid[1]))} found"
+            )
             texts.append(
                 f"{noise}: {two_digits(100 * paid[0])} % of the way to blind choice "
                 f"({strategy_label(paid[1].strategy)}, {amount_text(paid[1])}, regret {_regret(paid[1])} for "
-                f"{surface.least_regret:,.0f})"
+                f"{surface.least_regret:,.0f}{again})"
             )
     fitbit = people.end < 1
     return Comparison(
@@ -178,6 +195,20 @@ def _flat(people: People, found: Surfaces) -> Comparison:
         if fitbit
         else "With many states an average of probabilities mixes in uniform rows for states that a user never had.",
     )
+
+
+def _measured_again(people: People, surface: Tradeoff, point: TradeoffPoint) -> float:
+    """Return the rate of a point on draws that had no part in choosing it: the least of many looks safer than it is."""
+    users, rates = people.behaviour, []
+    for draw in range(_AGAIN):
+        strategy = f"{point.strategy}+laplace:{point.amount!r}"
+        shared = bandits.anonymise(users.records, strategy, users.profiles, surface.seed, release=1_000 + draw)
+        seed = surface.seed + 1 + draw
+        risk = bandits.deanonymisation(
+            users.records, shared, surface.n_aux, surface.alpha, seed, attack=point.risk.attack, draws=1
+        )
+        rates.append(risk.rate)
+    return float(np.mean(rates))
 
 
 def _no_winner(found: Surfaces) -> Comparison:

@@ -127,7 +127,7 @@ def _counted(
     records = behaviour.records
     env = LatentBandit(records, bandits.hard_rewards(len(behaviour.states)))
     cells = bandits.cell_weights(records)
-    draws = max(1, -(-_QUERIES // (len(records) * like.releases)))  # the same known cells as in the other trade-off
+    draws = like.releases * max(1, -(-_QUERIES // (len(records) * like.releases)))  # known cells as in the other one
     points: list[TradeoffPoint] = []
     for strategy in strategies:
         base = bandits.anonymise(records, strategy, behaviour.profiles, like.seed)

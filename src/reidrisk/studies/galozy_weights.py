@@ -57,7 +57,7 @@ def weights_compared(size: Size, users: int, seed: int, progress: Progress) -> S
         assumptions=(
             *(people.note for people in everyone),
             f"One's own record with Laplace noise on probabilities; {size.runs} runs of {size.steps:,} steps, hard "
-            "rewards. Noise is drawn twice at each point. Intervals are 95 %: of regret over runs, of "
+            "rewards. Noise is drawn five times at each point. Intervals are 95 %: of regret over runs, of "
             "de-anonymisation over users like these; differences are paired.",
             "The attacker knows the mechanism, so also which cells have no noise, and the paper's number of cells.",
         ),
