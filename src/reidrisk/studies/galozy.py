@@ -120,7 +120,7 @@ _KINDS: tuple[tuple[str, str, Callable[..., StudyResult], int, str, float, float
     ("fig1", "Figure 1", figure_1, HOMES, "Hard and easy rewards: regret over time", 10.0, 40.0),
     ("fig6", "Figure 6", figure_6, HOMES, "Transitions of one user", 2.0, 0.0),
     ("fig7", "Figure 7", figure_7, SPORTSPEOPLE, "Clusters of users, and scores of their number", 15.0, 0.0),
-    ("fig8", "Figure 8", partial(tradeoffs, 8, _casas), HOMES, f"CASAS stand-in: {_TRADEOFF}", 60.0, 2700.0),
+    ("fig8", "Figure 8", partial(tradeoffs, 8, _casas), HOMES, f"CASAS stand-in: {_TRADEOFF}", 50.0, 900.0),
     (
         "fig9",
         "Figure 9",
@@ -130,7 +130,7 @@ _KINDS: tuple[tuple[str, str, Callable[..., StudyResult], int, str, float, float
         80.0,
         3600.0,
     ),
-    ("fig10", "Figure 10", partial(tradeoffs, 10, _fitbit), WEARERS, f"Fitbit: {_TRADEOFF}", 20.0, 500.0),
+    ("fig10", "Figure 10", partial(tradeoffs, 10, _fitbit), WEARERS, f"Fitbit: {_TRADEOFF}", 25.0, 180.0),
     ("fig11", "Figure 11", figure_11, SPORTSPEOPLE, "ADS and de-anonymisation against noise", 20.0, 300.0),
     ("weights", "Section 6.2", weights_compared, SPORTSPEOPLE, "Weights of the noise", 45.0, 900.0),
 )
