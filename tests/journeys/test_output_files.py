@@ -7,15 +7,20 @@ import subprocess
 import sys
 import threading
 
+import pytest
 
-def closed(arguments, folder, also_errors=False):
+
+def closed(arguments, folder, also_errors=False, unbuffered=False):
     """Run a command whose reader has gone away before the first line; return its exit code."""
     reader, writer = os.pipe()
     os.close(reader)
     errors = writer if also_errors else subprocess.PIPE
     command = [sys.executable, "-m", "reidrisk", *map(str, arguments)]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1" if unbuffered else ""}
     try:
-        return subprocess.run(command, stdout=writer, stderr=errors, cwd=folder, timeout=120).returncode
+        return subprocess.run(
+            command, stdout=writer, stderr=errors, cwd=folder, env=environment, timeout=120
+        ).returncode
     finally:
         os.close(writer)
 
@@ -23,8 +28,47 @@ def closed(arguments, folder, also_errors=False):
 def test_an_audit_that_nobody_listens_to_still_writes_its_files(pair, tmp_path):
     code = closed(["audit", *pair, "--out", "r.html", "--result", "r.json"], tmp_path, also_errors=True)
     assert code == 141
+    assert closed(["audit", *pair, "--json"], tmp_path) == 141
     assert json.loads((tmp_path / "r.json").read_text())["risks"]
     assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
+
+
+@pytest.mark.parametrize("unbuffered", [False, True])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_passed_gate_that_nobody_listens_to_does_not_read_as_failed(reidrisk, pair, tmp_path, form, unbuffered):
+    assert reidrisk("audit", *pair, "--result", "r.json").code == 0
+    assert reidrisk("gate", "r.json", "--max-risk", 1, *form).code == 0
+    assert closed(["gate", "r.json", "--max-risk", 1, *form], tmp_path, unbuffered=unbuffered) == 141
+
+
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_bad_input_that_nobody_hears_of_does_not_read_as_a_failed_gate(tmp_path, unbuffered):
+    wrong = ["gate", "missing.json", "--max-risk", 1]
+    assert closed(wrong, tmp_path, also_errors=True, unbuffered=unbuffered) == 2
+
+
+def test_a_gate_answers_where_there_is_no_standard_output_at_all(reidrisk, pair, tmp_path):
+    assert reidrisk("audit", *pair, "--result", "r.json").code == 0
+    shell = f"'{sys.executable}' -m reidrisk gate r.json --max-risk 1 >&-"
+    done = subprocess.run(["sh", "-c", shell], cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_answer_that_finds_no_room_is_an_error_in_one_line(reidrisk, pair, tmp_path):
+    assert reidrisk("audit", *pair, "--result", "r.json").code == 0
+    code = (
+        "import resource, sys\n"
+        "from reidrisk.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "main(['gate', 'r.json', '--max-risk', '1'])"
+    )
+    with open(tmp_path / "answer", "w") as answer:
+        command = [sys.executable, "-c", code]
+        buffered = os.environ | {"PYTHONUNBUFFERED": ""}
+        done = subprocess.run(
+            command, stdout=answer, stderr=subprocess.PIPE, cwd=tmp_path, env=buffered, text=True, timeout=120
+        )
+    assert (done.returncode, done.stderr) == (2, "reidrisk: File too large\n")
 
 
 def test_an_audit_of_cohorts_that_nobody_listens_to_still_writes_its_files(table, tmp_path):
@@ -34,6 +78,7 @@ def test_an_audit_of_cohorts_that_nobody_listens_to_still_writes_its_files(table
     tables = [assignment, visits, categories]
     code = closed(["cohorts", "audit", *tables, "--blocklist", "b.json", "--out", "r.html"], tmp_path)
     assert code == 141
+    assert closed(["cohorts", "audit", *tables, "--gate", "--json"], tmp_path) == 141
     assert json.loads((tmp_path / "b.json").read_text())["cohorts"] == [0]
     assert (tmp_path / "r.html").exists()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 __all__ = ["main"]
 
@@ -24,7 +26,8 @@ def main(arguments: list[str] | None = None) -> None:
 
     try:
         code = app(args=arguments, prog_name="reidrisk", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is None where standard output was closed from the start
+            sys.stdout.flush()
     except TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "reidrisk"
@@ -33,9 +36,12 @@ def main(arguments: list[str] | None = None) -> None:
     except ReidRiskError as error:
         _leave(str(error), 2)
     except BrokenPipeError:
-        # Nothing more can be said; keep Python from trying again when it closes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(141) from None
+        _gone()
+    except SystemExit as left:
+        # Typer leaves with 1 when a reader has gone away, which would read as a failed gate.
+        if isinstance(left.__context__, BrokenPipeError):
+            _gone()
+        raise
     except OSError as error:
         what = error.strerror or str(error)
         _leave(f"{error.filename}: {what}" if error.filename else what, 2)
@@ -53,6 +59,22 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(code if isinstance(code, int) else 0)
 
 
-def _leave(message: str, code: int) -> None:
-    print("reidrisk: " + " ".join(message.split()), file=sys.stderr)
+def _leave(message: str, code: int) -> NoReturn:
+    with suppress(OSError):  # the exit code is told even where nobody listens
+        print("reidrisk: " + " ".join(message.split()), file=sys.stderr)
+    _let_go()
     raise SystemExit(code)
+
+
+def _gone() -> NoReturn:
+    _let_go()
+    raise SystemExit(141) from None
+
+
+def _let_go() -> None:
+    """Give out what was printed; where nobody takes it, keep Python from failing over it again when it ends."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
