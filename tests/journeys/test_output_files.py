@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,16 +72,34 @@ def test_an_answer_that_finds_no_room_is_an_error_in_one_line(reidrisk, pair, tm
     assert (done.returncode, done.stderr) == (2, "reidrisk: File too large\n")
 
 
-def test_an_audit_of_cohorts_that_nobody_listens_to_still_writes_its_files(table, tmp_path):
+@pytest.fixture
+def cohort_tables(table):
+    """Forty users in four cohorts; all of the first visit a clinic."""
     assignment = table("cohorts.csv", "user,cohort\n" + "".join(f"u{u},{u % 4}\n" for u in range(40)))
     visits = table("visits.csv", "user,host\n" + "".join(f"u{u},clinic.org\n" for u in range(0, 40, 4)))
     categories = table("categories.csv", "host,category\nclinic.org,health\n")
-    tables = [assignment, visits, categories]
-    code = closed(["cohorts", "audit", *tables, "--blocklist", "b.json", "--out", "r.html"], tmp_path)
+    return [assignment, visits, categories]
+
+
+def test_an_audit_of_cohorts_that_nobody_listens_to_still_writes_its_files(cohort_tables, tmp_path):
+    code = closed(["cohorts", "audit", *cohort_tables, "--blocklist", "b.json", "--out", "r.html"], tmp_path)
     assert code == 141
-    assert closed(["cohorts", "audit", *tables, "--gate", "--json"], tmp_path) == 141
+    assert closed(["cohorts", "audit", *cohort_tables, "--gate", "--json"], tmp_path) == 141
     assert json.loads((tmp_path / "b.json").read_text())["cohorts"] == [0]
     assert (tmp_path / "r.html").exists()
+
+
+def test_an_audit_of_cohorts_writes_its_report_before_a_pipe_that_breaks(
+    reidrisk, cohort_tables, tmp_path, monkeypatch
+):
+    reader = deaf(tmp_path / "q")
+    much = {"cohorts": ["x" * (1 << 22)]}
+    monkeypatch.setattr("reidrisk.cohorts.Blocklist.to_dict", lambda self: much)
+    done = reidrisk("cohorts", "audit", *cohort_tables, "--blocklist", "q", "--out", "r.html")
+    reader.join(timeout=10)
+    assert done.code == 141
+    assert (tmp_path / "r.html").exists()
+    assert "without a cohort" in done.out
 
 
 def test_all_studies_are_written_when_nobody_listens_to_the_first(tmp_path):
@@ -103,6 +122,48 @@ def test_files_that_cannot_be_written_do_not_cost_the_answer(reidrisk, pair, mon
     assert done.code == 2
     assert "blind guess" in done.out
     assert "No space left" in done.err
+
+
+def deaf(pipe):
+    """Make a pipe whose reader takes nothing and goes away as soon as it is opened."""
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=lambda: os.close(os.open(pipe, os.O_RDONLY)))
+    thread.start()
+    return thread
+
+
+def test_a_reader_that_goes_away_costs_neither_the_report_nor_the_answer(reidrisk, pair, tmp_path, monkeypatch):
+    reader = deaf(tmp_path / "q")
+    # More than a pipe holds: it is written to after its reader has gone, however the two take turns.
+    monkeypatch.setattr("reidrisk.cli.audit.json", SimpleNamespace(dumps=lambda *_, **__: "x" * (1 << 22)))
+    done = reidrisk("audit", *pair, "--result", "q", "--out", "r.html")
+    reader.join(timeout=10)
+    assert done.code == 141
+    assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
+    assert "blind guess" in done.out
+
+
+def test_files_come_before_pipes_and_the_first_failure_is_told(tmp_path):
+    from reidrisk.cli.audit import do_each
+    from reidrisk.errors import FormatError
+
+    os.mkfifo(tmp_path / "pipe")
+    order = []
+
+    def gone(path):
+        order.append(path.name)
+        raise BrokenPipeError
+
+    def full(path):
+        order.append(path.name)
+        raise FormatError("no space left")
+
+    with pytest.raises(FormatError, match="no space left"):
+        do_each(
+            [(tmp_path / "pipe", gone), (None, gone), (tmp_path / "a", full), (tmp_path / "b", full)],
+            lambda: gone(tmp_path / "printed"),
+        )
+    assert order == ["a", "b", "pipe", "printed"]
 
 
 def test_missing_folders_are_made(reidrisk, pair, tmp_path):

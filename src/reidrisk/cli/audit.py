@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,9 +12,9 @@ import typer
 from pydantic import ValidationError
 
 from reidrisk.cli import output
-from reidrisk.errors import FormatError, OptionError
+from reidrisk.errors import FormatError, OptionError, ReidRiskError
 
-__all__ = ["audit", "checked", "finish", "gate", "read_result"]
+__all__ = ["audit", "checked", "do_each", "finish", "gate", "read_result"]
 
 _FLAGS = {"attacks": "attack"}
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")
@@ -128,29 +130,48 @@ def gate(
 
 
 def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
-    """Write what was asked for, then print: whatever happens to one of the two, the other is done."""
-    try:
-        _write(found, out, result)
-    finally:
+    """Write what was asked for, then print: whatever happens to one of these, the others are done."""
+    from reidrisk import io
+
+    def save(path: Path) -> None:
+        with io.write_atomically(path) as temporary:
+            temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+    def page(path: Path) -> None:
+        from reidrisk import report
+
+        report.write(found, path)
+
+    def show() -> None:
         if as_json:
             output.print_json(found.to_dict())
         else:
             output.print_audit(found)
+
+    do_each([(result, save), (out, page)], show)
     for what, path in (("report", out), ("result", result)):
         if path is not None:
             output.remark(f"{what}: {path}")
 
 
-def _write(found: Any, out: Path | None, result: Path | None) -> None:
-    if result is not None:
-        from reidrisk import io
+def do_each(files: Sequence[tuple[Path | None, Callable[[Path], None]]], show: Callable[[], None]) -> None:
+    """Write each file that has a name, then print; go on after a failure, and raise the first at the end.
 
-        with io.write_atomically(result) as temporary:
-            temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    if out is not None:
-        from reidrisk import report
+    Regular files come first, then pipes and devices, then what is printed: who reads those may go away, or never come.
+    """
+    from reidrisk.io.atomic import is_stream
 
-        report.write(found, out)
+    named = [(path, write) for path, write in files if path is not None]
+    named.sort(key=lambda file: is_stream(file[0]))
+    steps: list[Callable[[], None]] = [*(partial(write, path) for path, write in named), show]
+    failures: list[Exception] = []
+    for step in steps:
+        try:
+            step()
+        except (ReidRiskError, OSError) as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 def read_result(path: Path) -> Any:

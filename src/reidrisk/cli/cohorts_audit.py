@@ -11,7 +11,7 @@ from rich.table import Table
 
 from reidrisk.cli import output
 from reidrisk.cli.again import again
-from reidrisk.cli.audit import Json, Out
+from reidrisk.cli.audit import Json, Out, do_each
 from reidrisk.errors import OptionError
 from reidrisk.wording import percent
 
@@ -96,22 +96,24 @@ def audit(
             simulation=simulation,
         )
         audited = api.cohort_audit(found, worst, seen.covered)
-    try:
-        # Before anything is printed: who reads it may go away.
-        if blocklist is not None:
-            with io.write_atomically(blocklist) as temporary:
-                published = json.dumps(found.blocklist(chosen).to_dict())
-                temporary.write_text(published + "\n", encoding="utf-8")
-        if out is not None:
-            from reidrisk import report
 
-            command = again(context, "cohorts", "audit")
-            report.write_cohorts(audited, out, assignment.name, command)
-    finally:
+    def block(path: Path) -> None:
+        with io.write_atomically(path) as temporary:
+            published = json.dumps(found.blocklist(chosen).to_dict())
+            temporary.write_text(published + "\n", encoding="utf-8")
+
+    def page(path: Path) -> None:
+        from reidrisk import report
+
+        report.write_cohorts(audited, path, assignment.name, again(context, "cohorts", "audit"))
+
+    def show() -> None:
         if as_json:
             output.print_json(audited.to_dict())
         else:
             _print_audit(audited)
+
+    do_each([(blocklist, block), (out, page)], show)
     if blocklist is not None:
         output.remark(f"blocklist: {blocklist}")
     if out is not None:
