@@ -132,6 +132,40 @@ def test_counts_with_less_noise_than_stated_fail(reidrisk, sets, published):
     assert done.code == 1, done.err
     assert "The stated noise is too small" in done.out
     assert '<div class="verdict alarm">' in (published / "p.html").read_text()
+    for option in ((), ("--json",)):  # arithmetic needs no canary
+        done = reidrisk("release", "validate", "stats", "m.safetensors", "--out", "p.html", "--canary", 0, *option)
+        assert done.code == 1, done.err
+    assert json.loads(done.out)["budget"]["enough"] is False
+    page = (published / "p.html").read_text()
+    assert '<p class="sentence">The stated noise is too small' in page
+    assert "As stated, but see the top of this page: Whether any one person" in page
+
+
+def test_without_the_counts_the_statement_is_still_examined(reidrisk, published):
+    pytest.importorskip("altair")
+    (published / "stats" / "counts.npz").unlink()
+    options = ("release", "validate", "stats", "m.safetensors", "--out", "p.html", "--canary", 500)
+    done = reidrisk(*options)
+    assert done.code == 0, done.err
+    told = " ".join(done.out.split())
+    assert "The noise in the file was not examined: the noisy counts (counts.npz) are missing." in told
+    assert "The stated noise is enough for the stated epsilon and delta" in told
+    assert "Noise of the stated size would hold what is promised." in told
+    assert "does not say how much noise" not in done.out + done.err
+    page = (published / "p.html").read_text()
+    assert "counts.npz) are missing" in page
+    assert '<div class="verdict unsure">' in page
+    stated = json.loads((published / "stats" / "statement.json").read_text())
+    for sigma in ({name: s / 2 for name, s in stated["privacy"]["sigma"].items()}, {"f12": 1e6}):
+        forged = stated | {"privacy": stated["privacy"] | {"sigma": sigma}}
+        (published / "stats" / "statement.json").write_text(json.dumps(forged))
+        known = release.TypeMixture.load("m.safetensors")
+        release.TypeMixture(known.theta, known.vocabulary, dataclasses.replace(known.statement, sigma=sigma)).save(
+            "m.safetensors"
+        )
+        done = reidrisk(*options)
+        assert done.code == 1, done.err
+        assert "The stated noise is " in done.out
 
 
 def test_people_with_labels_are_read_over_those_of_the_model(reidrisk, sets, published):

@@ -8,9 +8,10 @@ import pytest
 
 from reidrisk import ReidRiskError, TopSets, release
 from reidrisk.privacy import gaussian_delta
-from reidrisk.release.canary import _stated_plan, tradeoff, tradeoff_area
+from reidrisk.release.canary import tradeoff, tradeoff_area
 from reidrisk.release.counts import Counts
 from reidrisk.release.mechanism import add_noise
+from reidrisk.release.validate_budget import stated_plan
 
 SETS = TopSets([[[0, 1, 2], [1, 2, 3], [1, 2, 3]]] * 2000, n_tokens=5)
 
@@ -91,7 +92,7 @@ def test_a_statement_with_less_noise_than_its_budget_needs_fails():
             assert "too small for the stated epsilon" in test.reading
             assert test.epsilon == real.epsilon
     with pytest.raises(ReidRiskError, match="more than the budget"):
-        add_noise(None, _stated_plan(less, 3, 2))
+        add_noise(None, stated_plan(less, 3, 2))
 
 
 def test_the_measured_area_is_that_of_two_normal_distributions():

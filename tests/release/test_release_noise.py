@@ -155,7 +155,8 @@ def test_what_cannot_be_examined_is_said():
     sets = people(n_tokens=12, k=1)
     stats = release.statistics(sets, 1.0, 1e-6, simulation=True, seed=0)
     for changed, why in (
-        ({"counts": None}, "no noisy counts"),
+        ({"counts": None}, "counts.npz) are missing"),
+        ({"counts": None, "n_epochs": None}, "no noisy counts"),
         ({"statement": release.PUBLISHED}, "how much noise"),
         ({"statement": dataclasses.replace(stats.statement, sigma={"f12": 0.2}, simulation=False)}, "below one count"),
     ):

@@ -13,7 +13,7 @@ from reidrisk.cli.audit import Json, Seed
 from reidrisk.errors import OptionError
 
 if TYPE_CHECKING:
-    from reidrisk.release import PrivacyStatement, Statistics
+    from reidrisk.release import NoiseBudget, PrivacyStatement, Statistics
 
 __all__ = ["release"]
 
@@ -228,10 +228,12 @@ def validate(
         public = api.public_validation(known, targets, drawn, stated)
         say("looking at the noise", 0.1)
         fit = api.noise_fit(targets)
-        attacked = _attacked(api, targets, canary, seed)
-        report.write_public(public, out, attacked, fit)
+        budget = api.noise_budget(targets)
+        attacked = _attacked(api, targets, budget, canary, seed)
+        report.write_public(public, out, attacked, fit, budget)
         document["public"] = public.to_dict()
         document["noise"] = fit.to_dict()
+        document["budget"] = budget.to_dict()
         document["canary"] = None if attacked is None else attacked.to_dict()
         found = None
         if real is not None and internal is not None:
@@ -255,6 +257,7 @@ def validate(
         screen = output.console()
         screen.print(f"\n{public.reading}\n", highlight=False)
         screen.print(f"{fit.reading}\n", highlight=False)
+        screen.print(f"{budget.reading}\n", highlight=False)
         if attacked is not None:
             screen.print(f"{attacked.reading}\n", highlight=False)
         if found is not None:
@@ -265,19 +268,20 @@ def validate(
     output.remark(f"public report: {out}")
     if internal is not None:
         output.remark(f"internal report, not for publication: {internal}")
-    if fit.fits is False or (attacked is not None and not attacked.passed):
+    if fit.fits is False or budget.enough is False or (attacked is not None and not attacked.passed):
         raise typer.Exit(1)
 
 
-def _attacked(api: Any, targets: Statistics, trials: int, seed: int) -> Any:
-    statement, counts = targets.statement, targets.counts
-    assert statement is not None
+def _attacked(api: Any, targets: Statistics, budget: NoiseBudget, trials: int, seed: int) -> Any:
     if trials == 0:
         return None
-    if not statement.sigma or counts is None:
-        output.remark("the statement does not say how much noise there is, so the canary is left out")
+    # Without a size of the noise, or with that of other tables, there is nothing to draw.
+    if not budget.promised:
+        output.remark("the canary is left out: there is no stated noise to attack")
         return None
-    return api.canary(statement, targets.k, counts.n_epochs, trials, seed if statement.simulation else None)
+    statement = targets.statement
+    assert statement is not None
+    return api.canary(statement, targets.k, targets.n_epochs, trials, seed if statement.simulation else None)
 
 
 def _print_release(

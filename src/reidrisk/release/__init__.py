@@ -9,6 +9,7 @@ from reidrisk.release.parameters import read_parameters, write_parameters
 from reidrisk.release.sample import read_users, write_users
 from reidrisk.release.statistics import Statistics, exact_statistics, statistics
 from reidrisk.release.validate import PublicValidation, public_validation
+from reidrisk.release.validate_budget import NoiseBudget, noise_budget
 from reidrisk.release.validate_internal import InternalValidation, internal_validation, refitted
 from reidrisk.release.validate_noise import NoiseFit, noise_fit
 from reidrisk.release.validate_rates import RateComparison, compare_rates
@@ -19,6 +20,7 @@ __all__ = [
     "FitReport",
     "InternalValidation",
     "MixtureStatistics",
+    "NoiseBudget",
     "NoiseFit",
     "PrivacyStatement",
     "PublicValidation",
@@ -29,6 +31,7 @@ __all__ = [
     "compare_rates",
     "exact_statistics",
     "internal_validation",
+    "noise_budget",
     "noise_fit",
     "public_validation",
     "read_parameters",

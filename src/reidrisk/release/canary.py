@@ -21,9 +21,9 @@ from reidrisk.errors import OptionError
 from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts, count_pairs
-from reidrisk.release.mechanism import Plan, add_noise, overspent
-from reidrisk.release.sensitivity import measured_blocks
+from reidrisk.release.mechanism import Plan, add_noise
 from reidrisk.release.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
+from reidrisk.release.validate_budget import promised, stated_plan
 from reidrisk.results import Result
 from reidrisk.streams import checked_seed, fresh_seed
 from reidrisk.traces import TopSets
@@ -126,27 +126,19 @@ def canary(
     >>> test.passed, round(test.promised, 2), test.low < test.promised < test.high
     (True, 0.24, True)
     """
-    from reidrisk.privacy import gaussian_delta
-
     trials = whole("trials", trials, least=50)
     if statement.simulation:
         seed = fresh_seed() if seed is None else checked_seed(seed)
     elif seed is not None:
         raise OptionError(f"seed {seed!r} was given, but the noise of a real release cannot be seeded; leave it out")
-    plan = _stated_plan(statement, k, n_epochs)
+    plan = stated_plan(statement, k, n_epochs)
     # Sets of all tokens there are: only counts that the canary touches get noise.
     everything = np.broadcast_to(np.arange(k), (_BYSTANDERS + 1, n_epochs, k))
     without = count_pairs(TopSets(everything[:-1], n_tokens=k), threads=1)
     added = count_pairs(TopSets(everything, n_tokens=k), threads=1)
     sigma = {b.name: s for b, s in zip(plan.blocks, plan.sigma, strict=True)}
     each = {b.name: b.sensitivity / sigma[b.name] for b in plan.blocks}
-    mu = math.hypot(*each.values())
-    delta = gaussian_delta(1.0 / mu, plan.epsilon)
-    # Discrete noise is accounted by zCDP, which leaves some of the budget unspent; continuous noise spends it to the
-    # last digit, where rounding decides.
-    within_budget = delta <= plan.delta * (1.0 + 1e-6)
-    if plan.discrete and overspent(plan, {name: ratio**2 / 2.0 for name, ratio in each.items()}):
-        within_budget = False
+    mu, delta, within_budget = promised(plan)
     noise = mechanism or add_noise
     drawn = plan if within_budget else _affordable(plan, mu)
     scores = {}
@@ -154,7 +146,7 @@ def canary(
         noisy = noise(_Copies(counts, trials), drawn, None if seed is None else (2 * seed + number) % 2**63)
         scores[name] = {b.name: _score(noisy, without, added, b.name) for b in plan.blocks}
     total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
-    blocks = {name: verdict(scores["in"][name], scores["out"][name], promised) for name, promised in each.items()}
+    blocks = {name: verdict(scores["in"][name], scores["out"][name], most) for name, most in each.items()}
     overall = verdict(total["in"], total["out"], mu)
     passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget
     false_alarms, detections = curve(total["in"], total["out"])
@@ -202,20 +194,6 @@ class _Copies(Counts):
     def replaced(self, vectors: Mapping[str, npt.NDArray[Any]]) -> Counts:
         tables = {name: values.reshape(self.copies, -1) for name, values in vectors.items()}
         return Counts(tables, self.k, self.n_tokens, self.n_epochs)
-
-
-def _stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:
-    """Return the noise that the statement promises, on sets of all of k tokens."""
-    blocks = measured_blocks(k, k, n_epochs)
-    names = [block.name for block in blocks]
-    if set(names) != set(statement.sigma):
-        stated = ", ".join(statement.sigma) or "no table"
-        raise OptionError(
-            f"the statement has the noise of {stated}, but {n_epochs} epochs of sets of {k} give {', '.join(names)}; "
-            "give the size of the sets and the number of epochs that were measured, of a release made here"
-        )
-    sigma = tuple(float(statement.sigma[name]) for name in names)
-    return Plan(blocks, sigma, statement.epsilon, statement.delta, statement.budget, not statement.simulation)
 
 
 def _affordable(plan: Plan, mu: float) -> Plan:

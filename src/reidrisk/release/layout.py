@@ -78,7 +78,7 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     document = {
         "k": statistics.k,
         "n_tokens": n,
-        "n_epochs": None if counts is None else counts.n_epochs,
+        "n_epochs": statistics.n_epochs,
         "estimated_users": None if math.isnan(statistics.n_users) else statistics.n_users,
         "labelled": statistics.vocabulary is not None,
         "privacy": statistics.statement.to_dict(),
@@ -113,7 +113,7 @@ def read_statistics(folder: PathLike) -> Statistics:
         counts = Counts(tables, document["k"], found.n_tokens, epochs)
     vocabulary = found.vocabulary if document.get("labelled") else None
     n_users = math.nan if users is None else float(users)
-    return Statistics(found.single, found.within, found.across, found.k, statement, vocabulary, n_users, counts)
+    return Statistics(found.single, found.within, found.across, found.k, statement, vocabulary, n_users, counts, epochs)
 
 
 def read_published(

@@ -47,6 +47,8 @@ class Statistics:
         Estimated number of users, from the noisy counts.
     counts : Counts or None
         The noisy counts themselves, of which everything here is post-processing.
+    n_epochs : int or None
+        Epochs that were measured, where that is known; taken from the counts where there are any.
 
     Examples
     --------
@@ -64,9 +66,12 @@ class Statistics:
     vocabulary: Vocabulary | None = None
     n_users: float = math.nan
     counts: Counts | None = field(default=None, repr=False)
+    n_epochs: int | None = None
 
     def __post_init__(self) -> None:
         n = len(self.single)
+        if self.counts is not None:
+            object.__setattr__(self, "n_epochs", self.counts.n_epochs)
         if self.within.shape != (n, n) or self.across.shape != (n, n):
             raise DataError(f"of {n} tokens, q_within has shape {self.within.shape} and q_across {self.across.shape}")
         for name in ("single", "within", "across"):

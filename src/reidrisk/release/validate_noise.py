@@ -112,7 +112,7 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     statement, counts = statistics.statement, statistics.counts
     if statement is None:
         raise OptionError("exact statistics have no noise to examine; give released ones")
-    why = _not_examined(statement, counts)
+    why = _not_examined(statistics, statement)
     if why or counts is None:
         return NoiseFit(None, error, reading=f"The noise in the file was not examined: {why}.")
     missing = sorted(set(counts.tables) ^ set(statement.sigma))
@@ -156,8 +156,10 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     )
 
 
-def _not_examined(statement: PrivacyStatement, counts: Counts | None) -> str:
-    if counts is None:
+def _not_examined(statistics: Statistics, statement: PrivacyStatement) -> str:
+    if statistics.counts is None and statement.sigma and statistics.n_epochs is not None:
+        return "the noisy counts (counts.npz) are missing"
+    if statistics.counts is None:
         return "there are no noisy counts in it"
     if not statement.sigma:
         return "the statement does not say how much noise there is"

@@ -9,6 +9,7 @@ from typing import Any
 
 from reidrisk.release.canary import CanaryTest
 from reidrisk.release.validate import PublicValidation
+from reidrisk.release.validate_budget import NoiseBudget
 from reidrisk.release.validate_internal import InternalValidation
 from reidrisk.release.validate_noise import NoiseFit
 from reidrisk.report import validation_charts as charts
@@ -40,7 +41,11 @@ class Section:
 
 
 def write_public(
-    result: PublicValidation, path: str | Path, canary: CanaryTest | None = None, noise: NoiseFit | None = None
+    result: PublicValidation,
+    path: str | Path,
+    canary: CanaryTest | None = None,
+    noise: NoiseFit | None = None,
+    budget: NoiseBudget | None = None,
 ) -> None:
     """Write the public report of a release as one HTML file: model and samples against the released statistics.
 
@@ -55,8 +60,10 @@ def write_public(
     noise : NoiseFit, optional
         Whether the counts have the stated noise, from :func:`reidrisk.release.noise_fit`; without it the page says that
         this was not examined.
+    budget : NoiseBudget, optional
+        Whether the stated noise is enough for the stated budget, from :func:`reidrisk.release.noise_budget`.
     """
-    save(render_public(result, canary, noise), path)
+    save(render_public(result, canary, noise, budget), path)
 
 
 def write_internal(result: InternalValidation, path: str | Path) -> None:
@@ -64,7 +71,12 @@ def write_internal(result: InternalValidation, path: str | Path) -> None:
     save(render_internal(result), path)
 
 
-def render_public(result: PublicValidation, canary: CanaryTest | None = None, noise: NoiseFit | None = None) -> str:
+def render_public(
+    result: PublicValidation,
+    canary: CanaryTest | None = None,
+    noise: NoiseFit | None = None,
+    budget: NoiseBudget | None = None,
+) -> str:
     """Return the public report as the text of one HTML file; nothing in it comes from the real data but the release."""
     rows = [s for s in result.summaries if s.kind == "all" or s.what != "popularity alone"]
     moved = ", ".join(f"{100 * value:.2g} percentage points for {KINDS[kind]}" for kind, value in result.noise.items())
@@ -97,6 +109,9 @@ def render_public(result: PublicValidation, canary: CanaryTest | None = None, no
     ]
     if noise is not None:
         sections.append(_noise_section(noise))
+    if budget is not None:
+        told = f"{budget.reading} This is arithmetic on the statement, and does not look at the counts in the file."
+        sections.append(Section("budget", "The stated noise and the stated budget", told, "", "", {}, ()))
     if canary is not None:
         sections.append(_canary_section(canary))
     facts = [
@@ -107,7 +122,7 @@ def render_public(result: PublicValidation, canary: CanaryTest | None = None, no
     ]
     if result.n_sampled:
         facts.append(f"{result.n_sampled:,} synthetic users")
-    mood, verdict, news = _top(result, canary, noise)
+    mood, verdict, news = _top(result, canary, noise, budget)
     return _page(
         "Public validation of a release",
         "Model and samples against the released statistics",
@@ -116,19 +131,26 @@ def render_public(result: PublicValidation, canary: CanaryTest | None = None, no
         verdict,
         news,
         facts,
-        statement_rows(result.statement),
+        statement_rows(result.statement, believed=mood != "alarm"),
         sections,
         result.assumptions + (() if noise is None else noise.assumptions),
         "This file was made from released statistics alone. It works without a network and sends nothing.",
     )
 
 
-def _top(result: PublicValidation, canary: CanaryTest | None, noise: NoiseFit | None) -> tuple[str, str, str]:
+def _top(
+    result: PublicValidation, canary: CanaryTest | None, noise: NoiseFit | None, budget: NoiseBudget | None
+) -> tuple[str, str, str]:
     """Return the mood of the box on top, its sentence and what follows: whatever fails comes first."""
     failed = [noise.reading] if noise is not None and noise.fits is False else []
-    failed += [canary.reading] if canary is not None and not canary.passed else []
+    if canary is not None and not canary.passed:
+        failed.append(canary.reading)  # it speaks of the budget too
+    elif budget is not None and budget.enough is False:
+        failed.append(budget.reading)
     looked = "Whether the counts have the stated noise was not examined." if noise is None else noise.reading
     more = [] if failed else [looked]
+    if budget is not None and budget.enough is None:
+        more.append(budget.reading)
     if result.n_sampled:
         more.append(
             f"Of the sample's frequencies {100 * result.agreement:.1f} % lie within the 95 % interval that the model "
@@ -137,7 +159,8 @@ def _top(result: PublicValidation, canary: CanaryTest | None, noise: NoiseFit | 
         )
     if failed:
         return "alarm", " ".join(failed), " ".join([result.reading, *more])
-    sure = noise is not None and noise.fits and result.beats_popularity and not result.statement.simulation
+    checked = noise is not None and noise.fits and (budget is None or budget.enough)
+    sure = checked and result.beats_popularity and not result.statement.simulation
     return "calm" if sure else "unsure", result.reading, " ".join(more)
 
 

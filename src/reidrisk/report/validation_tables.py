@@ -18,10 +18,11 @@ KINDS = {"all": "all", "single": "tokens", "within": "pairs within an epoch", "a
 """Words for the kinds of statistics."""
 
 
-def statement_rows(statement: PrivacyStatement) -> tuple[tuple[str, str], ...]:
-    """Return what the privacy statement says, part by part."""
+def statement_rows(statement: PrivacyStatement, believed: bool = True) -> tuple[tuple[str, str], ...]:
+    """Return what the privacy statement says, part by part; what failed its test is only what is stated."""
+    said = statement.reading if believed else f"As stated, but see the top of this page: {statement.reading}"
     rows = [
-        ("In one sentence", statement.reading),
+        ("In one sentence", said),
         ("Mechanism", statement.mechanism),
         ("Epsilon and delta", f"{statement.epsilon:.6g} and {statement.delta:.3g}"),
         ("Unit of privacy", statement.unit),
