@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import reidrisk
+from reidrisk import kernel_cache
 
 CODE = """
 import os
@@ -25,7 +26,7 @@ def sealed(tmp_path):
     shutil.copytree(Path(reidrisk.__file__).parent, tmp_path / "reidrisk", ignore=shutil.ignore_patterns("__pycache__"))
     for folder, _, _ in os.walk(tmp_path / "reidrisk"):
         (Path(folder) / "__pycache__").touch()  # a file of this name stops root, too
-    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").mkdir(mode=0o700)
     kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     return kept | {
         "PYTHONPATH": str(tmp_path),
@@ -35,8 +36,9 @@ def sealed(tmp_path):
     }
 
 
-def compiled(environment):
-    done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=120)
+def compiled(environment, code=CODE, folder=None):
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return Path(done.stdout.strip())
@@ -66,3 +68,62 @@ def test_a_folder_that_others_could_have_filled_is_not_used(sealed, taken):
     assert folder.parent == mine.parent
     assert not folder.exists(), "a folder for one run is removed after it"
     assert list(mine.iterdir()) == []
+
+
+NO_USER = """
+import pwd
+def nobody(user):
+    raise KeyError(user)
+pwd.getpwuid = nobody
+"""
+
+
+@pytest.mark.parametrize("home", ["missing", "an empty variable", "relative"])
+def test_nothing_is_executed_from_the_working_folder(sealed, tmp_path, home):
+    (tmp_path / "public").mkdir()
+    environment = {name: value for name, value in sealed.items() if name not in ("HOME", "XDG_CACHE_HOME")}
+    if home == "an empty variable":
+        environment["XDG_CACHE_HOME"] = ""
+    elif home == "relative":
+        environment["HOME"] = "home"
+    folder = compiled(environment, (NO_USER if home == "missing" else "") + CODE, tmp_path / "public")
+    assert folder.parent == Path(sealed["TMPDIR"])
+    assert list((tmp_path / "public").iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [0o1777, 0o777, 0o770, 0o700])
+def test_a_home_that_others_can_write_is_not_used(sealed, tmp_path, mode):
+    home = tmp_path / "home"
+    home.mkdir()
+    home.chmod(mode)
+    environment = {name: value for name, value in sealed.items() if name != "XDG_CACHE_HOME"} | {"HOME": str(home)}
+    folder = compiled(environment)
+    assert folder == Path("none") if mode == 0o700 else folder.parent == Path(sealed["TMPDIR"])
+    assert bool(list(home.iterdir())) == (mode == 0o700)
+
+
+@pytest.mark.parametrize("layer", ["numba", ".cache", "above"])
+def test_a_cache_folder_that_a_stranger_has_or_could_exchange_is_not_ours(tmp_path, monkeypatch, layer):
+    folder = tmp_path / "home" / ".cache" / "numba"
+    folder.mkdir(parents=True)
+    for part in (tmp_path / "home", folder.parent, folder):
+        part.chmod(0o755)
+    assert kernel_cache._ours(str(folder))
+    if layer == "above":
+        (tmp_path / "home").chmod(0o777)
+        assert not kernel_cache._ours(str(folder))
+        (tmp_path / "home").chmod(0o1777)
+        assert kernel_cache._ours(str(folder)), "the sticky bit keeps others from renaming what is there"
+        assert not kernel_cache._ours(str(tmp_path / "home" / "new")), "but not from making what is not there yet"
+        return
+    theirs = folder if layer == "numba" else folder.parent
+    real = os.stat
+
+    def stranger(path, *rest, **options):
+        found = real(path, *rest, **options)
+        if os.fspath(path) != str(theirs):
+            return found
+        return os.stat_result([*found[:4], os.getuid() + 1, *found[5:]])
+
+    monkeypatch.setattr(os, "stat", stranger)
+    assert not kernel_cache._ours(str(folder))

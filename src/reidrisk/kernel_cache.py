@@ -2,7 +2,8 @@
 
 Numba keeps them beside the source, or in the cache folder of the user. Where neither can be written (a package that
 root installed, run by a service that has no home), it refuses to compile; a folder of our own is the way out. What
-lies there is executed, so a folder that somebody else could have filled is never used.
+lies there is executed, so a folder that somebody else could have filled is never chosen: not by us, and not by numba,
+whose cache folder of the user may lie in the working folder (no home) or where everyone may write (a home of ``/tmp``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 __all__ = ["settle"]
 
 _VARIABLE = "NUMBA_CACHE_DIR"
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def settle() -> None:
@@ -26,7 +28,8 @@ def settle() -> None:
     if not hasattr(os, "getuid"):  # elsewhere temporary folders, like homes, belong to the user anyway
         return
     given = os.environ.get(_VARIABLE)
-    if (given and _usable(given)) or _usable(_of_user()) or all(map(_usable, _beside_source())):
+    of_user = _of_user()
+    if (given and _usable(given)) or (_ours(of_user) and _usable(of_user)) or all(map(_usable, _beside_source())):
         return
     try:
         folder = _temporary()
@@ -39,16 +42,46 @@ def settle() -> None:
 
 def _usable(folder: str) -> bool:
     """Tell whether a folder can be written, or made where it is missing."""
-    there = os.path.abspath(folder)
-    while not os.path.lexists(there):
-        there = os.path.dirname(there)
+    there = _deepest(folder)
     return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)
 
 
+def _ours(folder: str) -> bool:
+    """Tell whether nobody but this user (and root) can put anything into a folder, or another in its place."""
+    if not os.path.isabs(folder):  # without a home '~' stays as it is, and numba looks below the working folder
+        return False
+    user = os.getuid()
+    there = os.path.realpath(_deepest(folder))
+    try:
+        found = os.stat(there)
+        above = [os.stat(part) for part in _above(there)]
+    except OSError:
+        return False
+    if found.st_uid != user or found.st_mode & _OTHERS_WRITE:
+        return False
+    # Who may write a folder may rename what is in it; only the owner may where the sticky bit is set, as in /tmp.
+    return all(
+        part.st_uid in (0, user) and (not part.st_mode & _OTHERS_WRITE or part.st_mode & stat.S_ISVTX) for part in above
+    )
+
+
+def _above(folder: str) -> list[str]:
+    parent = os.path.dirname(folder)
+    return [] if parent == folder else [parent, *_above(parent)]
+
+
+def _deepest(folder: str) -> str:
+    there = os.path.abspath(folder)
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    return there
+
+
 def _of_user() -> str:
+    """Return where numba would keep kernels for this user; like numba, take an empty variable as it stands."""
     if sys.platform == "darwin":
         return os.path.expanduser("~/Library/Caches/numba")
-    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "numba")
+    return os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "numba")
 
 
 def _beside_source() -> list[str]:
