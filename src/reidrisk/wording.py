@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["in_words", "people_in_words", "percent", "range_in_words", "two_digits"]
+__all__ = ["about_in_words", "in_words", "people_in_words", "percent", "range_in_words", "two_digits"]
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
 
@@ -50,7 +50,7 @@ def in_words(rate: float) -> str:
         return "fewer than 1 in 1,000,000,000,000,000"
     if _ALMOST_ALL <= rate < 1.0:
         return "more than 99 in 100"
-    if rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6:
+    if _is_one_in(rate):
         return f"1 in {round(1.0 / rate):,}"
     out_of = _out_of(rate)
     return f"{two_digits(rate * out_of)} in {out_of:,}"
@@ -67,6 +67,18 @@ def people_in_words(rate: float) -> str:
     return f"{in_words(rate)} people" if rate > 0.0 else "nobody"
 
 
+def about_in_words(rate: float) -> str:
+    """Write a measured rate; what is only bounded is not 'about'.
+
+    Examples
+    --------
+    >>> about_in_words(0.031), about_in_words(0.9996)
+    ('about 3.1 in 100', 'more than 99 in 100')
+    """
+    words = in_words(rate)
+    return words if words.startswith(("more than", "fewer than", "none")) else f"about {words}"
+
+
 def range_in_words(rate: float, low: float, high: float) -> str:
     """Write an interval over the denominator of its rate.
 
@@ -74,9 +86,15 @@ def range_in_words(rate: float, low: float, high: float) -> str:
     --------
     >>> range_in_words(0.029, 0.0271, 0.0316)
     '2.7 to 3.2 in 100'
+    >>> range_in_words(1 / 300, 0.000084, 0.0184)         # '1 in 300' has its own
+    '0.025 to 5.5 in 300'
     """
-    out_of = _out_of(rate if rate > 0.0 else high)
+    out_of = round(1.0 / rate) if _is_one_in(rate) else _out_of(rate if rate > 0.0 else high)
     return f"{two_digits(low * out_of)} to {two_digits(high * out_of)} in {out_of:,}"
+
+
+def _is_one_in(rate: float) -> bool:
+    return 1e-15 <= rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6
 
 
 def _out_of(rate: float) -> int:

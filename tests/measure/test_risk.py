@@ -183,3 +183,12 @@ def test_a_difference_names_what_differs():
     assert same == "Hamming links more people in the second measurement than in the first one, beyond chance."
     with pytest.raises(OptionError, match="two different ones"):
         measure.difference(plain, protected, names=("plain", "plain"))
+
+
+def test_almost_everyone_is_not_about_more_than_so_many():
+    tokens = np.arange(400)[:, None]
+    other = tokens.copy()
+    other[0] = 1
+    risk = measure.random_user(attacks.Hamming(), Traces(tokens, n_tokens=400), Traces(other, n_tokens=400))
+    assert risk.rate == pytest.approx(399 / 400)
+    assert "links more than 99 in 100 people correctly" in risk.reading

@@ -20,7 +20,9 @@ _BAYES_TOKENS = 10_000_000_000
 """Pairs of records times epochs that ProfileBayes looks at by default: about half a minute on two cores."""
 
 _BAYES_AT_ONCE = 120_000_000
-"""The same, up to which ProfileBayes runs without being asked for: 3,000 records of 12 epochs, about 3 seconds."""
+"""The same, up to which ProfileBayes runs without being asked for.
+
+For 3,000 records of 12 epochs the whole audit took 5.2 seconds of one core once compiled, 1.4 without ProfileBayes."""
 
 
 def attack_names(spec: AuditSpec, targets: Traces, queries: Traces) -> tuple[AttackName, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from reidrisk.wording import in_words, range_in_words, two_digits
+from reidrisk.wording import about_in_words, in_words, range_in_words, two_digits
 
 __all__ = ["at_most", "estimated", "exactly"]
 
@@ -56,7 +56,7 @@ def estimated(value: float, low: float, high: float, setting: str, baseline: flo
     'The best attacker who saw one site names the right person for about 3 in 100 representations
     (2.7 to 3.4 in 100); blind guessing reaches 1 in 1,000.'
     """
-    rate = f"about {in_words(value)}"
+    rate = about_in_words(value)
     interval = range_in_words(value, low, high)
     return f"The best attacker {who} names {_WHAT[setting].format(rate)} ({interval}); {_guessing(baseline)}."
 

@@ -69,8 +69,9 @@ class EmptyCohort:
         gap = self.everyone_without.gap
         side = "stays within" if gap <= self.t else "exceeds"
         return (
-            f"The {self.everyone_without.n_users:,} users without a cohort to show are at most {100 * gap:.1f} points "
-            f"above the population in any category, which {side} the threshold of {100 * self.t:g} points."
+            f"The {self.everyone_without.n_users:,} users whose cohort is blocked or who have none are at most "
+            f"{100 * gap:.1f} points above the population in any category, which {side} the threshold of "
+            f"{100 * self.t:g} points."
         )
 
 

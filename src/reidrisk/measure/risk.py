@@ -17,7 +17,7 @@ from reidrisk.intervals import mean_interval
 from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Risk
 from reidrisk.streams import fresh_seed, stream
-from reidrisk.wording import in_words, people_in_words, range_in_words
+from reidrisk.wording import about_in_words, in_words, people_in_words, range_in_words
 
 __all__ = ["checked_groups", "chosen_queries", "credits", "curve", "random_user", "risk_of", "summarise"]
 
@@ -288,6 +288,6 @@ def _reading(rate: float, low: float, high: float, baseline: float) -> str:
             f"({range_in_words(rate, low, high)}), guessing links {in_words(baseline)}."
         )
     return (
-        f"An attacker who holds both tables links about {people_in_words(rate)} correctly "
+        f"An attacker who holds both tables links {about_in_words(rate)} people correctly "
         f"({range_in_words(rate, low, high)}); guessing blindly would link {in_words(baseline)}."
     )
