@@ -81,6 +81,86 @@ def test_a_write_protected_file_is_refused_and_other_permissions_stay(tmp_path: 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
+def test_what_only_its_owner_may_read_is_never_readable_by_others(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    before = os.umask(0o022)
+    try:
+        _write(file, "old")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o644, "a new file is as the user wants new files"
+        file.chmod(0o600)
+        with io.write_atomically(file) as temporary:
+            temporary.write_text("new")
+            assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        file.chmod(0o664)
+        _write(file, "newer")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o664
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root may give files away")
+def test_root_leaves_a_file_to_its_owner(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    file.write_text("old")
+    os.chown(file, 1234, 4321)
+    file.chmod(0o640)
+    _write(file, "new")
+    there = file.stat()
+    assert (there.st_uid, there.st_gid, stat.S_IMODE(there.st_mode)) == (1234, 4321, 0o640)
+
+
+@pytest.mark.parametrize(("mode", "left"), [(0o640, 0o600), (0o664, 0o644), (0o646, 0o646), (0o600, 0o600)])
+def test_a_group_that_cannot_be_kept_hands_its_rights_to_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, left: int
+) -> None:
+    file = tmp_path / "x"
+    file.write_text("old")
+    file.chmod(mode)
+    real = Path.stat
+
+    def of_another_group(path: Path, **options: bool) -> os.stat_result:
+        found = real(path, **options)
+        return os.stat_result([*found[:5], found.st_gid + 1, *found[6:]]) if path == file else found
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "stat", of_another_group)
+    monkeypatch.setattr(os, "chown", refuse)
+    _write(file, "new")
+    assert stat.S_IMODE(file.stat().st_mode) == left
+    assert file.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["x" * 251 + ".csv", "ü" * 124 + ".csv.gz", "語" * 85, "." + "y" * 254], ids=range(4))
+def test_a_name_may_be_as_long_as_names_may_be(tmp_path: Path, name: str) -> None:
+    assert len(name.encode()) == 255
+    with io.write_atomically(tmp_path / name) as temporary:
+        assert temporary.name.endswith(name[-9:])
+        temporary.write_text("new")
+    assert [f.name for f in tmp_path.iterdir()] == [name]
+
+
+def test_a_link_that_leads_to_itself_is_refused_and_left(tmp_path: Path) -> None:
+    (tmp_path / "here").symlink_to("there")
+    (tmp_path / "there").symlink_to("here")
+    for name in ("here", "here/x.json"):
+        with pytest.raises(FormatError, match="leads back to itself"):
+            _write(tmp_path / name, "new")
+    assert all(link.is_symlink() for link in tmp_path.iterdir())
+    (tmp_path / "link").symlink_to("new.txt")  # to a file that is not there yet: it is made
+    _write(tmp_path / "link", "new")
+    assert (tmp_path / "new.txt").read_text() == "new"
+
+
+def test_a_second_name_keeps_the_old_content(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("old")
+    os.link(tmp_path / "x", tmp_path / "y")
+    _write(tmp_path / "x", "new")
+    assert (tmp_path / "y").read_text() == "old"
+
+
 def test_a_named_pipe_is_written_into_and_stays_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "p.json"
     os.mkfifo(pipe)

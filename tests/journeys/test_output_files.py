@@ -216,3 +216,12 @@ def test_a_write_protected_file_is_refused_before_the_long_job(reidrisk, pair, t
     assert done.err.count("\n") == 1
     assert "write-protected" in done.err
     assert kept.read_text() == "mine"
+
+
+def test_a_link_that_leads_to_itself_is_refused_before_the_long_job(reidrisk, pair, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    done = reidrisk("audit", *pair, "--result", "loop")
+    assert (done.code, done.out) == (2, "")
+    assert "the link leads back to itself" in done.err
+    assert (tmp_path / "loop").is_symlink()
+    assert reidrisk("audit", "loop", pair[1], "--result", "r.json").code == 2

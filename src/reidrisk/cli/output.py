@@ -56,7 +56,8 @@ def check_writable(*paths: Path | None, inputs: Sequence[Path | None] = ()) -> N
     """
     from reidrisk.io.atomic import is_stream, is_write_protected
 
-    taken = {path.resolve() for path in inputs if path is not None}
+    # Unlike Path.resolve, realpath ends at a link that leads back to itself.
+    taken = {os.path.realpath(path) for path in inputs if path is not None}
     for path in paths:
         if path is None:
             continue
@@ -64,12 +65,15 @@ def check_writable(*paths: Path | None, inputs: Sequence[Path | None] = ()) -> N
             raise OptionError(f"cannot write {path}: it is write-protected; give another name, or permit writing it")
         if is_stream(path):
             continue
-        if path.resolve() in taken:
+        final = os.path.realpath(path)
+        if os.path.islink(final):
+            raise OptionError(f"cannot write {path}: the link leads back to itself; give another name, or remove it")
+        if final in taken:
             raise OptionError(f"cannot write {path}: it is also an input or another output; give it a name of its own")
-        taken.add(path.resolve())
+        taken.add(final)
         if path.is_dir():
             raise OptionError(f"cannot write {path}: it is a folder; give a file name")
-        check_folder(path.resolve().parent)
+        check_folder(Path(final).parent)
 
 
 def check_folder(folder: Path) -> None:

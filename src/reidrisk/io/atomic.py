@@ -16,6 +16,8 @@ from reidrisk.errors import FormatError
 
 __all__ = ["PathLike", "is_stream", "is_write_protected", "write_atomically"]
 
+_ENDING = 40  # characters
+
 PathLike = str | os.PathLike[str]
 """Where a file is: text or anything with a path in it."""
 
@@ -28,18 +30,21 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
     ----------
     path : str or path
         The file to write. Folders that are missing are made. A symbolic link is followed. What is no regular file (a
-        named pipe, ``/dev/stdout``, ``/dev/null``) is never replaced: what was written is passed on into it.
+        named pipe, ``/dev/stdout``, ``/dev/null``) is never replaced: what was written is passed on into it. A file
+        that is replaced keeps its permissions, its owner and its group, as far as this user may set them. It is
+        another file all the same: further names of the old one (hard links) keep the old content.
 
     Yields
     ------
     Path
-        Where to write. It has the same ending as ``path``. If the block raises, it is removed and ``path`` is
-        left as it was.
+        Where to write. The file is there, empty, and has the same ending as ``path``. If the block raises, it is
+        removed and ``path`` is left as it was.
 
     Raises
     ------
     FormatError
-        If ``path`` is a folder or a write-protected file, or cannot be written.
+        If ``path`` is a folder, a write-protected file or a link that leads nowhere but to itself, or cannot be
+        written.
 
     Examples
     --------
@@ -54,6 +59,8 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
     if os.path.isdir(final):
         raise FormatError(f"{path}: cannot write here, it is a folder; name a file in it")
     above = next(folder for folder in final.parents if os.path.lexists(folder))
+    if os.path.islink(final) or os.path.islink(above):  # links were followed already, as far as they go
+        raise FormatError(f"{path}: cannot write here, a link leads back to itself; name another, or remove the link")
     if not os.path.isdir(above):
         raise FormatError(f"{path}: cannot write here, {above} is a file; name a folder")
     if is_write_protected(path):
@@ -92,13 +99,16 @@ def is_write_protected(path: PathLike) -> bool:
 def _moved(final: Path) -> Iterator[Path]:
     """Give a name beside the final one, and move what was written there over it."""
     made = [folder for folder in (final.parent, *final.parent.parents) if not folder.exists()]
-    temporary = final.parent / f".{secrets.token_hex(4)}.{final.name}"
+    # The whole name and more would be too long where the name is as long as names may be; its ending tells the format.
+    temporary = final.parent / f".{secrets.token_hex(4)}.{final.name[-_ENDING:]}"
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
+        # What only its owner may read is never readable under the other name either.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if final.exists() else 0o666))
         yield temporary
         _flush(temporary)
         if final.exists():
-            shutil.copymode(final, temporary)  # what only its owner may read stays so
+            _take_over(final, temporary)
         os.replace(temporary, final)
         made.clear()
     finally:
@@ -134,6 +144,21 @@ def _standard(there: os.stat_result) -> int | None:
             if os.path.samestat(there, os.fstat(number)):
                 return number
     return None
+
+
+def _take_over(old: Path, new: Path) -> None:
+    """Give a new file the owner, group and permissions of the old one, or less where they cannot be kept."""
+    there = old.stat()
+    mode = stat.S_IMODE(there.st_mode) & 0o777
+    if hasattr(os, "chown"):
+        try:
+            os.chown(new, there.st_uid, there.st_gid)
+        except OSError:
+            with suppress(OSError):
+                os.chown(new, -1, there.st_gid)
+        if new.stat().st_gid != there.st_gid:  # another group must not read what only the old one could
+            mode &= 0o707 | (mode & 0o007) << 3
+    new.chmod(mode)
 
 
 def _flush(file: Path) -> None:
