@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["about_in_words", "in_words", "people_in_words", "percent", "range_in_words", "two_digits"]
+__all__ = ["about_in_words", "counted", "in_words", "people_in_words", "percent", "range_in_words", "two_digits"]
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
 
@@ -54,6 +54,17 @@ def in_words(rate: float) -> str:
         return f"1 in {round(1.0 / rate):,}"
     out_of = _out_of(rate)
     return f"{two_digits(rate * out_of)} in {out_of:,}"
+
+
+def counted(number: int, least: int = 1) -> str:
+    """Write a number of people, or that there are fewer than may be told.
+
+    Examples
+    --------
+    >>> counted(1234), counted(7, least=20), counted(0, least=20)
+    ('1,234', 'fewer than 20', '0')
+    """
+    return f"fewer than {least:,}" if 0 < number < least else f"{number:,}"
 
 
 def people_in_words(rate: float) -> str:

@@ -120,7 +120,10 @@ def test_users_in_one_table_only(write) -> None:
     assert f"2 users of {a} are not in {b} and 1 of {b} not in {a}; --allow-unmatched keeps them" in text
     pair = io.read_pair(a, b, allow_unmatched=True)
     assert (pair.unmatched_targets, pair.unmatched_queries) == (2, 1)
-    assert "2 targets have no query and are distractors; 1 queries are not among the targets" in pair.notes[-1]
+    assert "Targets without a query, which are distractors: 2. Queries that are not among the targets" in pair.notes[-1]
+    told = io.read_pair(a, b, allow_unmatched=True, min_group=20).notes[-1]
+    assert told.count("fewer than 20") == 2
+    assert "2" not in told.replace("fewer than 20", "")
 
 
 def test_no_shared_ids(write) -> None:
@@ -137,7 +140,7 @@ def test_no_shared_ids(write) -> None:
     assert pair.truth.tolist() == [-1, 0]
     assert pair.truth.dtype == np.int64
     assert (pair.unmatched_targets, pair.unmatched_queries) == (1, 1)
-    assert "1 of 2 queries have no true pair" in pair.notes[-1]
+    assert "Of 2 queries, 1 have no true pair" in pair.notes[-1]
 
 
 def test_users_without_names(write) -> None:

@@ -128,3 +128,82 @@ def test_every_share_of_the_curve_has_its_interval():
     assert (right.incorrect, right.incorrect_low) == (0.0, 0.0)
     assert 0.0 < right.incorrect_high < 0.1
     assert 0.9 < right.precision_low < right.precision_high == 1.0
+
+
+def parts_of_few(shown, whole, min_group):
+    """Return the circles smaller than ``min_group`` that follow from those shown; the whole is known in any case."""
+    known = {frozenset(whole), *shown}
+    while True:
+        more = {a - b for a, b in itertools.permutations(known, 2) if b < a}
+        more |= {a | b for a, b in itertools.combinations(known, 2) if not a & b}
+        if more <= known:
+            return [found for found in known if 0 < len(found) < min_group and found != frozenset(whole)]
+        known |= more
+
+
+@given(st.integers(0, 2**20), st.integers(8, 120), st.floats(0.0, 1.0))
+@settings(deadline=None, max_examples=150)
+def test_right_and_wrong_answers_of_a_few_are_not_told_apart(seed, n, skill):
+    rng = np.random.default_rng(seed)
+    sure = rng.choice([0.0, 0.02, 0.15, 0.5, 0.92, 0.99], n, p=rng.dirichlet(np.full(6, 0.5)))
+    right = rng.random(n) < rng.choice([skill, sure.mean(), 0.99])
+    curve = measure.choosiness(sure, right.astype(float), min_group=8)
+    assert curve[0].correct == pytest.approx(right.mean())
+    for point in curve:
+        answers = sure >= point.threshold
+        assert point.low - 1e-12 <= (answers & right).mean() <= point.high + 1e-12
+        assert point.incorrect_low - 1e-12 <= (answers & ~right).mean() <= point.incorrect_high + 1e-12
+    told = [point.threshold for point in curve if point.correct is not None]
+    for part in (right, ~right):
+        assert not parts_of_few({circle((sure >= t) & part) for t in told}, np.flatnonzero(part).tolist(), 8)
+
+
+@given(st.integers(0, 2**20), st.integers(8, 120), st.floats(0.0, 1.0))
+@settings(deadline=None, max_examples=150)
+def test_a_few_who_were_found_or_were_not_do_not_follow_from_the_rates_of_groups(seed, n, rate):
+    rng = np.random.default_rng(seed)
+    found = rng.random(n) < rate
+    _, traces = people(seed, n, 0.5)
+    groups = measure.exposure(found.astype(float), traces, min_group=8).groups
+    seen = (traces.tokens >= 0).sum(axis=1)
+    for group in groups:
+        if group.trait == "epochs observed":
+            members = seen == int(group.level.split()[2])
+            assert members.sum() == group.n
+            assert group.low - 1e-12 <= found[members].mean() <= group.high + 1e-12
+    told = [seen == int(g.level.split()[2]) for g in groups if g.trait == "epochs observed" and g.rate is not None]
+    for part in (found, ~found):
+        assert not parts_of_few({circle(members & part) for members in told}, np.flatnonzero(part).tolist(), 8)
+    for trait in {group.trait for group in groups}:
+        rates = [group for group in groups if group.trait == trait and group.rate is not None]
+        for total, each in (
+            (found.sum(), [g.rate * g.n for g in rates]),
+            (n - found.sum(), [(1 - g.rate) * g.n for g in rates]),
+        ):
+            for left in (*each, total - sum(each)):
+                assert round(left) == 0 or round(left) >= 8 or round(left) == total
+
+
+def test_one_wrong_answer_among_300_people_is_not_told():
+    sure = np.r_[np.full(28, 0.95), np.full(272, 0.3)]
+    right = np.r_[np.ones(27), 0.0, np.ones(100), np.zeros(172)]
+    point = next(point for point in measure.choosiness(sure, right, min_group=20) if point.threshold == 0.9)
+    assert point.answered == pytest.approx(28 / 300)
+    assert (point.correct, point.incorrect, point.precision) == (None, None, None)
+    assert (point.low, point.high) == pytest.approx((8 / 300, 28 / 300))
+    assert (point.incorrect_low, point.incorrect_high) == pytest.approx((0.0, 20 / 300))
+    assert (point.precision_low, point.precision_high) == pytest.approx((8 / 28, 1.0))
+    assert measure.Choosiness.from_json(point.to_json()) == point
+
+
+def test_seven_of_a_group_who_were_not_found_are_not_told():
+    tokens = np.zeros((153, 2), dtype=np.int64)
+    tokens[:53, 1] = -1
+    found = np.r_[np.ones(46), np.zeros(7), np.ones(60), np.zeros(40)]
+    few, many = measure.exposure(found, Traces(tokens, n_tokens=2), min_group=20).groups
+    assert (few.n, few.rate, few.low, few.high) == (53, None, 33 / 53, 1.0)
+    assert (many.n, many.rate, many.low, many.high) == (100, None, 0.0, 1.0)  # what is left would tell
+    found[40:46] = found[100:107] = 0.0
+    found[20:40] = 0.0
+    few, many = measure.exposure(found, Traces(tokens, n_tokens=2), min_group=20).groups
+    assert (few.rate, many.rate) == (20 / 53, 0.53)

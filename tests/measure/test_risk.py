@@ -33,7 +33,7 @@ def test_four_users_by_hand():
     assert risk.abstained == 0.0
     assert risk.baseline == pytest.approx(0.75 / 4)
     assert risk.everyone
-    assert any("1 of the scored queries belong to nobody" in note for note in risk.assumptions)
+    assert any("Of the scored queries, 1 belong to nobody" in note for note in risk.assumptions)
 
 
 def test_the_tie_aware_rate_is_the_mean_over_random_tie_breaks():

@@ -112,7 +112,9 @@ def audit_traces(
                 steps.start(f"{attack.name}, {r} epochs", r)
                 asked = scored.epochs(r)
                 links = attack.fit(targets.epochs(r)).look_around(queries.epochs(r)).link(asked)
-                risks.append(summarise(attack, targets, asked, links, known, rows is None, seed, spec.level))
+                risks.append(
+                    summarise(attack, targets, asked, links, known, rows is None, seed, spec.level, spec.min_group)
+                )
             here = risks[-len(chosen) :]
             differences += [measure.difference(other, here[0]) for other in here[1:]]
     found = _bounds(spec, targets, queries, top_sets, counts, seed, steps)
@@ -185,6 +187,7 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
         vocabulary=vocabulary,
         allow_unmatched=inputs.allow_unmatched,
         truth=inputs.truth,
+        min_group=spec.min_group,
     )
     notes: tuple[str | Assumption, ...] = pair.notes
     if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():

@@ -19,6 +19,7 @@ from reidrisk.io.truth import read_truth
 from reidrisk.traces import Bags, Traces
 from reidrisk.users import find_users, is_text
 from reidrisk.vocabulary import Vocabulary
+from reidrisk.wording import counted
 
 __all__ = ["Pair", "read_bags_pair", "read_pair"]
 
@@ -65,6 +66,7 @@ def read_pair(
     vocabulary: Declared | None = None,
     allow_unmatched: bool = False,
     truth: PathLike | None = None,
+    min_group: int = 1,
 ) -> Pair[Traces]:
     r"""Read two tables of traces over one vocabulary and check that they can be compared.
 
@@ -80,6 +82,8 @@ def read_pair(
     truth : str or path, optional
         A file of true pairs (see :func:`read_truth`) for tables whose ids differ. The check of common users is then
         left out.
+    min_group : int
+        The notes count users that are in one table only where there are at least so many of them.
 
     Raises
     ------
@@ -105,7 +109,7 @@ def read_pair(
     _check_epochs(a, b)
     encoding = settle([a, b], n_tokens, vocabulary)
     targets, queries = build_traces(a, encoding), build_traces(b, encoding)
-    return _paired(targets, queries, encoding, (a.name, b.name), allow_unmatched, truth)
+    return _paired(targets, queries, encoding, (a.name, b.name), allow_unmatched, truth, min_group)
 
 
 def read_bags_pair(
@@ -152,6 +156,7 @@ def _paired(
     names: tuple[str, str],
     allow_unmatched: bool,
     truth: PathLike | None,
+    min_group: int = 1,
 ) -> Pair[Records]:
     """Find who is in both tables, by their ids or by the true pairs, and say what had to be assumed."""
     if truth is not None:
@@ -160,15 +165,14 @@ def _paired(
         lone_queries = int((rows < 0).sum())
         stated = list(encoding.notes)
         if lone_queries:
-            stated.append(
-                f"{lone_queries:,} of {len(rows):,} queries have no true pair and are taken to be no targets."
-            )
+            without = counted(lone_queries, min_group)
+            stated.append(f"Of {len(rows):,} queries, {without} have no true pair and are taken to be no targets.")
         lone_targets = len(targets) - len(np.unique(rows[rows >= 0]))
         return replace(
             pair, unmatched_targets=lone_targets, unmatched_queries=lone_queries, notes=tuple(stated), truth=rows
         )
     known, asked = _ids_of_one_kind(targets, queries)
-    alone: tuple[int, int, list[str]] = _unmatched(known, asked, names, allow_unmatched)
+    alone: tuple[int, int, list[str]] = _unmatched(known, asked, names, allow_unmatched, min_group)
     return Pair(known, asked, encoding.vocabulary, alone[0], alone[1], (*encoding.notes, *alone[2]))
 
 
@@ -208,7 +212,7 @@ def _check_epochs(a: RawTokens, b: RawTokens) -> None:
 
 
 def _unmatched(
-    targets: Traces | Bags, queries: Traces | Bags, names: tuple[str, str], allow_unmatched: bool
+    targets: Traces | Bags, queries: Traces | Bags, names: tuple[str, str], allow_unmatched: bool, min_group: int
 ) -> tuple[int, int, list[str]]:
     a, b = names
     if (targets.users is None) != (queries.users is None):
@@ -240,8 +244,8 @@ def _unmatched(
         lone_targets,
         lone_queries,
         [
-            f"{lone_targets:,} targets have no query and are distractors; {lone_queries:,} queries are not among the "
-            "targets, so any link of them is incorrect."
+            f"Targets without a query, which are distractors: {counted(lone_targets, min_group)}. Queries that are not "
+            f"among the targets, so that any link of them is incorrect: {counted(lone_queries, min_group)}."
         ],
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.intervals import mean_interval
-from reidrisk.measure.disclosure import cuts_to_show, groups_to_show
+from reidrisk.measure.disclosure import cuts_to_show, groups_to_show, limits, splits_to_show
 from reidrisk.results import Result
 from reidrisk.traces import Traces
 
@@ -19,15 +19,22 @@ THRESHOLDS = (0.01, 0.1, 0.5, 0.9)
 _CUTS = (0.9, 0.5, 0.1, 0.01, 0.2, 0.001)
 """Where the bins of risk end, the most wanted first; the thresholds are among them, so that shares are sums of bins."""
 
+_RARITY = "how common the rarest token is"
+
 
 @dataclass(frozen=True, eq=False)
 class Group(Result):
-    """People who share a trait: ``n`` of them, with a mean risk of ``rate`` and its interval."""
+    """People who share a trait: ``n`` of them, with a mean risk of ``rate`` and its interval.
+
+    ``rate`` is None where it would tell of fewer than ``min_group`` people who were found, or who were not, in the
+    group or in what is left of everybody without it. Then ``low`` and ``high`` are the limits that hold for it in
+    any case.
+    """
 
     trait: str
     level: str
     n: int
-    rate: float
+    rate: float | None
     low: float
     high: float
 
@@ -46,7 +53,8 @@ class Exposure(Result):
         joined until none of them holds only a few people. Each share above a threshold is a sum of bins.
     groups : tuple of Group
         Mean risk by trait; groups of fewer than ``min_group`` people are left out, and of the others so many that
-        nobody can subtract those shown from everybody and be left with a few.
+        nobody can subtract those shown from everybody and be left with a few. The same goes for those who were found,
+        and for those who were not: where they are few, the group has limits instead of a rate.
     """
 
     n: int
@@ -94,14 +102,25 @@ def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int 
     groups: list[Group] = []
     hidden = 0
     # Who was never seen is in no group of rarity; how many were seen at all follows from the other trait.
-    totals = [len(per_user), int(queries.observed.any(axis=1).sum())]
+    seen = queries.observed.any(axis=1)
+    totals = [len(per_user), int(seen.sum())]
+    circles = [_split(per_user), _split(per_user[seen])]
     for trait, found in _traits(queries).items():
         kept = groups_to_show({name: len(members) for name, members in found}, totals, min_group)
         hidden += len(found) - len(kept)
+        split = {name: _split(per_user[members]) for name, members in found if name in kept}
+        told = splits_to_show(
+            {name: right for name, (right, _) in split.items()},
+            {name: wrong for name, (_, wrong) in split.items()},
+            circles if trait == _RARITY else circles[:1],
+            min_group,
+        )
         for name, members in found:
-            if name in kept:
+            if name in told:
                 low, high = mean_interval(per_user[members], level)
                 groups.append(Group(trait, name, len(members), float(per_user[members].mean()), low, high))
+            elif name in kept:
+                groups.append(Group(trait, name, len(members), None, *limits(*split[name], min_group)))
     counts = {cut: int(np.sum(per_user > cut)) for cut in _CUTS}
     cuts = cuts_to_show(counts, len(per_user), min_group, _CUTS)
     edges = [0.0, *cuts, 1.0]
@@ -116,6 +135,11 @@ def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int 
         min_group=min_group,
         hidden_groups=hidden,
     )
+
+
+def _split(risk: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return how many people were found and how many not, ties counted by their share."""
+    return float(risk.sum()), float((1.0 - risk).sum())
 
 
 def _traits(queries: Traces) -> dict[str, list[tuple[str, npt.NDArray[np.int64]]]]:
@@ -135,7 +159,7 @@ def _traits(queries: Traces) -> dict[str, list[tuple[str, npt.NDArray[np.int64]]
     observed = seen.sum(axis=1)
     times = [(f"seen in {r} of {queries.n_epochs} epochs", np.flatnonzero(observed == r)) for r in np.unique(observed)]
     found = {
-        "how common the rarest token is": [group for group in rarity if len(group[1])],
+        _RARITY: [group for group in rarity if len(group[1])],
         "epochs observed": times,
     }
     return {trait: groups for trait, groups in found.items() if len(groups) > 1}

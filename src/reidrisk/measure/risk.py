@@ -17,7 +17,7 @@ from reidrisk.intervals import mean_interval
 from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Risk
 from reidrisk.streams import fresh_seed, stream
-from reidrisk.wording import about_in_words, in_words, people_in_words, range_in_words
+from reidrisk.wording import about_in_words, counted, in_words, people_in_words, range_in_words
 
 __all__ = ["checked_groups", "chosen_queries", "credits", "curve", "random_user", "risk_of", "summarise"]
 
@@ -214,8 +214,9 @@ def summarise(
     everyone: bool,
     seed: int | None,
     level: float,
+    min_group: int = 1,
 ) -> Risk:
-    """Turn the links of the scored queries into a :class:`Risk`."""
+    """Turn the links of the scored queries into a :class:`Risk`; it counts no fewer strangers than ``min_group``."""
     risk = risk_of(
         credits(attack, queries, links, truth.target),
         float(np.mean(links.target < 0)),
@@ -230,7 +231,7 @@ def summarise(
         mean_ties=float(links.n_ties.mean()),
         everyone=everyone,
         seed=seed,
-        assumptions=_assumptions(truth, len(queries), everyone, level),
+        assumptions=_assumptions(truth, len(queries), everyone, level, min_group),
         reading=_reading(risk.rate, risk.low, risk.high, risk.baseline),
     )
 
@@ -264,7 +265,7 @@ def risk_of(
     )
 
 
-def _assumptions(truth: Truth, n_queries: int, everyone: bool, level: float) -> tuple[str, ...]:
+def _assumptions(truth: Truth, n_queries: int, everyone: bool, level: float, min_group: int = 1) -> tuple[str, ...]:
     notes = [truth.origin]
     if everyone:
         notes.append(
@@ -275,7 +276,8 @@ def _assumptions(truth: Truth, n_queries: int, everyone: bool, level: float) -> 
     strangers = int(np.sum(truth.target < 0))
     if strangers:
         notes.append(
-            f"{strangers:,} of the scored queries belong to nobody among the targets; any link of them is wrong."
+            f"Of the scored queries, {counted(strangers, min_group)} belong to nobody among the targets; any link of "
+            "them is wrong."
         )
     notes.append(f"The interval holds the rate in {100 * level:g} of 100 such measurements, if users are independent.")
     return tuple(notes)

@@ -112,11 +112,14 @@ def choosiness(result: AuditResult, narrow: bool = False) -> Chart:
     alt = drawing.altair()
     curve = result.choosiness
     kinds = [("correct", "Right links"), ("incorrect", "Wrong links")]
-    if curve[0].correct is None:
-        kinds = [("answered", "Answers")]
+    told = [point for point in curve if point.correct is not None]
+    # Where right and wrong answers are not told apart at some points, the answers are known at all of them.
+    if len(told) < len(curve):
+        between = any(0.0 < point.answered < 1.0 for point in told)
+        kinds = [*(kinds if between else []), ("answered", "Answers")]
     drawn = []
     for style, (field, name) in zip(drawing.ATTACKS, kinds, strict=False):
-        points = tuple(_choosy_point(point, field) for point in curve)
+        points = tuple(_choosy_point(point, field) for point in (curve if field == "answered" else told))
         drawn.append(Line(name, name, frequency(points[-1].rate), style, points))
     x = alt.X(
         "x:Q",

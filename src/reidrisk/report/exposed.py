@@ -7,7 +7,7 @@ import numpy as np
 from reidrisk.intervals import mean_interval
 from reidrisk.measure import Exposure
 from reidrisk.report.charts import risk_bins
-from reidrisk.report.phrases import attack_label, frequency, interval, share, span
+from reidrisk.report.phrases import attack_label, frequency, interval, limits, share, span
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 
@@ -75,26 +75,31 @@ def spread_left_out(found: Exposure) -> str:
 def groups_left_out(found: Exposure) -> str:
     """Say which groups are not shown and why."""
     hidden, few = found.hidden_groups, f"fewer than {found.min_group} people"
+    blurred = (
+        f" Where {few} in a group were linked correctly, or were not, or would be left, limits stand for the rate."
+        if any(group.rate is None for group in found.groups)
+        else ""
+    )
     if not hidden and not found.groups:
         return "There are no groups to compare: people were seen equally often and hold tokens that are equally rare."
     if not hidden:
-        return f"Groups of {few} would not be shown; there are none."
+        return f"Groups of {few} would not be shown; there are none.{blurred}"
     if hidden == 1:
-        return f"1 group is not shown: {few} are in it, or would be left by it."
+        return f"1 group is not shown: {few} are in it, or would be left by it.{blurred}"
     which = f"{hidden} groups are not shown: they" if found.groups else f"No group is shown: the {hidden} there are"
-    return f"{which} have, or would leave, {few}."
+    return f"{which} have, or would leave, {few}.{blurred}"
 
 
 def groups_summary(found: Exposure) -> list[str]:
     """Say, for each trait that tells people apart, who is linked least and most."""
     said = []
     for trait in dict.fromkeys(group.trait for group in found.groups):
-        groups = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
-        least, most = groups[0], groups[-1]
-        if most.rate > least.rate:
+        rates = [(group.rate, group.level) for group in found.groups if group.trait == trait and group.rate is not None]
+        if rates and max(rates)[0] > min(rates)[0]:
+            (low, least), (high, most) = min(rates), max(rates)
             said.append(
-                f"By {trait}, the share linked correctly goes from {frequency(least.rate)} ({least.level}) "
-                f"to {frequency(most.rate)} ({most.level})."
+                f"By {trait}, the share linked correctly goes from {frequency(low)} ({least}) "
+                f"to {frequency(high)} ({most})."
             )
     return said
 
@@ -132,8 +137,8 @@ def group_table(found: Exposure) -> Table:
         (
             group.level[:1].upper() + group.level[1:],
             f"{group.n:,}",
-            frequency(group.rate),
-            interval(group.rate, group.low, group.high),
+            limits(group.low, group.high) if group.rate is None else frequency(group.rate),
+            "" if group.rate is None else interval(group.rate, group.low, group.high),
         )
         for group in found.groups
     ]

@@ -13,6 +13,7 @@ __all__ = [
     "frequency",
     "interval",
     "joined",
+    "limits",
     "people",
     "rate_of_records",
     "share",
@@ -63,6 +64,20 @@ def interval(rate: float, low: float, high: float) -> str:
     ('2.7 to 3.2 in 100', '0 to 1.8 in 10,000', '')
     """
     return "" if low >= high else range_in_words(rate, low, high)
+
+
+def limits(low: float | None, high: float | None) -> str:
+    """Write between which limits a rate lies that is not shown because it is about a few people.
+
+    Examples
+    --------
+    >>> limits(0.867, 1.0), limits(0.0, 0.067), limits(0.027, 0.093), limits(0.0, 1.0)
+    ('more than 87 in 100', 'fewer than 6.7 in 100', '2.7 to 9.3 in 100', 'not shown')
+    """
+    low, high = low or 0.0, 1.0 if high is None else high
+    if low <= 0.0:
+        return "not shown" if high >= 1.0 else f"fewer than {frequency(high)}"
+    return f"more than {frequency(low)}" if high >= 1.0 else range_in_words(high, low, high)
 
 
 def share(rate: float) -> str:

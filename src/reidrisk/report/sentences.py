@@ -5,8 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reidrisk.audit import AuditResult, exceeds
+from reidrisk.measure import Choosiness
 from reidrisk.report.findings import lines, mood, tightest
-from reidrisk.report.phrases import among, attack_label, epochs, frequency, interval, joined, people, rate_of_records
+from reidrisk.report.phrases import (
+    among,
+    attack_label,
+    epochs,
+    frequency,
+    interval,
+    joined,
+    limits,
+    people,
+    rate_of_records,
+)
 from reidrisk.report.scales import RateScale
 from reidrisk.results import Bound
 
@@ -166,7 +177,7 @@ def around_choosiness(result: AuditResult) -> Around:
     attack = attack_label(result.choosy_attack or "the attack")
     strict = next((point for point in curve if point.threshold >= 0.9), curve[-1])
     sure = f"{100 * strict.threshold:g} in 100"
-    if strict.correct is None or strict.incorrect is None:
+    if curve[0].correct is None:
         before = (
             f"See how often {attack} claims to be sure: it gives {rate_of_records(strict.answered)} a chance of {sure} "
             "or more."
@@ -176,12 +187,15 @@ def around_choosiness(result: AuditResult) -> Around:
             "nobody can tell."
         )
         return Around(before, after, f"Share of records answered by {attack} against how sure it wants to be. {before}")
-    right = rate_of_records(strict.correct, strict.low, strict.high)
-    wrong = rate_of_records(strict.incorrect, strict.incorrect_low, strict.incorrect_high)
-    got = f"it is right for {right} and wrong for {wrong}"
     if not strict.answered:
         got = "it never answers"
-    elif strict.precision is not None:
+    elif strict.correct is None or strict.incorrect is None:
+        got = f"it answers for {rate_of_records(strict.answered)}, {_blurred(strict, result)}"
+    else:
+        right = rate_of_records(strict.correct, strict.low, strict.high)
+        wrong = rate_of_records(strict.incorrect, strict.incorrect_low, strict.incorrect_high)
+        got = f"it is right for {right} and wrong for {wrong}"
+    if strict.precision is not None:
         about = interval(strict.precision, strict.precision_low or 0.0, strict.precision_high or 0.0)
         got += f": {frequency(strict.precision)} of its answers are right" + (f" ({about})" if about else "")
     before = (
@@ -201,6 +215,15 @@ def around_choosiness(result: AuditResult) -> Around:
     start = curve[0]
     alt += f"right {frequency(start.correct or 0.0)}, wrong {frequency(max(0.0, start.incorrect or 0.0))}. {before}"
     return Around(before, after, alt)
+
+
+def _blurred(point: Choosiness, result: AuditResult) -> str:
+    """Say what can be said of right and wrong answers where few people are among one of them."""
+    about = limits(point.precision_low, point.precision_high)
+    why = f"that would be about fewer than {result.spec.get('min_group', 20)} people"
+    if about == "not shown":
+        return f"and how many of these answers are right is not shown: {why}"
+    return f"and {about} of these answers are right; the share itself is not shown, because {why}"
 
 
 def around_perspective(result: AuditResult) -> Around:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reidrisk.audit import AuditResult, exceeds
 from reidrisk.report.findings import compared, lines, tightest
-from reidrisk.report.phrases import attack_label, epochs, frequency, interval
+from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits
 from reidrisk.results import Bound, Risk
 from reidrisk.wording import two_digits
 
@@ -134,15 +134,25 @@ def choosiness_table(result: AuditResult) -> Table:
         return Table((first, answered), tuple(rows), (0, 1))
     full = []
     for point in result.choosiness:
-        correct, wrong = point.correct or 0.0, max(0.0, point.incorrect or 0.0)
+        first_two = f"{100 * point.threshold:g}", frequency(point.answered)
+        if point.correct is None or point.incorrect is None:
+            ends = (
+                (point.low, point.high),
+                (point.incorrect_low, point.incorrect_high),
+                (point.precision_low, point.precision_high),
+            )
+            among = limits(*ends[-1])
+            told = [limits(low, high) for low, high in ends] if among != "not shown" else [among] * 3
+            full.append((*first_two, *told))
+            continue
+        correct, wrong = point.correct, max(0.0, point.incorrect)
         right = "no answers"
         if point.answered > 0.0:
             share = min(1.0, correct / point.answered)
             right = _with_interval(share, point.precision_low, point.precision_high)
         full.append(
             (
-                f"{100 * point.threshold:g}",
-                frequency(point.answered),
+                *first_two,
                 _with_interval(correct, point.low, point.high),
                 _with_interval(wrong, point.incorrect_low, point.incorrect_high),
                 right,
