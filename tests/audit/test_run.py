@@ -314,3 +314,18 @@ def test_a_large_vocabulary_leaves_the_model_out():
     result = audit_traces(a, a, AuditSpec(seed=1, system="topics"))
     assert not any(bound.within_model for bound in result.bounds)
     assert result.bounds
+
+
+def test_few_people_in_one_table_only_are_not_counted(tmp_path):
+    rng = np.random.default_rng(0)
+    tokens = rng.integers(0, 50, (60, 3))
+    io.write_traces(Traces(tokens[:50], n_tokens=50, users=np.arange(50)), tmp_path / "a.parquet")
+    io.write_traces(Traces(tokens[7:60], n_tokens=50, users=np.arange(7, 60)), tmp_path / "b.parquet")
+    inputs = Tables(targets=str(tmp_path / "a.parquet"), queries=str(tmp_path / "b.parquet"), allow_unmatched=True)
+    for least, told in ((20, "fewer than 20"), (1, "7")):
+        found = run(AuditSpec(inputs=inputs, seed=1, min_group=least))
+        notes = [assumption.holds for assumption in found.assumptions]
+        assert any(note.startswith(f"Targets without a query, which are distractors: {told}.") for note in notes)
+        strangers = "fewer than 20" if least > 1 else "10"
+        for risk in found.risks:
+            assert any(f"Of the scored queries, {strangers} belong to nobody" in note for note in risk.assumptions)

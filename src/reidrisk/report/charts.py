@@ -123,7 +123,7 @@ def choosiness(result: AuditResult, narrow: bool = False) -> Chart:
         drawn.append(Line(name, name, frequency(points[-1].rate), style, points))
     x = alt.X(
         "x:Q",
-        title="how sure the attacker wants to be (chances in 100)",
+        title=f"how sure{'' if narrow else ' the attacker wants to be'} (chances in 100)",
         scale=alt.Scale(domain=[0, 100], nice=False),
         axis=alt.Axis(values=[0, 20, 40, 60, 80, 99], grid=False, labelFlush=False),
     )
