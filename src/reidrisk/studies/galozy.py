@@ -128,11 +128,11 @@ _KINDS: tuple[tuple[str, str, Callable[..., StudyResult], int, str, float, float
         SPORTSPEOPLE,
         f"Endomondo stand-in: {_TRADEOFF}",
         80.0,
-        3600.0,
+        1100.0,
     ),
     ("fig10", "Figure 10", partial(tradeoffs, 10, _fitbit), WEARERS, f"Fitbit: {_TRADEOFF}", 25.0, 180.0),
-    ("fig11", "Figure 11", figure_11, SPORTSPEOPLE, "ADS and de-anonymisation against noise", 20.0, 300.0),
-    ("weights", "Section 6.2", weights_compared, SPORTSPEOPLE, "Weights of the noise", 45.0, 900.0),
+    ("fig11", "Figure 11", figure_11, SPORTSPEOPLE, "ADS and de-anonymisation against noise", 10.0, 100.0),
+    ("weights", "Section 6.2", weights_compared, SPORTSPEOPLE, "Weights of the noise", 45.0, 400.0),
 )
 """Name, place in the paper, function, users, title, and seconds on two cores: small, and at the published size."""
 
