@@ -24,13 +24,19 @@ def at_most(
     >>> at_most(0.02, "random user", 0.001, "the channel is 50-anonymous")
     'Because the channel is 50-anonymous, no attacker names the right person for more than 2 in 100
     representations; blind guessing reaches 1 in 1,000.'
+    >>> at_most(0.9975, "random user", 0.5, "two people are alike")
+    'Because two people are alike, no attacker names the right person for more than 99.75 in 100
+    representations; blind guessing reaches 50 in 100.'
     >>> at_most(1.0, "random user", 0.001, "")
     'This says nothing here: it excludes no rate of success.'
     """
     if not value < 1.0:
         much = "" if value == 1.0 else f" (the formula gives {_number(value)}, and no rate exceeds 1)"
         return f"This says nothing here: it excludes no rate of success{much}."
-    rate = in_words(value) if interval is None else f"about {in_words(value)} ({range_in_words(value, *interval)})"
+    words = in_words(value)
+    if words.startswith("more than"):  # so near to everyone that more digits are needed
+        words = f"{100 * value:.6g} in 100"
+    rate = words if interval is None else f"about {words} ({range_in_words(value, *interval)})"
     most = _WHAT[setting].format(f"more than {rate}")
     return f"Because {because}, no attacker names {most}; {_guessing(baseline)}."
 
