@@ -29,7 +29,7 @@ docs: $(VENV)/.developer ## Build the documentation into site/
 bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against what a user would use instead
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 20 minutes)
+studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 15 minutes)
 	$(BIN)/reidrisk study run carey-fig2 --users 500000 --out studies-out
 	$(BIN)/reidrisk study run carey-fig4 carey-information --users 300000 --out studies-out
 	$(BIN)/reidrisk study run jha-fig2 jha-fig3 jha-fig4 jha-fig5 jha-fig6 jha-fig7 jha-fig8 jha-fig9 jha-fig10 jha-fig11 jha-fig12 \
