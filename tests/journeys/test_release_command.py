@@ -10,6 +10,7 @@ import pytest
 
 from reidrisk import TopSets, Vocabulary, io, release
 from reidrisk.cli import main
+from reidrisk.release.statistics import from_counts
 
 torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 N_USERS = 6_173
@@ -73,10 +74,17 @@ def test_three_commands_and_every_output_says_what_protects_the_people(published
         assert len(stated["post_processing"]) == 2 + number
     sets, _ = release.read_users(tmp_path / "users")
     assert sets.vocabulary.labels[0] == "topic 0"
-    for file in tmp_path.glob("stats/*.json"):
-        # As a number of its own: the digits may turn up by chance within the decimals of a share, or before
-        # those of the estimate from noisy counts.
-        assert not re.search(rf"(?<![\d.]){N_USERS}(?!\d|\.\d*[1-9])", file.read_text())
+    # The estimate from noisy counts may come near the number of users; it follows from what is released, no more.
+    statement = json.loads((tmp_path / "stats" / "statement.json").read_text())
+    statistics = release.read_statistics(tmp_path / "stats")
+    again = from_counts(statistics.counts, statistics.statement)
+    assert statement.pop("estimated_users") == pytest.approx(again.n_users, rel=1e-6)
+    texts = [json.dumps(statement)]
+    texts += [file.read_text() for file in tmp_path.glob("stats/*.json") if file.name != "statement.json"]
+    assert len(texts) > 1
+    for text in texts:
+        # As a number of its own: the digits may turn up by chance within the decimals of a share.
+        assert not re.search(rf"(?<![\d.]){N_USERS}(?!\d)", text)
 
 
 def test_two_reports_kept_apart(reidrisk, sets, tmp_path):
