@@ -10,7 +10,6 @@ import pytest
 from reidrisk import bandits, studies
 from reidrisk.errors import OptionError
 from reidrisk.studies import galozy, galozy_figures, galozy_people
-from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.studies.galozy_choices import cheapest, mixture, price
 from reidrisk.studies.galozy_claims import noise_range
 from reidrisk.studies.galozy_figures import figure_1, figure_6, figure_7
@@ -194,13 +193,13 @@ def test_a_claim_that_fails_is_said_to_fail(found):
 
     assert "its opposite at none" in _verdict([("a", 0.1, 1), ("b", 0.2, 0)])
     assert "its opposite at 1 (b at 20 %)" in _verdict([("a", 0.1, 1), ("b", 0.2, -1)])
+    alone = _verdict([("a", 0.1, 2), ("b", 0.2, 1)])
+    assert "beyond the interval at 1 of 2 places, at 1 more only this kind is ever that safe" in alone
+    assert "elsewhere" not in alone
 
 
-def test_the_real_fitbit_data_is_used_where_it_is():
-    try:
-        data_file("fitbit2016/minuteIntensitiesWide_merged.csv.gz")
-    except MissingDataError as error:
-        pytest.skip(str(error))
+def test_the_real_fitbit_data_is_used_where_it_is(study_file):
+    study_file("fitbit2016/minuteIntensitiesWide_merged.csv.gz")
     real = galozy_people.fitbit(33, 0)
     assert (real.real, len(real.behaviour.users), len(real.behaviour.states)) == (True, 33, 4)
     assert real.why("Agrees.") == "Agrees."
