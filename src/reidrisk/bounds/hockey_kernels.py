@@ -48,19 +48,20 @@ def distinct_rows(indptr: Any, indices: Any, bits: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def worst_pair(indptr: Any, indices: Any, data: Any, m: int, candidates: Any, x: float) -> Any:
-    """Return the largest ``sum_o (P[i, o] - x P[j, o])_+`` over i in ``candidates`` and all j, with i and j."""
+def worst_pair(indptr: Any, indices: Any, data: Any, times: Any, m: int, candidates: Any) -> Any:
+    """Return the largest ``sum_o (P[i, o] - x P[j, o])_+`` over i in ``candidates`` and all j, with i and j.
+
+    ``data`` are the entries of P and ``times`` the same entries x times as large; these may be infinite.
+    """
     row = np.zeros(m)
     best, best_i, best_j = -1.0, -1, -1
     for j in range(indptr.size - 1):
         for e in range(indptr[j], indptr[j + 1]):
-            row[indices[e]] = data[e]
+            row[indices[e]] = times[e]
         for i in candidates:
             total = 0.0
             for e in range(indptr[i], indptr[i + 1]):
-                other = row[indices[e]]
-                # x may be infinite, and infinity times zero is no number.
-                excess = data[e] - x * other if other > 0.0 else data[e]
+                excess = data[e] - row[indices[e]]
                 if excess > 0.0:
                     total += excess
             if total > best:
@@ -68,3 +69,29 @@ def worst_pair(indptr: Any, indices: Any, data: Any, m: int, candidates: Any, x:
         for e in range(indptr[j], indptr[j + 1]):
             row[indices[e]] = 0.0
     return best, best_i, best_j
+
+
+@njit(cache=True, nogil=True)
+def pairs_above(
+    indptr: Any, indices: Any, data: Any, times: Any, m: int, candidates: Any, limit: float, found: Any
+) -> Any:
+    """Write the pairs (i, j) whose sum is above ``limit`` into ``found`` and return how many; one too many ends it."""
+    row = np.zeros(m)
+    count = 0
+    for j in range(indptr.size - 1):
+        for e in range(indptr[j], indptr[j + 1]):
+            row[indices[e]] = times[e]
+        for i in candidates:
+            total = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                excess = data[e] - row[indices[e]]
+                if excess > 0.0:
+                    total += excess
+            if total > limit:
+                if count == len(found):
+                    return count + 1
+                found[count, 0], found[count, 1] = i, j
+                count += 1
+        for e in range(indptr[j], indptr[j + 1]):
+            row[indices[e]] = 0.0
+    return count

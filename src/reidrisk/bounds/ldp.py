@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from reidrisk.bounds.columns import column_max, column_min
+from reidrisk.bounds.columns import Floats, column_max, column_min
+from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exp_ends, log_ends
 from reidrisk.bounds.row_pairs import WORK, RowPairs
 from reidrisk.channel import Channel
 from reidrisk.errors import OptionError
@@ -49,7 +51,8 @@ def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
     For ``delta = 0`` it is ``max_o log(max_i P[i, o] / min_j P[j, o])``, infinite where an output is possible
     for one user and impossible for another. For ``delta > 0`` all pairs of rows are compared, and it is
     infinite where no epsilon is large enough; where there are too many pairs the *upper* end of
-    :func:`ldp_epsilon_interval` is returned, which is on the safe side.
+    :func:`ldp_epsilon_interval` is returned, which is on the safe side. So is rounding: it is never below the epsilon
+    of the matrix as given, digit for digit, however small delta is.
 
     Parameters
     ----------
@@ -62,17 +65,18 @@ def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
     >>> P = [[0.75, 0.25], [0.25, 0.75]]
     >>> round(ldp_epsilon(P), 4), round(ldp_epsilon(P, delta=0.25), 4), ldp_epsilon(P, delta=0.5)
     (1.0986, 0.6931, 0.0)
-    >>> ldp_epsilon([[1, 0], [0.5, 0.5]])
-    inf
+    >>> ldp_epsilon([[1, 0], [0.5, 0.5]]), ldp_epsilon([[1e-16, 1], [0, 1]], delta=1e-20)
+    (inf, inf)
     """
     return ldp_epsilon_interval(P, delta)[1]
 
 
 def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[float, float]:
-    """Return a certified lower and upper end of :func:`ldp_epsilon`, equal where it is exact.
+    """Return a certified lower and upper end of :func:`ldp_epsilon`.
 
-    The lower end is needed by a pair of rows that was found. The upper end suffices for every row against
-    the smallest entry of each column, hence for every pair.
+    The lower end is needed by a pair of rows that was found. The upper end suffices for every pair, or, where there
+    are too many, for every row against the smallest entry of each column. Where the worst pair was proven, the ends
+    are equal at 0 and at infinity and differ in the last digits elsewhere: a logarithm is no float.
 
     Parameters
     ----------
@@ -95,9 +99,8 @@ def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[
     used = largest > 0.0
     if (smallest[used] == 0.0).any():
         return math.inf, math.inf
-    # A difference of logarithms, because the ratio of a large to a tiny number may overflow.
-    epsilon = float(np.max(np.log(largest[used]) - np.log(smallest[used])))
-    return epsilon, epsilon
+    low, high = _largest_ratio(largest[used], smallest[used])
+    return log_ends(low)[0], log_ends(high)[1]
 
 
 def ldp_delta(P: Any, epsilon: float) -> float:
@@ -123,7 +126,7 @@ def ldp_delta(P: Any, epsilon: float) -> float:
 
 
 def ldp_delta_interval(P: Any, epsilon: float, work: int = WORK) -> tuple[float, float]:
-    """Return a certified lower and upper end of :func:`ldp_delta`, equal where it is exact.
+    """Return a certified lower and upper end of :func:`ldp_delta`; they differ in the last digits where it was proven.
 
     The lower end is reached by a pair of rows that was found. The upper end is
     ``max_i sum_o (P[i, o] - e^epsilon min_j P[j, o])_+`` over the rows i not yet compared with all others.
@@ -142,7 +145,20 @@ def ldp_delta_interval(P: Any, epsilon: float, work: int = WORK) -> tuple[float,
     (0.5, 0.5)
     """
     _check(epsilon, 0.0)
-    return RowPairs(Channel(P), work).delta(_exp(epsilon))
+    return RowPairs(Channel(P), work).delta(*exp_ends(epsilon))
+
+
+def _largest_ratio(largest: Floats, smallest: Floats) -> tuple[Factor, Factor]:
+    """Return two factors with ``max largest / smallest`` between them; it may be larger than any float."""
+    (above, up), (below, down) = np.frexp(largest), np.frexp(smallest)
+    ratio, power = np.frexp(above / below)
+    power = power + (up - down)
+    top = int(power.max())
+    found = Fraction(float(ratio[power == top].max())) * Fraction(2) ** top
+    if found == 1 and (largest == smallest).all():
+        return found, found
+    rounding = 2 * Fraction(ROUNDING)
+    return max(Fraction(1), found * (1 - rounding)), found * (1 + rounding)
 
 
 def _check(epsilon: float, delta: float) -> None:

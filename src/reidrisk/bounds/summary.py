@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
+from reidrisk.bounds.exact_pairs import exp_ends
 from reidrisk.bounds.information import (
     from_mutual_information,
     min_entropy_leakage,
@@ -154,7 +155,7 @@ def _private_bounds(channel: Channel, epsilon: float) -> tuple[list[Bound], floa
     if pure < 1.0 or n == 1:
         return found, epsilon, (0.0, 0.0)
     pairs = RowPairs(channel, _WORK)
-    grid = [(float(e), pairs.delta(math.exp(e))) for e in np.linspace(0.0, math.log(n), _GRID)]
+    grid = [(float(e), pairs.delta(*exp_ends(float(e)))) for e in np.linspace(0.0, math.log(n), _GRID)]
     at, delta = min(grid, key=lambda entry: from_ldp(n, m, entry[0], entry[1][1]))
     value = from_ldp(n, m, at, delta[1])
     found.append(_private_bound("approximate local differential privacy", value, n, at, delta[1]))

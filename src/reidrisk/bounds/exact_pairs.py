@@ -1,0 +1,149 @@
+"""One pair of rows in exact arithmetic, and logarithms rounded to the safe side.
+
+A floating-point number is a whole number times a power of two, so what a pair of rows needs can be found in whole
+numbers, without any rounding. That decides where floating point cannot: at a delta below the rounding of a sum, and
+where the mass that one row has to itself is just delta.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ROUNDING", "Factor", "exact_crossing", "exact_excess", "exp_ends", "log_ends", "rounded_ends"]
+
+Factor = Fraction | float
+"""A factor x of at least 1, exact; the only floats are whole ones and infinity."""
+
+ROUNDING = 2.0**-53
+"""Largest relative error of one operation in floating point."""
+
+_LOG_ERROR = 16 * ROUNDING  # of math.log, log1p and exp with what is done around them; they are good to 2 or 3
+
+
+def exact_crossing(p: npt.ArrayLike, q: npt.ArrayLike, delta: float, guess: float = 1.0) -> Factor:
+    """Return the smallest ``x >= 1`` with ``sum_o (p[o] - x q[o])_+ <= delta``, exactly; infinite where there is none.
+
+    Every set E of outputs needs ``x >= (p(E) - delta) / q(E)``. From the set that exceeds at one x follows a larger x,
+    and so on until nothing changes (Newton's method for the largest of these ratios). It starts at ``guess``.
+
+    Examples
+    --------
+    >>> exact_crossing([0.75, 0.25], [0.25, 0.75], 0.25)
+    Fraction(2, 1)
+    >>> exact_crossing([1e-16, 1.0], [0.0, 1.0], 1e-20)
+    inf
+    """
+    (above, below), limit = _whole_numbers(p, q, delta)
+    if sum(a for a, b in zip(above, below, strict=True) if not b) > limit:
+        return math.inf
+    best_up, best_down = 1, 1
+    guessed = math.isfinite(guess) and guess > 1.0
+    up, down = guess.as_integer_ratio() if guessed else (1, 1)
+    while True:
+        chosen = [(a, b) for a, b in zip(above, below, strict=True) if a * down > b * up]
+        up, down = sum(a for a, _ in chosen) - limit, sum(b for _, b in chosen)
+        if up * best_down > best_up * down:
+            best_up, best_down = up, down
+        elif not guessed:
+            return Fraction(best_up, best_down)
+        guessed, up, down = False, best_up, best_down
+
+
+def exact_excess(p: npt.ArrayLike, q: npt.ArrayLike, x: Factor) -> Fraction:
+    """Return ``sum_o (p[o] - x q[o])_+`` exactly.
+
+    Examples
+    --------
+    >>> exact_excess([0.75, 0.25], [0.25, 0.75], 2.0)
+    Fraction(1, 4)
+    """
+    (above, below), unit = _whole_numbers(p, q, 1.0)
+    if x == math.inf:
+        return Fraction(sum(a for a, b in zip(above, below, strict=True) if not b), unit)
+    up, down = Fraction(x).as_integer_ratio()
+    terms = (a * down - b * up for a, b in zip(above, below, strict=True))
+    return Fraction(sum(term for term in terms if term > 0), down * unit)
+
+
+def rounded_ends(value: Fraction) -> tuple[float, float]:
+    """Return the largest float that is at most ``value`` and the smallest that is at least it.
+
+    Examples
+    --------
+    >>> rounded_ends(Fraction(1, 4)), rounded_ends(Fraction(1, 3))[0] < rounded_ends(Fraction(1, 3))[1]
+    ((0.25, 0.25), True)
+    """
+    near = float(value)
+    exact = Fraction(near)
+    low = near if exact <= value else math.nextafter(near, -math.inf)
+    high = near if exact >= value else math.nextafter(near, math.inf)
+    return low, high
+
+
+def log_ends(x: Factor) -> tuple[float, float]:
+    """Return two floats with ``log x`` between them, for ``x >= 1``; equal for 1 and for infinity.
+
+    Examples
+    --------
+    >>> log_ends(Fraction(1)), log_ends(math.inf)
+    ((0.0, 0.0), (inf, inf))
+    >>> low, high = log_ends(Fraction(3))
+    >>> low < 1.0986122886681098 < high < low * (1 + 1e-14)
+    True
+    """
+    if x == math.inf:
+        return math.inf, math.inf
+    exact = Fraction(x)
+    if exact == 1:
+        return 0.0, 0.0
+    if exact < Fraction(3, 2):
+        log = math.log1p(float(exact - 1))
+    else:
+        up, down = exact.as_integer_ratio()
+        power = up.bit_length() - down.bit_length()  # x itself may be larger than any float
+        log = math.log(float(exact / Fraction(2) ** power)) + power * math.log(2.0)
+    return _ends(log)
+
+
+def exp_ends(epsilon: float) -> tuple[float, float]:
+    """Return two floats with ``e^epsilon`` between them, for ``epsilon >= 0``; equal for 0 and for infinity.
+
+    Examples
+    --------
+    >>> exp_ends(0.0), exp_ends(math.inf)
+    ((1.0, 1.0), (inf, inf))
+    >>> low, high = exp_ends(1.0)
+    >>> low < math.e < high
+    True
+    """
+    if epsilon in (0.0, math.inf):
+        return (1.0, 1.0) if epsilon == 0.0 else (math.inf, math.inf)
+    try:
+        low, high = _ends(math.exp(epsilon))
+    except OverflowError:
+        return float(np.finfo(np.float64).max), math.inf
+    return max(low, 1.0), high
+
+
+def _ends(value: float) -> tuple[float, float]:
+    low, high = value * (1.0 - _LOG_ERROR), value * (1.0 + _LOG_ERROR)
+    return max(math.nextafter(low, -math.inf), 0.0), math.nextafter(high, math.inf)
+
+
+def _whole_numbers(p: npt.ArrayLike, q: npt.ArrayLike, limit: float) -> tuple[tuple[list[int], list[int]], int]:
+    """Return p, q where p is above 0, and ``limit``, as whole numbers on one scale."""
+    above, below = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    above, below = above[above > 0.0], below[above > 0.0]
+    values = np.concatenate([above, below, [limit]])
+    mantissa, power = np.frexp(values)
+    digits = (mantissa * 2.0**53).astype(np.int64).tolist()
+    least = int(power[values > 0.0].min(initial=0))
+    shifts: list[Any] = np.where(values > 0.0, power - least, 0).tolist()
+    numbers = [digit << shift for digit, shift in zip(digits, shifts, strict=True)]
+    n = len(above)
+    return (numbers[:n], numbers[n : 2 * n]), numbers[-1]
