@@ -77,6 +77,7 @@ class ProfileBayes(Attack[Records]):
         Whether to learn the temperature (only done when a probability is asked for); otherwise it is 1.
     seed : int
         Seed of the simulated users, and of the choice of targets to learn from when there are more than 20,000.
+        What is drawn depends on the seed and on what the targets hold, not on the order of their rows.
     threads : int, optional
         Threads to use, one for each core when missing; the answer does not depend on it.
 
@@ -294,7 +295,7 @@ class ProfileBayes(Attack[Records]):
         for number in range(min(_ROUNDS, -(-_SIMULATED // n))):
             rng = stream(self.seed, "profile bayes calibration", number)
             one, two = calibration.simulate_pair(
-                learnt.targets, learnt.counts, learnt.ladder, learnt.prior, n, learnt.system, rng
+                learnt.targets, learnt.counts, learnt.ladder, learnt.prior, n, learnt.system, rng, learnt.order
             )
             fresh = ProfileBayes(
                 self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads

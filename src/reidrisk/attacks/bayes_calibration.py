@@ -127,9 +127,14 @@ def simulate_pair(
     n: int,
     system: tuple[int, float] | None,
     rng: np.random.Generator,
+    order: Ints | None = None,
 ) -> tuple[Traces, Traces] | tuple[Bags, Bags]:
-    """Return what two observers see of n users like the targets; ``system`` is (top_k, noise) where it is known."""
+    """Return what two observers see of n users like the targets; ``system`` is (top_k, noise) where it is known.
+
+    Users are drawn from the targets in this ``order``, default: as they stand.
+    """
     rows = np.sort(rng.choice(len(targets), n, replace=False))
+    rows = rows if order is None else order[rows]
     rates = prior.grid.rate[draw_rates(prior, counts.take(rows), ladder, rng)]
     if isinstance(targets, Bags):
         return simulate_bags(rates, rng)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.attacks import bayes_kernel as kernel
 from reidrisk.attacks.bayes_counts import Counts, Ladder, count, ladder_of
+from reidrisk.attacks.bayes_order import by_content
 from reidrisk.attacks.bayes_prior import general_grid, group_tokens, learn, topics_grid
 from reidrisk.attacks.bayes_tables import build_tables, deepest
 from reidrisk.errors import DataError
@@ -60,11 +61,12 @@ class Learnt:
             grid = general_grid(targets.n_tokens, self.ladder.trials)
         else:
             grid = topics_grid(*exposure(targets.n_tokens, *self.system))
-        used = self.counts
+        # In the order of their content: neither sums of floats nor draws may depend on where a row stands.
+        self.order = by_content(self.counts)
+        rows = self.order
         if len(targets) > _LEARN_FROM:
-            rows = stream(seed, "profile bayes targets").choice(len(targets), _LEARN_FROM, replace=False)
-            used = used.take(np.sort(rows))
-        self.prior = learn(used, self.ladder, grid, kinds)
+            rows = rows[np.sort(stream(seed, "profile bayes targets").choice(len(targets), _LEARN_FROM, replace=False))]
+        self.prior = learn(self.counts.take(rows), self.ladder, grid, kinds)
         most = deepest(self.prior.weight.shape[1], self.ladder.n_rungs, kinds, grid.same_epoch)
         # Queries may show somewhat more of a token than any target does.
         self._depth = min(most, max(4, math.ceil(1.25 * int(self.counts.count.max()))))

@@ -91,7 +91,9 @@ def chosen_attacks(
         "hamming": attacks.Hamming(),
         "weighted-hamming": attacks.WeightedHamming(top_k=top_k, noise=noise),
         # Of a system that was not declared nothing is assumed about the same epoch.
-        "profile-bayes": attacks.ProfileBayes(top_k if spec.system == "topics" or spec.top_k else None, noise),
+        "profile-bayes": attacks.ProfileBayes(
+            top_k if spec.system == "topics" or spec.top_k else None, noise, seed=spec.seed or 0
+        ),
     }
     if not spec.attacks and not own:
         raise OptionError(f"choose at least one attack of: {', '.join(known)}")
