@@ -1,5 +1,6 @@
 """Logs become matrices as the paper defines them, and published formats are read as they are."""
 
+import functools
 import os
 from pathlib import Path
 
@@ -32,6 +33,65 @@ def test_seconds_stand_on_the_diagonal_and_counts_beside_it():
     assert bob[1] == pytest.approx(np.array([1, 20, 0]) / 21)
     assert bob[0] == pytest.approx([1 / 3] * 3), "entered last, never left, no time in it"
     assert found.profiles == pytest.approx(np.array([[0.9, 0, 0.1], [0, 1, 0]]))
+
+
+@functools.cache
+def busy(days, seed=0, users=30):
+    """Return a log of people who change between four states every 15 minutes or so, each in their own way."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for user in range(users):
+        ends, lots = rng.dirichlet(np.ones(3), size=4).cumsum(axis=1)[:, :2], rng.random(days * 96)
+        stay = rng.gamma(4.0, 225.0, size=(4, days * 96)) * rng.uniform(0.5, 2.0, size=(4, 1))
+        state, time, rows = 0, 0.0, []
+        for step in range(days * 96):
+            rows.append((time, state))
+            time += stay[state, step]
+            state = (state + 1 + int(np.searchsorted(ends[state], lots[step]))) % 4
+        times, states = zip(*rows, strict=True)
+        names = [f"state {s}" for s in states]
+        parts.append(pl.DataFrame({"user": [f"user {user}"] * len(rows), "timestamp": times, "state": names}))
+    return pl.concat(parts)
+
+
+@pytest.mark.parametrize("days", [1, 14])
+@pytest.mark.parametrize("unit", ["second", "minute", "hour", 900])
+def test_ones_own_unchanged_record_is_found_whatever_the_unit_of_time(days, unit):
+    users = bandits.from_log(busy(days), unit=unit)
+    shared = bandits.anonymise(users.records, "own")
+    assert bandits.deanonymisation(users, shared, n_aux=14).rate > 0.999
+    point = bandits.tradeoff(users, ["own"], [0.0], n_aux=14, runs=5, steps=5, likelihood=False).points[0]
+    assert point.risk.rate > 0.999
+
+
+def test_the_tolerance_goes_with_the_unit_and_is_never_coarser_than_the_papers():
+    log = busy(14)
+    found = {unit: bandits.from_log(log, unit=unit) for unit in ("second", "minute", "hour", "day")}
+    assert found["second"].tolerance == pytest.approx(found["minute"].tolerance / 60, rel=0.1)
+    for users in found.values():
+        d = users.records.shape[1]
+        beside = users.records[:, ~np.eye(d, dtype=bool)]
+        assert users.tolerance <= 1e-3
+        assert users.tolerance < beside[beside > 0].min()  # a transition that occurred is told from one that did not
+    assert bandits.from_log(LOG).tolerance == 1e-3  # a minute and a half
+
+
+def test_a_unit_of_time_weighs_staying_against_going():
+    ann = bandits.from_log(LOG, states=["rest", "run", "walk"], unit="minute").records[0]
+    assert ann[0] == pytest.approx(np.array([1.5, 0, 2]) / 3.5)
+    assert np.array_equal(bandits.from_log(LOG, unit=60).records, bandits.from_log(LOG, unit="minute").records)
+    for unit in ("week", 0, -1.0, float("nan"), float("inf"), True):
+        with pytest.raises(OptionError, match="unit must be one of second, minute, hour, day"):
+            bandits.from_log(LOG, unit=unit)
+
+
+def test_a_tolerance_that_is_too_coarse_is_said_to_be():
+    users = bandits.from_log(busy(14))
+    shared = bandits.anonymise(users.records, "own")
+    coarse = bandits.deanonymisation(users.records, shared, n_aux=6, weights="uniform")  # plain matrices: 0.001
+    fine = bandits.deanonymisation(users, shared, n_aux=6, weights="uniform")
+    assert coarse.rate < 0.9 < fine.rate
+    assert len(coarse.assumptions) == len(fine.assumptions) + 1
 
 
 def test_rows_may_come_in_any_order_and_in_any_file(tmp_path):

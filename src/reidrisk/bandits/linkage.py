@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.scoreboard import agreement, score_grid
-from reidrisk.bandits.anonymise import Shared
-from reidrisk.bandits.transitions import checked_records
+from reidrisk.bandits.anonymise import Shared, started
+from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.bandits.weights import WEIGHTS, cell_weights
 from reidrisk.errors import DataError, OptionError
 from reidrisk.intervals import mean_interval
@@ -30,6 +30,7 @@ _MECHANISM = (
     "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have none, "
     "and how many users are behind each shared record."
 )
+_FOUND_UNCHANGED = 0.9  # share of unchanged records below which the attack is said to be too coarse
 _QUERIES = 1_000  # draws of cells in all, where there are few users
 _SCORES = 2_000_000  # scores held at once
 
@@ -86,10 +87,10 @@ def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | No
 
 
 def deanonymisation(
-    records: npt.ArrayLike,
+    records: npt.ArrayLike | Behaviour,
     shared: Shared,
     n_aux: int,
-    alpha: float = 1e-3,
+    alpha: float | None = None,
     seed: int = 0,
     weights: str | npt.ArrayLike = WEIGHTS[0],
     attack: str = "scoreboard",
@@ -108,14 +109,15 @@ def deanonymisation(
 
     Parameters
     ----------
-    records : (n, d, d) array
+    records : (n, d, d) array or Behaviour
         True transition matrices.
     shared : Shared
         What :func:`reidrisk.bandits.anonymise` made of them.
     n_aux : int
         Number of cells the attacker knows.
-    alpha : float
-        Tolerance of the scoreboard.
+    alpha : float, optional
+        Tolerance of the scoreboard; default: that of the behaviour, 0.001 for plain matrices. Where the attack finds
+        few owners at this tolerance even if nothing is changed, the assumptions say so: then a low rate is no comfort.
     seed : int
         Seed of the draw of cells.
     weights : str or (d, d) array
@@ -136,10 +138,24 @@ def deanonymisation(
     >>> round(deanonymisation(records, anonymise(records, Average()), n_aux=2).rate, 3)
     0.333
     """
-    array = _fitting(records, shared)
+    given, usual = (
+        (records.records, records.tolerance) if isinstance(records, Behaviour) else (records, PAPER_TOLERANCE)
+    )
+    alpha = usual if alpha is None else alpha
+    array = _fitting(given, shared)
     known = auxiliary(array, n_aux, seed, draws)
     credit, ties = credits(array, shared, known, alpha, weights, attack)
-    return risk_of_credits(credit, known, len(array), n_aux, ties, seed, level, attack)
+    risk = risk_of_credits(credit, known, len(array), n_aux, ties, seed, level, attack)
+    if attack != ATTACKS[0]:
+        return risk
+    unchanged = float(credits(array, started(array, seed), known, alpha, weights)[0].mean())
+    if unchanged >= _FOUND_UNCHANGED:
+        return risk
+    coarse = (
+        f"At its tolerance of {alpha:g} this attack finds {in_words(unchanged)} owners even of records that nobody "
+        "changed: it is too coarse for these matrices, or the known cells are too few."
+    )
+    return replace(risk, assumptions=(*risk.assumptions, coarse))
 
 
 def credits(

@@ -9,17 +9,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
-from reidrisk.errors import DataError, FormatError
+from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, matrices_of_events, state_codes
+from reidrisk.bandits.weights import LEAST_ALPHA
+from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.io.formats import open_table, table_of_frame
 
-__all__ = ["from_log"]
+__all__ = ["UNITS", "from_log"]
 
 Floats = npt.NDArray[np.float64]
 
+UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
+"""Units of time by name, in seconds."""
+
 
 def from_log(
-    log: Any, states: Sequence[str] | None = None, max_gap: float | None = None, origin: str | None = None
+    log: Any,
+    states: Sequence[str] | None = None,
+    max_gap: float | None = None,
+    origin: str | None = None,
+    unit: str | float = "second",
 ) -> Behaviour:
     """Read an activity log: who entered which state when.
 
@@ -36,11 +44,16 @@ def from_log(
         at its end where there is a column ``seconds``.
     origin : str, optional
         Where it comes from, for the result.
+    unit : {"second", "minute", "hour", "day"} or float
+        How long a stay counts as much as one transition, by name or in seconds. Matrices hold times and counts side by
+        side, so the unit is part of what is shared: in seconds, transitions are a small part of a long log.
 
     Returns
     -------
     Behaviour
-        The profile of a user is the share of time in each state (of entries, where no time is known).
+        The profile of a user is the share of time in each state (of entries, where no time is known). Its ``tolerance``
+        goes with the unit: 0.001, or half of what one transition changes in the row with the most time, if less. A
+        coarser one would take the transitions of all users for equal, and a record that nobody changed for hidden.
 
     Examples
     --------
@@ -48,7 +61,10 @@ def from_log(
     >>> log = pl.DataFrame({"user": ["ann"] * 3, "timestamp": [0, 60, 70], "state": ["rest", "run", "rest"]})
     >>> from_log(log).records.round(3).tolist()
     [[[0.984, 0.016], [0.091, 0.909]]]
+    >>> from_log(log, unit="minute").records.round(3).tolist()
+    [[[0.5, 0.5], [0.857, 0.143]]]
     """
+    seconds = _unit(unit)
     is_file = isinstance(log, str | Path)
     table = open_table(log) if is_file else table_of_frame(log, "the log")
     missing = [name for name in ("user", "timestamp", "state") if name not in table.types]
@@ -66,7 +82,7 @@ def from_log(
     if lasting is not None and (lasting < 0).any():
         row = int(np.argmax(lasting < 0))
         raise DataError(f"{table.name}: row {row} lasts {lasting[row]:g} seconds; write how long it lasted, 0 or more")
-    records, spent = matrices_of_events(user, time, state, len(users), len(names), lasting, max_gap)
+    records, spent = matrices_of_events(user, time, state, len(users), len(names), lasting, max_gap, seconds)
     entries = np.zeros(spent.shape)
     np.add.at(entries, (user, state), 1.0)
     weight = np.where(spent.sum(axis=1, keepdims=True) > 0, spent, entries)
@@ -75,8 +91,31 @@ def from_log(
         profiles=weight / weight.sum(axis=1, keepdims=True),
         users=tuple(map(str, users)),
         states=names,
-        origin=origin or f"An activity log of {table.n_rows:,} entries ({table.name}).",
+        origin=origin
+        or f"An activity log of {table.n_rows:,} entries ({table.name}), in which staying for {_lasting(seconds)} "
+        "counts as much as one transition.",
+        tolerance=_tolerance(records, spent / seconds),
     )
+
+
+def _unit(unit: str | float) -> float:
+    if isinstance(unit, str) and unit in UNITS:
+        return UNITS[unit]
+    if isinstance(unit, int | float) and not isinstance(unit, bool) and 0.0 < unit <= LARGEST:
+        return float(unit)
+    raise OptionError(f"unit must be one of {', '.join(UNITS)}, or a number of seconds above 0, not {unit!r}")
+
+
+def _lasting(seconds: float) -> str:
+    return next((f"1 {name}" for name, length in UNITS.items() if length == seconds), f"{seconds:g} seconds")
+
+
+def _tolerance(records: Floats, time: Floats) -> float:
+    """Return the paper's tolerance, or half of what one transition changes in the row that adds up to most."""
+    staying = np.diagonal(records, axis1=1, axis2=2)
+    stayed = time > 0.0
+    most = float((time[stayed] / staying[stayed]).max(initial=0.0))
+    return max(LEAST_ALPHA, min(PAPER_TOLERANCE, 0.5 / most)) if most else PAPER_TOLERANCE
 
 
 def line_of_text(line: bytes, path: str | Path, number: int) -> str:

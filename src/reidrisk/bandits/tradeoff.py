@@ -46,7 +46,7 @@ def tradeoff(
     amounts: Sequence[float],
     n_aux: int,
     noise: str = "laplace",
-    alpha: float = 1e-3,
+    alpha: float | None = None,
     weights: str = WEIGHTS[0],
     rewards: str = "hard",
     runs: int = 500,
@@ -75,8 +75,8 @@ def tradeoff(
         Cells that the attacker knows: 91 for CASAS and Endomondo, 14 for Fitbit in the paper.
     noise : {"laplace", "svd"}
         What the amounts are of.
-    alpha : float
-        Tolerance of the scoreboard, and rounding step of the entropy.
+    alpha : float, optional
+        Tolerance of the scoreboard, and rounding step of the entropy; default: that of the behaviour.
     weights : str
         Weights of noise, scoreboard and ADS alike (galozy, Section 6.2).
     rewards : {"hard", "easy"}
@@ -116,6 +116,7 @@ def tradeoff(
     if not 1 <= releases <= runs:
         raise OptionError(f"releases must lie between 1 and the {runs} runs, not {releases!r}")
     records = checked_records(behaviour.records, least=2)
+    alpha = behaviour.tolerance if alpha is None else alpha
     n, d = records.shape[:2]
     env = LatentBandit(records, _REWARDS[rewards](d), SIGMA)
     known = auxiliary(records, n_aux, seed, releases * max(1, -(-_QUERIES // (n * releases))))

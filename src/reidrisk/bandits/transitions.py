@@ -12,13 +12,24 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError, OptionError
 
-__all__ = ["Behaviour", "checked_profiles", "checked_records", "matrices", "matrices_of_events", "state_codes"]
+__all__ = [
+    "PAPER_TOLERANCE",
+    "Behaviour",
+    "checked_profiles",
+    "checked_records",
+    "matrices",
+    "matrices_of_events",
+    "state_codes",
+]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 LARGEST = 1e15
 """Largest measurement: seconds beyond it are no time, and squared differences beyond it defeat t-SNE."""
+
+PAPER_TOLERANCE = 1e-3
+"""Cells that differ by less agree for the scoreboard, in the paper's data."""
 
 _ROWS_ADD_UP = 1e-6  # largest deviation of a row sum from 1 that rounding in a file explains
 _ROUNDING = 1e-12  # and that of sums of float64: rows this near to 1 are left as they are
@@ -40,6 +51,9 @@ class Behaviour:
         Names of the states.
     origin : str
         Where it comes from, in one sentence.
+    tolerance : float
+        Cells that differ by less say the same: what the scoreboard takes unless told otherwise. The paper's 0.001, or
+        less where rows add up so much time that one transition more or less changes a cell by less than that.
 
     Examples
     --------
@@ -52,8 +66,11 @@ class Behaviour:
     users: tuple[str, ...]
     states: tuple[str, ...]
     origin: str
+    tolerance: float = PAPER_TOLERANCE
 
     def __post_init__(self) -> None:
+        if not 0.0 < self.tolerance < float("inf"):
+            raise DataError(f"the tolerance must be a finite number above 0, not {self.tolerance!r}")
         records = checked_records(self.records)
         object.__setattr__(self, "records", records)
         object.__setattr__(self, "profiles", checked_profiles(self.profiles, len(records)))
@@ -142,13 +159,14 @@ def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
 def matrices(seconds: npt.ArrayLike, counts: npt.ArrayLike) -> Floats:
     """Turn times and counts into transition matrices (galozy, Section 6.1).
 
-    M[s, s] = seconds spent in s, M[s, s'] = number of transitions from s to s'; then each row is divided by its sum.
+    M[s, s] = time spent in s, M[s, s'] = number of transitions from s to s'; then each row is divided by its sum. The
+    unit of time decides how much a transition weighs beside it.
     The row of a state that was never left and in which no time was spent is uniform over all d states.
 
     Parameters
     ----------
     seconds : (n, d) array
-        Time each user spent in each state.
+        Time each user spent in each state, in seconds as in the paper or in another unit.
     counts : (n, d, d) array
         Observed transitions; what stands on the diagonal is not looked at.
 
@@ -173,12 +191,14 @@ def matrices_of_events(
     n_states: int,
     lasting: Floats | None = None,
     max_gap: float | None = None,
+    unit: float = 1.0,
 ) -> tuple[Floats, Floats]:
     """Return transition matrices (n, d, d) and seconds spent (n, d) of numbered users and states.
 
     A state lasts until the user's next entry, or as long as ``lasting`` says; entries at the same time follow each
     other as they are given. After a silence of more than ``max_gap`` seconds nothing is known: neither time nor a
-    transition is counted. The silence begins with the entry, or at the end of it where that is known.
+    transition is counted. The silence begins with the entry, or at the end of it where that is known. In the matrices,
+    ``unit`` seconds of staying count as much as one transition.
 
     Examples
     --------
@@ -200,7 +220,7 @@ def matrices_of_events(
     follows = np.flatnonzero(goes_on)
     pair = cell[follows] * n_states + state[follows + 1]
     counts = np.bincount(pair, minlength=n_users * n_states**2).reshape(n_users, n_states, n_states)
-    return matrices(seconds, counts), np.asarray(seconds, dtype=np.float64)
+    return matrices(seconds / unit, counts), np.asarray(seconds, dtype=np.float64)
 
 
 def state_codes(

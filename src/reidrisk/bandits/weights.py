@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 WEIGHTS = ("inverse entropy", "uniform", "entropy")
 """Names of the ways to weigh cells."""
 
-_LEAST_ALPHA = 1e-15  # below the spacing of float64 near 1 nothing is rounded
+LEAST_ALPHA = 1e-15  # below the spacing of float64 near 1 nothing is rounded
 _MOST_WEIGHT = 1e100  # beyond it squares of weighted cells leave the range of floating point
 
 
@@ -41,8 +41,8 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
     array = checked_records(records)
     if not alpha > 0:
         raise OptionError(f"alpha must be above 0, not {alpha!r}")
-    if not _LEAST_ALPHA <= alpha < float("inf"):
-        raise OptionError(f"alpha must be finite and at least {_LEAST_ALPHA:g}, a rounding step, not {alpha!r}")
+    if not LEAST_ALPHA <= alpha < float("inf"):
+        raise OptionError(f"alpha must be finite and at least {LEAST_ALPHA:g}, a rounding step, not {alpha!r}")
     n = len(array)
     values = np.sort(np.rint(array.reshape(n, -1) / alpha), axis=0)
     entropy = np.zeros(values.shape[1])

@@ -67,7 +67,15 @@ def tradeoff(
     n_aux: Annotated[
         int | None, typer.Option(help="Cells the attacker knows; 91 when missing, all but 2 of a small matrix.")
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Cells that differ by less agree.")] = 0.001,
+    unit: Annotated[
+        str,
+        typer.Option(
+            help="Of time in a log: so long a stay counts as one transition; 'second', 'minute', … or seconds."
+        ),
+    ] = "second",
+    alpha: Annotated[
+        float | None, typer.Option(help="Cells that differ by less agree; default: 0.001, or finer for a long log.")
+    ] = None,
     weights: Annotated[
         str, typer.Option(help="Of cells: 'inverse entropy' (the paper's formula), 'uniform' or 'entropy'.")
     ] = "inverse entropy",
@@ -108,7 +116,7 @@ def tradeoff(
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
         say("reading", 0.0)
-        users = _read(behaviour, file_format, states, max_gap, seed)
+        users = _read(behaviour, file_format, states, max_gap, seed, unit)
         n, d = users.records.shape[:2]
         say("making clusters", 0.02)
         found = api.tradeoff(
@@ -137,7 +145,7 @@ def tradeoff(
     _print(found, attack)
 
 
-def _read(path: Path, file_format: str, states: Path | None, max_gap: float | None, seed: int) -> Behaviour:
+def _read(path: Path, file_format: str, states: Path | None, max_gap: float | None, seed: int, unit: str) -> Behaviour:
     from reidrisk import bandits as api
     from reidrisk import io
 
@@ -145,6 +153,8 @@ def _read(path: Path, file_format: str, states: Path | None, max_gap: float | No
         raise OptionError(f"--states is for logs; the format '{file_format}' has its own")
     if file_format in ("fitbit", "endomondo", "matrices") and max_gap is not None:
         raise OptionError(f"--max-gap is for logs and sensors; the format '{file_format}' knows how long a state lasts")
+    if file_format != "log" and unit != "second":
+        raise OptionError(f"--unit is for logs; the format '{file_format}' has its own")
     names = None if states is None else list(io.read_vocabulary(states).labels)
     if file_format == "fitbit":
         return api.read_fitbit(path)
@@ -154,7 +164,11 @@ def _read(path: Path, file_format: str, states: Path | None, max_gap: float | No
         return api.read_endomondo(path, names)
     if file_format == "matrices":
         return api.read_matrices(path)
-    return api.from_log(path, names, max_gap)
+    try:
+        length: str | float = float(unit)
+    except ValueError:
+        length = unit
+    return api.from_log(path, names, max_gap, unit=length)
 
 
 def _strategies(n_users: int, clusters: int | None) -> list[str]:
