@@ -45,7 +45,7 @@ def test_text_from_any_container(given_ids):
     ("given_ids", "message"),
     [
         ([1, 2, 1], "user 1 is in rows 0 and 2"),
-        (["a", "b", "b"], "user b is in rows 1 and 2"),
+        (["a", "b", "b"], "user 'b' is in rows 1 and 2"),
         (["a", None, "b"], "row 1 has no user id"),
         ([1.5, 2.5, 3.5], "of type double"),
         ([1, "a", 2], "all integers or all text"),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
+from reidrisk.foreign import reason
 
 __all__ = ["ROW_SUM_TOLERANCE", "Channel"]
 
@@ -98,7 +99,7 @@ def _dense(matrix: Any) -> npt.NDArray[np.float64]:
     try:
         array = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"a channel is a matrix of numbers: {error}") from error
+        raise DataError(f"a channel is a matrix of numbers: {reason(error)}") from error
     if array.ndim != 2:
         raise DataError(f"a channel is a matrix (users, outputs), but this has shape {array.shape}")
     array.flags.writeable = False

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
+from reidrisk.foreign import reason
 
 __all__ = ["UserIds", "as_users", "find_users", "is_text", "take_users"]
 
@@ -110,7 +111,7 @@ def _strings(users: Any) -> UserIds:
         if isinstance(ids, pa.ChunkedArray):  # combine_chunks keeps chunks that do not fit one array
             ids = pa.concat_arrays(ids.chunks)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise DataError(f"user ids must be all integers or all text: {error}") from error
+        raise DataError(f"user ids must be all integers or all text: {reason(error)}") from error
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null().to_numpy(zero_copy_only=False))[0])
         raise DataError(f"row {row} has no user id; drop it or give it one")
@@ -135,7 +136,7 @@ def _refuse_duplicates(ids: UserIds) -> None:
         twice = np.flatnonzero(ordered[1:] == ordered[:-1])
         if not twice.size:
             return
-        user = ordered[twice[0]]
+        user = int(ordered[twice[0]])
         rows = np.flatnonzero(ids == user)[:2]
     else:
         # Distinct hashes prove distinct ids at a fraction of the memory; equal ones are looked into.
@@ -151,7 +152,7 @@ def _refuse_duplicates(ids: UserIds) -> None:
             return
         user = counts.field("values")[int(np.argmax(counts.field("counts").to_numpy() > 1))].as_py()
         rows = np.flatnonzero(pc.equal(ids, user).to_numpy(zero_copy_only=False))[:2]
-    raise DataError(f"user {user} is in rows {rows[0]} and {rows[1]}; every user may have one row only")
+    raise DataError(f"user {user!r} is in rows {rows[0]} and {rows[1]}; every user may have one row only")
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -34,7 +34,7 @@ CSV = {
         "column 'user_id' is not known",
         "rename it to 'user'",
     ),
-    "no layout": ("user,week\n1,2\n", FormatError, "no layout is recognised in the columns user, week"),
+    "no layout": ("user,week\n1,2\n", FormatError, "no layout is recognised in the columns 'user', 'week'"),
     "missing epoch": ("user,epoch_0,epoch_2\n1,2,3\n", FormatError, "column 'epoch_1' is missing"),
     "missing user": (
         "epoch,token\n1,2\n",

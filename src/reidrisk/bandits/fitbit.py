@@ -123,7 +123,9 @@ def _frame(path: Path, columns: list[str]) -> Any:
     if again.any():
         row = int(again.arg_max() or 0)
         who, when = frame["Id"][row], frame["ActivityHour"][row]
-        raise DataError(f"{path}: row {row} is the second one of user {who} at {when:%Y-%m-%d %H:%M}; keep one of them")
+        raise DataError(
+            f"{path}: row {row} is the second one of user {who!r} at {when:%Y-%m-%d %H:%M}; keep one of them"
+        )
     return frame
 
 

@@ -237,7 +237,7 @@ def state_codes(
     >>> state_codes(np.array(["fly", "rest"]), ["rest", "run"])
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: row 0 has the state 'fly', which is not among the 2 known ones (rest, run); add it ...
+    reidrisk.errors.DataError: row 0 has the state 'fly', which is not among the 2 known ones ('rest', 'run'); ...
     """
     seen, codes = np.unique(labels, return_inverse=True)
     if states is None:
@@ -245,7 +245,9 @@ def state_codes(
             raise DataError(f"the log has only the state {str(seen[0])!r}; a transition needs 2 states or more")
         return tuple(map(str, seen)), codes.astype(np.int64)
     if len(set(states)) != len(states) or len(states) < 2:
-        raise OptionError(f"states must be 2 or more different names, not {_few(states)}")
+        raise OptionError(
+            f"states must be 2 or more different names, not {len(states)} with {len(set(states))} different"
+        )
     number = {name: i for i, name in enumerate(states)}
     for name in map(str, seen):
         if name not in number:
@@ -259,4 +261,4 @@ def state_codes(
 
 def _few(names: Sequence[str]) -> str:
     """Return the first names of a list, for a message."""
-    return ", ".join(list(names)[:4]) + (", …" if len(names) > 4 else "")
+    return ", ".join(map(repr, list(names)[:4])) + (", …" if len(names) > 4 else "")

@@ -15,14 +15,34 @@ _INTERRUPTED = "interrupted; files that were not complete were not written"
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code.
 
-    0 done, 1 a gate failed, 2 bad input or usage, 3 a gate is undecided, 70 a bug in the program, 130 interrupted,
-    141 the reader of the output went away.
+    0 done, 1 a gate failed, 2 bad input or usage, 3 a gate is undecided, 70 a bug in the program, 129 hung up,
+    130 interrupted, 141 the reader of the output went away, 143 terminated.
     """
+    from reidrisk.cli.stopping import stop_signals
+    from reidrisk.foreign import MASK_VARIABLE
+
+    asked = os.environ.get(MASK_VARIABLE)
+    try:
+        with stop_signals() as came:
+            _run(arguments, came)
+    finally:  # --mask-ids is for this run alone
+        if asked is None:
+            os.environ.pop(MASK_VARIABLE, None)
+        else:
+            os.environ[MASK_VARIABLE] = asked
+
+
+def _run(arguments: list[str] | None, came: list[int]) -> NoReturn:
     from typer import Abort
     from typer.exceptions import TyperException
 
     from reidrisk.cli.app import app
-    from reidrisk.errors import ReidRiskError
+    from reidrisk.errors import MissingExtraError, OptionError, ReidRiskError
+    from reidrisk.foreign import mask_wanted, masked, reason
+
+    def hidden(message: str) -> str:
+        """Mask what may come from the data, where that was asked for."""
+        return masked(message, sys.argv[1:] if arguments is None else arguments) if mask_wanted() else message
 
     try:
         code = app(args=arguments, prog_name="reidrisk", standalone_mode=False)
@@ -33,8 +53,10 @@ def main(arguments: list[str] | None = None) -> None:
         command = context.command_path if context is not None else "reidrisk"
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         _leave(f"{message.rstrip('.')}. See '{command} --help'.", 2)
-    except ReidRiskError as error:
+    except (OptionError, MissingExtraError) as error:  # these speak of the command line, never of the data
         _leave(str(error), 2)
+    except ReidRiskError as error:
+        _leave(hidden(str(error)), 2)
     except BrokenPipeError:
         _gone()
     except SystemExit as left:
@@ -44,24 +66,31 @@ def main(arguments: list[str] | None = None) -> None:
         raise
     except OSError as error:
         what = error.strerror or str(error)
-        _leave(f"{error.filename}: {what}" if error.filename else what, 2)
+        _leave(hidden(f"{error.filename}: {what}" if error.filename else what), 2)
     except (KeyboardInterrupt, Abort):
-        _leave(_INTERRUPTED, 130)
+        _leave(_INTERRUPTED, _stopped_code(came))
     except MemoryError as error:
         _leave(f"there is not enough memory for this: {error}; try fewer records, --sample, or a smaller vocabulary", 2)
     except Exception as error:
         if os.environ.get("REIDRISK_DEBUG"):
             raise
-        _leave(f"this is a bug: {type(error).__name__}: {error} (set REIDRISK_DEBUG=1 to see where)", 70)
-    else:
-        if code == 130:  # some versions of typer turn an interrupt into this code
-            _leave(_INTERRUPTED, 130)
-        raise SystemExit(code if isinstance(code, int) else 0)
+        kind, said = type(error).__name__, reason(error)
+        what = kind if said == kind else f"{kind}: {said}"
+        _leave(f"this is a bug: {what} (set REIDRISK_DEBUG=1 to see where)", 70)
+    if came or code == 130:  # some versions of typer turn an interrupt into this code
+        _leave(_INTERRUPTED, _stopped_code(came))
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _stopped_code(came: list[int]) -> int:
+    return 128 + came[0] if came else 130
 
 
 def _leave(message: str, code: int) -> NoReturn:
+    from reidrisk.foreign import printable
+
     with suppress(OSError):  # the exit code is told even where nobody listens
-        print("reidrisk: " + " ".join(message.split()), file=sys.stderr)
+        print("reidrisk: " + printable(" ".join(message.split())), file=sys.stderr)
     _let_go()
     raise SystemExit(code)
 

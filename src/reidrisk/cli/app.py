@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import typer
 
 from reidrisk import __version__
 from reidrisk.cli import audit, bandits, bounds, cohorts, convert, demo, release, simulate, study
+from reidrisk.foreign import MASK_VARIABLE
 
 __all__ = ["app"]
 
@@ -38,10 +41,22 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _mask(asked: bool) -> None:
+    if asked:
+        os.environ[MASK_VARIABLE] = "1"
+
+
 @app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    mask_ids: bool = typer.Option(
+        False,
+        "--mask-ids",
+        callback=_mask,
+        is_eager=True,
+        help=f"Mask ids, labels and other values of the data in error lines; {MASK_VARIABLE}=1 does it too.",
+    ),
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

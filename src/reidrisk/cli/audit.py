@@ -124,7 +124,7 @@ def gate(
     if as_json:
         output.print_json(answer.to_dict())
     else:
-        print(answer.reading)
+        output.say(answer.reading)
     codes: dict[Literal["pass", "fail", "undecided"], int] = {"pass": 0, "fail": 1, "undecided": 3}
     raise typer.Exit(codes[answer.answer])
 

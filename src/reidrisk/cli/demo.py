@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -74,10 +75,13 @@ def _write_example(folder: Path, seed: int) -> None:
         seen = api.expose(sets, seed=seed, site=site)
         people = [f"person-{i:04d}" for i in range(len(seen))]
         io.write_traces(type(seen)(seen.tokens, seen.n_tokens, users=people), path)
-    result = folder / "result.json"
-    print(f"Wrote {names[0]} and {names[1]}: {_EXAMPLE_USERS:,} people, {_EXAMPLE_EPOCHS} weeks each. Now try:\n")
-    print(
-        f"  reidrisk audit {names[0]} {names[1]} --system topics --n-tokens {sets.n_tokens} --seed 1 \\\n"
-        f"    --out {folder / 'report.html'} --result {result}"
+    one, two, page, result = (
+        shlex.quote(str(path)) for path in (*names, folder / "report.html", folder / "result.json")
     )
-    print(f"  reidrisk gate {result} --max-risk 0.3")
+    output.say(
+        f"Wrote {names[0]} and {names[1]}: {_EXAMPLE_USERS:,} people, {_EXAMPLE_EPOCHS} weeks each. Now try:",
+        "",
+        f"  reidrisk audit {one} {two} --system topics --n-tokens {sets.n_tokens} --seed 1 \\",
+        f"    --out {page} --result {result}",
+        f"  reidrisk gate {result} --max-risk 0.3",
+    )

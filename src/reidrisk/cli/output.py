@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from reidrisk.errors import OptionError
 from reidrisk.extras import require
+from reidrisk.foreign import printable
 from reidrisk.results import Bound, Measurement, Result, Risk
 from reidrisk.wording import percent, two_digits
 
@@ -33,20 +35,27 @@ __all__ = [
     "print_json",
     "progress_bar",
     "remark",
+    "say",
 ]
 
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
 
 
 def print_json(values: Any) -> None:
-    """Print plain values as JSON, for programs."""
-    print(json.dumps(values, indent=2, allow_nan=False))
+    """Print plain values as JSON, for programs; beyond visible ASCII everything is an escape of JSON's own."""
+    print(json.dumps(values, indent=2, allow_nan=False).replace("\x7f", "\\u007f"))
+
+
+def say(*lines: str) -> None:
+    """Print lines on standard output; whatever a label or a file name holds, a line stays one and harmless."""
+    for line in lines:
+        print(printable(line))
 
 
 def remark(text: str) -> None:
     """Say something on standard error, beside the results; nothing is lost where nobody listens."""
     with suppress(BrokenPipeError):
-        print(text, file=sys.stderr)
+        print(printable(text), file=sys.stderr)
 
 
 def check_writable(*paths: Path | None, inputs: Sequence[Path | None] = ()) -> None:
@@ -107,10 +116,10 @@ def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
     if not terminal.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
-        yield lambda stage, share: bar.update(task, description=stage, completed=share)
+        yield lambda stage, share: bar.update(task, description=printable(stage), completed=share)
 
 
 def print_audit(result: AuditResult) -> None:
@@ -187,9 +196,11 @@ def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
     best = {(found.setting, found.name) for found in tightest}
     for entry in entries:
         if isinstance(entry, Bound):
-            mark = "\n[bold]tightest[/bold]" if (entry.setting, entry.name) in best else ""
+            what = Text(printable(f"{entry.setting}: {entry.name}"))
+            if (entry.setting, entry.name) in best:
+                what.append("\ntightest", style="bold")
             value = percent(entry.value) if entry.says_something else "says nothing"
-            table.add_row(f"{entry.setting}: {entry.name}{mark}", value, entry.reading, entry.reference)
+            table.add_row(what, value, entry.reading, entry.reference)
         elif isinstance(entry, Measurement):
             value = f"{two_digits(entry.value)} {entry.unit}".strip()
             table.add_row(entry.name, value, entry.reading, entry.reference)
@@ -199,9 +210,30 @@ def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
 
 
 class _Console(Console):
+    """Shows every text as it stands: no markup, no emoji by name, no control characters.
+
+    Texts hold labels, column names and names of files and attacks, which anyone may have written. What shall have a
+    style is a :class:`rich.text.Text`, made here.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; line ends at either end of a text are layout and stay, those within it are shown as escapes."""
+        super().print(*(_line(one) if isinstance(one, str) else one for one in objects), **options)
+
+    def render_str(self, text: str, *, style: Any = "", **options: Any) -> Text:
+        """Return the text of a cell, a heading or a title."""
+        kept = {name: options[name] for name in ("justify", "overflow") if name in options}
+        return super().render_str(printable(text), style=style, emoji=False, markup=False, highlight=False, **kept)
+
     def on_broken_pipe(self) -> None:
         """Let the command line choose the exit code: rich's own, 1, would read as a failed gate."""
         raise BrokenPipeError
+
+
+def _line(text: str) -> Text:
+    within = text.strip("\n")
+    before, _, after = text.partition(within) if within else (text, "", "")
+    return Text(before + printable(within) + after)
 
 
 def console() -> Console:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,7 +90,7 @@ def measure(
         found.statement,
         {"folder": str(out), "k": found.k, "n_tokens": found.n_tokens, "estimated_users": found.n_users},
         f"About {found.n_users:,.0f} users, estimated from noisy counts; sets of {found.k} out of {found.n_tokens:,}.",
-        f"reidrisk release fit {out} --out model.safetensors",
+        f"{shlex.join(['reidrisk', 'release', 'fit', str(out)])} --out model.safetensors",
         as_json,
     )
 
@@ -141,7 +142,7 @@ def fit(
         {"file": str(out), "n_types": types, "n_epochs": epochs, **report.to_dict()},
         f"J = {report.objective:.3g} after {report.steps:,} steps in {report.seconds:.3g} seconds on {report.device} "
         f"({report.stopped}); seed {seed}.",
-        f"reidrisk release sample {out} --users 1000000 --out users",
+        f"{shlex.join(['reidrisk', 'release', 'sample', str(out)])} --users 1000000 --out users",
         as_json,
     )
 
@@ -261,7 +262,7 @@ def validate(
         if attacked is not None:
             screen.print(f"{attacked.reading}\n", highlight=False)
         if found is not None:
-            screen.print(f"[bold]{found.warning}[/bold]", highlight=False)
+            screen.print(found.warning, style="bold")
             for rate in found.rates:
                 screen.print(f"- {rate.reading}", highlight=False)
             screen.print(found.reading, highlight=False)
@@ -303,4 +304,4 @@ def _print_release(
     table.add_row("post-processing", "; ".join(statement.post_processing) or "none")
     screen.print(table)
     if following:
-        print(f"\nNow try:\n\n  {following}")
+        output.say("", "Now try:", "", f"  {following}")

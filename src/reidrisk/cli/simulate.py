@@ -224,4 +224,4 @@ def _print(document: dict[str, Any]) -> None:
         settings = document["parameters"]
         tables = shlex.join(files[:2])
         command = f"reidrisk audit {tables} --system topics --top-k {settings['top_k']} --noise {settings['noise']}"
-        print(f"\nNow try:\n\n  {command}")
+        output.say("", "Now try:", "", f"  {command}")

@@ -124,7 +124,9 @@ def _frame(frame: Any, name: str) -> Any:
 def _key(frame: Any, name: str) -> str:
     found = [column for column in ("host", "token") if column in frame.columns]
     if len(found) != 1:
-        raise DataError(f"the {name} need one column 'host' or 'token'; they have {', '.join(frame.columns)}")
+        raise DataError(
+            f"the {name} need one column 'host' or 'token'; they have {', '.join(map(repr, frame.columns))}"
+        )
     return found[0]
 
 
@@ -162,9 +164,8 @@ def _labels(categories: Any, key: str) -> Any:
     else:
         table = _frame(categories, "categories")
         if _key(table, "categories") != key or "category" not in table.columns:
-            raise DataError(
-                f"the categories need the columns {key!r} and 'category'; they have {', '.join(table.columns)}"
-            )
+            names = ", ".join(map(repr, table.columns))
+            raise DataError(f"the categories need the columns {key!r} and 'category'; they have {names}")
         if table["category"].null_count():
             row = int(np.argmax(table["category"].is_null().to_numpy()))
             raise DataError(f"row {row} of the categories names no category; leave it out")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
+from reidrisk.foreign import reason
 
 __all__ = ["CONSTANTS", "MULTIPLIER", "cityhash64", "reference"]
 
@@ -46,7 +47,7 @@ def cityhash64(values: Any) -> npt.NDArray[np.uint64]:
             column = column.cast(pa.large_string())
         column = column.cast(pa.large_binary())
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(f"values must be strings ({' '.join(str(error).split())[:120]})") from error
+        raise DataError(f"values must be strings ({reason(error, 120)})") from error
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if whole.null_count:
         row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
+from reidrisk.foreign import reason
 
 __all__ = ["DomainLists", "domain_lists"]
 
@@ -47,8 +48,7 @@ def domain_lists(domains: Any) -> DomainLists:
         single = not _is_list(column.type)
         column = column.cast(pa.large_string() if single else pa.large_list(pa.large_string()))
     except (pa.ArrowException, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise DataError(f"domains must be strings, in one list for each user ({reason})") from error
+        raise DataError(f"domains must be strings, in one list for each user ({reason(error, 120)})") from error
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if single:
         flat, starts = whole, np.array([0, len(whole)], dtype=np.int64)

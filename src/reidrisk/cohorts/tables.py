@@ -81,7 +81,7 @@ def _key(path: PathLike) -> str:
     names = list(open_table(path).types)
     found = [name for name in ("host", "token") if name in names]
     if len(found) != 1:
-        raise FormatError(f"{path}: it needs one column 'host' or 'token', and has {', '.join(names)}")
+        raise FormatError(f"{path}: it needs one column 'host' or 'token', and has {', '.join(map(repr, names))}")
     return found[0]
 
 
@@ -92,7 +92,7 @@ def _text(path: PathLike, columns: Sequence[str], missing: bool = False) -> Any:
     table = open_table(path)
     absent = [column for column in columns if column not in table.types]
     if absent:
-        raise FormatError(f"{path}: it has no column {absent[0]!r}; it has {', '.join(table.types)}")
+        raise FormatError(f"{path}: it has no column {absent[0]!r}; it has {', '.join(map(repr, table.types))}")
     frame = pl.DataFrame(pa.table({column: table.column(column) for column in columns}))
     if not len(frame):
         raise DataError(f"{path}: the table has no rows")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.errors import FormatError, ReidRiskError
+from reidrisk.foreign import reason
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.metadata import NO_METADATA, Metadata, from_json, from_schema
 
@@ -126,9 +127,8 @@ def reading(name: str, title: str) -> Iterator[None]:
     except ReidRiskError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
         raise FormatError(
-            f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({reason})"
+            f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({reason(error)})"
         ) from error
 
 
@@ -255,7 +255,7 @@ def csv_header(file: Path, name: str) -> list[str]:
     if separator:
         by = {";": "semicolons", "\t": "tabs", "|": "bars"}[separator[0]]
         raise FormatError(f"{name}: the cells are separated by {by}, not by commas; save the file with commas")
-    if any(not column.isprintable() for column in names):
+    if any("\0" in column or re.search("[\ud800-\udfff]", column) for column in names):
         raise FormatError(f"{name}: the header is not UTF-8 text; save the file in UTF-8")
     return names
 

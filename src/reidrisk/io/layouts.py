@@ -148,5 +148,5 @@ def _is_like_user(column: str) -> bool:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:8])
+    shown = ", ".join(map(repr, names[:8]))
     return (f"{shown}, … ({len(names)} in all)" if len(names) > 8 else shown) or "none"

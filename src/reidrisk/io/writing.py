@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError, FormatError
+from reidrisk.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.formats import format_of
 from reidrisk.io.metadata import KEY
@@ -91,4 +92,4 @@ def _opened(temporary: str, kind: str, schema: Any, name: str) -> Iterator[Calla
             with pa.output_stream(temporary, compression=compression) as text, csv.CSVWriter(text, schema) as rows:
                 yield rows.write_batch
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise FormatError(f"{name}: cannot be written: {' '.join(str(error).split())}") from error
+        raise FormatError(f"{name}: cannot be written: {reason(error)}") from error

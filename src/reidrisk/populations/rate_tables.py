@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError, FormatError
+from reidrisk.foreign import reason
 
 __all__ = ["checked_rates", "read_rates"]
 
@@ -50,7 +51,7 @@ def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
                             f"{path.name}, line {number} has {len(rows[-1])} columns, not {wanted}: one rate a topic"
                         )
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise FormatError(f"cannot read rates from {path}: {error}") from error
+        raise FormatError(f"cannot read rates from {path}: {reason(error)}") from error
     if not rows:
         raise DataError(f"{path.name} is empty: there is not a single user in it")
     return np.stack(rows)
@@ -84,7 +85,7 @@ def checked_rates(matrix: Any) -> Floats:
     try:
         rates = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"rates must be one table of numbers (users, topics): {error}") from error
+        raise DataError(f"rates must be one table of numbers (users, topics): {reason(error)}") from error
     if rates.ndim != 2:
         raise DataError(f"rates must have 2 dimensions (users, topics), but have shape {rates.shape}")
     if 0 in rates.shape:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.extras import require
+from reidrisk.foreign import printable
 from reidrisk.io import write_atomically
 
 __all__ = ["drawn_specs", "filled", "kept", "marked", "save", "style"]
@@ -36,6 +37,7 @@ def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=_shown,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -79,8 +81,17 @@ def marked(text: str) -> Any:
 def kept(text: object) -> str:
     """Escape a text, and keep each number and its unit on one line."""
     return re.sub(
-        r"((?:\d[\d.,]* to )?\d[\d.,]* (?:in \d[\d,]*\d|%))", r'<span class="kept">\1</span>', html.escape(str(text))
+        r"((?:\d[\d.,]* to )?\d[\d.,]* (?:in \d[\d,]*\d|%))",
+        r'<span class="kept">\1</span>',
+        html.escape(_shown(str(text))),
     )
+
+
+def _shown(value: Any) -> Any:
+    """Return a text without invisible characters, which could turn what follows it around; HTML is left as it is."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    return "\n".join(printable(line) for line in value.split("\n"))
 
 
 @cache

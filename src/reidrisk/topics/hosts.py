@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
+from reidrisk.foreign import reason
 from reidrisk.hosts import plain_host
 
 __all__ = ["distinct_values", "plain_host", "spaced"]
@@ -33,8 +34,7 @@ def distinct_values(hosts: Any) -> tuple[npt.NDArray[np.int64], list[str | None]
             column = pa.array(column, type=pa.large_string())
         column = column.cast(pa.large_string())
     except (pa.ArrowException, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise DataError(f"hosts must be strings ({reason})") from error
+        raise DataError(f"hosts must be strings ({reason(error, 120)})") from error
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = whole.dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
