@@ -353,11 +353,20 @@ def test_a_new_model_never_stands_beside_an_old_statement(tmp_path, monkeypatch)
     from reidrisk.release import parameters
 
     file = tmp_path / "m.json"
-    release.write_parameters(random_model(3, (2, 3, 2, 4), statement=PUBLISHED), file)
-    monkeypatch.setattr(parameters, "write_atomically", lambda path: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
+    old = random_model(3, (2, 3, 2, 4), statement=PUBLISHED)
+    release.write_parameters(old, file)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    write = parameters._write_logits
+
+    def full(path, *rest):
+        write(path, *rest)  # the model is there, its statement is not
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(parameters, "_write_logits", full)
+    with pytest.raises(ReidRiskError, match="No space left"):
         release.write_parameters(random_model(4, (2, 3, 2, 4), statement=PUBLISHED), file)
-    assert not (tmp_path / "m.json.statement.json").exists()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert np.array_equal(release.read_parameters(file).theta, old.theta)
 
 
 def test_labels_and_fit_travel_beside_the_published_layout(tmp_path):

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -30,6 +31,7 @@ __all__ = [
     "check_report",
     "check_writable",
     "console",
+    "lock",
     "print_audit",
     "print_bounds",
     "print_json",
@@ -95,6 +97,15 @@ def check_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise OptionError(f"cannot write into {folder}: {error.strerror} in {there}; give another folder") from error
+
+
+def lock(context: typer.Context, path: Path, is_folder: bool = False) -> None:
+    """Keep other runs from writing the same file or folder until this command has ended."""
+    from reidrisk.io.atomic import is_stream
+    from reidrisk.io.lock import locked
+
+    if not is_stream(path) and not context.with_resource(locked(path, is_folder)):
+        remark(f"careful: nothing can be locked here, so make sure that no other run writes {path}")
 
 
 def check_report(path: Path | None) -> None:

@@ -37,6 +37,7 @@ def _menu(context: typer.Context) -> None:
 
 @release.command("measure")
 def measure(
+    context: typer.Context,
     sets: Sets,
     epsilon: Annotated[float, typer.Option(help="Privacy budget: the probability factor is e to this.")],
     delta: Annotated[float, typer.Option(help="Privacy budget: chance left out of it, far below 1 / users.")],
@@ -62,6 +63,7 @@ def measure(
     """Measure differentially private statistics of top sets, and write them with their privacy statement."""
     from reidrisk import release as api
     from reidrisk.privacy.accounting import check_budget
+    from reidrisk.release.layout import holds_statistics
 
     check_budget(epsilon, delta)
     if seed is not None and not simulation:
@@ -70,7 +72,8 @@ def measure(
             "or add --simulation to try"
         )
     output.check_folder(out)
-    if not replace and (out / "statement.json").exists():
+    output.lock(context, out, is_folder=True)
+    if not replace and holds_statistics(out):
         raise OptionError(
             f"{out} already holds statistics, and measuring again spends the budget again; give another folder, "
             "or --replace"
@@ -97,6 +100,7 @@ def measure(
 
 @release.command("fit")
 def fit(
+    context: typer.Context,
     stats: Annotated[Path, typer.Argument(help="Folder of statistics, from `reidrisk release measure`.")],
     out: Annotated[Path, typer.Option(help="Write the model here (safetensors, or .json as published).")],
     types: Annotated[int, typer.Option(help="Number of types.")] = 500,
@@ -105,7 +109,8 @@ def fit(
     learning_rate: Annotated[float, typer.Option(help="Largest rate of the optimiser.")] = 0.1,
     device: Annotated[str | None, typer.Option(help="'cuda' or 'cpu'; a GPU where there is one.")] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="File to continue from, written every minute and on Ctrl-C, removed at the end.")
+        Path | None,
+        typer.Option(help="File to continue from, written every minute and when stopped, removed at the end."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the start.")] = 0,
     as_json: Json = False,
@@ -114,6 +119,8 @@ def fit(
     from reidrisk import release as api
 
     output.check_writable(out, checkpoint, inputs=(stats,))
+    for path in filter(None, (out, checkpoint)):
+        output.lock(context, path)
     targets = api.read_statistics(stats)
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
@@ -127,6 +134,7 @@ def fit(
                 learning_rate=learning_rate,
                 device=device,
                 checkpoint=checkpoint,
+                keep_checkpoint=True,
                 progress=lambda step, of, value: say(f"fitting, J = {value:.3g}", step / of),
             )
         except KeyboardInterrupt:
@@ -134,6 +142,8 @@ def fit(
                 output.remark(f"checkpoint: {checkpoint}; the same command goes on from there")
             raise
     api.write_parameters(model, out) if out.suffix == ".json" else model.save(out)
+    if checkpoint is not None:  # not before the model is in its file: there may be no room for it
+        checkpoint.unlink(missing_ok=True)
     assert model.report is not None
     assert model.statement is not None
     report = model.report
@@ -149,6 +159,7 @@ def fit(
 
 @release.command("sample")
 def sample(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(help="Model, from `reidrisk release fit`.")],
     users: Annotated[int, typer.Option(help="Number of synthetic users.")],
     out: Annotated[Path, typer.Option(help="Folder for Parquet files of up to 1,048,576 users each.")],
@@ -157,10 +168,12 @@ def sample(
 ) -> None:
     """Draw synthetic users from a model; sets that come out short stay short in the files."""
     from reidrisk import release as api
+    from reidrisk.release.sample import holds_users
     from reidrisk.streams import checked_seed, fresh_seed
 
     output.check_folder(out)
-    if out.is_dir() and any(out.glob("users-*-of-*.parquet")):
+    output.lock(context, out, is_folder=True)
+    if holds_users(out):
         raise OptionError(f"{out} already holds users; give another folder, so that two samples are not mixed")
     known = release_inputs.read_model(model)
     seed = fresh_seed() if seed is None else checked_seed(seed)

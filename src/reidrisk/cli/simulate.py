@@ -45,6 +45,7 @@ def _menu(context: typer.Context) -> None:
 
 @simulate.command("topics")
 def topics(
+    context: typer.Context,
     histories: Annotated[Path, typer.Option(help="Visits: a table with the columns user, timestamp, host.")],
     override_list: Annotated[Path, typer.Option(help="Chrome's list of hosts and their topics (TSV).")],
     taxonomy: Annotated[Path, typer.Option(help="The taxonomy of that list: Markdown, TSV or JSON.")],
@@ -107,6 +108,7 @@ def topics(
     settings = api.TopicsAPI(len(tree), top_k=top_k, noise=noise, window=shown)
     files = [out / f"{site}.parquet" for site in sites]
     _check_folder(out, [*files, out / _SUMMARY], inputs=(histories, override_list, taxonomy, utility_buckets))
+    output.lock(context, out, is_folder=True)
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
         say("reading the lists", 0.0)

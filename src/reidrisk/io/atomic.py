@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reidrisk.errors import FormatError
 
-__all__ = ["PathLike", "is_stream", "is_write_protected", "write_atomically"]
+__all__ = ["PathLike", "flush", "is_stream", "is_write_protected", "take_over", "write_atomically"]
 
 _ENDING = 40  # characters
 
@@ -106,9 +106,9 @@ def _moved(final: Path) -> Iterator[Path]:
         # What only its owner may read is never readable under the other name either.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if final.exists() else 0o666))
         yield temporary
-        _flush(temporary)
+        flush(temporary)
         if final.exists():
-            _take_over(final, temporary)
+            take_over(final, temporary)
         os.replace(temporary, final)
         made.clear()
     finally:
@@ -146,7 +146,7 @@ def _standard(there: os.stat_result) -> int | None:
     return None
 
 
-def _take_over(old: Path, new: Path) -> None:
+def take_over(old: Path, new: Path) -> None:
     """Give a new file the owner, group and permissions of the old one, or less where they cannot be kept."""
     there = old.stat()
     mode = stat.S_IMODE(there.st_mode) & 0o777
@@ -161,7 +161,8 @@ def _take_over(old: Path, new: Path) -> None:
     new.chmod(mode)
 
 
-def _flush(file: Path) -> None:
+def flush(file: Path) -> None:
+    """Have the content of a file, or the names in a folder, written to the disk."""
     # Without this a power cut after the move could leave an empty file under the final name.
     handle = os.open(file, os.O_RDONLY)
     try:

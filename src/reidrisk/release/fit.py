@@ -79,6 +79,7 @@ def fit_mixture(
     tolerance: float = 1e-3,
     device: str | None = None,
     checkpoint: PathLike | None = None,
+    keep_checkpoint: bool = False,
     progress: Callable[[int, int, float], None] | None = None,
 ) -> TypeMixture:
     """Fit theta so that the model's statistics of every epoch are near the given ones: the least J that is found.
@@ -103,6 +104,8 @@ def fit_mixture(
         ``"cuda"`` where there is one, else ``"cpu"``.
     checkpoint : str or path, optional
         File to continue from if it is there, and to write to every minute and on an interrupt; removed at the end.
+    keep_checkpoint : bool
+        Whether to leave it there at the end, for a caller who removes it once the model is safe in a file.
     progress : callable, optional
         Called with (step, steps, J) from time to time.
 
@@ -157,7 +160,8 @@ def fit_mixture(
         raise
     # The objective returns J before the step; the model is what comes after it.
     final = float(objective(theta)[0])
-    state.remove()
+    if not keep_checkpoint:
+        state.remove()
     report = FitReport(
         final,
         state.step,

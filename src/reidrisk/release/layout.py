@@ -14,26 +14,30 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import FormatError, OptionError
-from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.together import current, write_together
 from reidrisk.options import whole
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts import Counts
 from reidrisk.release.statistics import Statistics
 from reidrisk.vocabulary import Vocabulary
 
-__all__ = ["read_published", "read_statistics", "write_statistics"]
+__all__ = ["holds_statistics", "read_published", "read_statistics", "write_statistics"]
 
 Floats = npt.NDArray[np.float64]
 
 WITHIN = ("topic_1", "topic_2")
 ACROSS = ("week_1_topic", "week_2_topic")
+_KEY = "statistics"
+_FILES = ("q_within.json", "q_across.json", "taxonomy.json", "counts.npz", "statement.json")
 
 
 def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int] | None = None) -> None:
     """Write a folder: ``q_within.json``, ``q_across.json``, ``taxonomy.json``, ``statement.json``, ``counts.npz``.
 
     The first three are laid out as the published ones (a list of records; every unordered pair once); ``counts.npz``
-    holds the noisy counts, where there are any. The statement is written last: a folder without one is not read.
+    holds the noisy counts, where there are any. The files are written beside those that may be there and replace them
+    together when all are complete: whatever happens on the way, the folder holds the old statistics or the new ones.
 
     Parameters
     ----------
@@ -57,24 +61,11 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     if statistics.statement is None:
         raise OptionError("exact statistics are private and are not written; release.statistics adds the noise")
     folder, n = Path(folder), statistics.n_tokens
-    folder.mkdir(parents=True, exist_ok=True)
     numbers = list(range(n)) if ids is None else [int(number) for number in ids]
     if len(numbers) != n or len(set(numbers)) != n:
         raise OptionError(f"ids must be {n} different numbers, one a token, not {len(numbers)}")
     labels = _labels(statistics)
-    (folder / "statement.json").unlink(missing_ok=True)
-    first, second = np.triu_indices(n, 1)
-    _write_json(
-        folder / "q_within.json", _records(WITHIN, first, second, statistics.within[first, second], numbers, labels)
-    )
-    first, second = (index.ravel() for index in np.indices((n, n)))
-    _write_json(folder / "q_across.json", _records(ACROSS, first, second, statistics.across.ravel(), numbers, labels))
     taxonomy = [{"topic_id": i, "topic_label": label} for i, label in zip(numbers, labels, strict=True)]
-    _write_json(folder / "taxonomy.json", taxonomy)
-    counts = statistics.counts
-    if counts is not None:
-        with write_atomically(folder / "counts.npz") as temporary, open(temporary, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **dict(counts.tables))
     document = {
         "k": statistics.k,
         "n_tokens": n,
@@ -83,7 +74,23 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
         "labelled": statistics.vocabulary is not None,
         "privacy": statistics.statement.to_dict(),
     }
-    _write_json(folder / "statement.json", document)
+    with write_together(folder, _KEY, _FILES) as new:
+        first, second = np.triu_indices(n, 1)
+        within = statistics.within[first, second]
+        _write_json(new / "q_within.json", _records(WITHIN, first, second, within, numbers, labels))
+        first, second = (index.ravel() for index in np.indices((n, n)))
+        across = statistics.across.ravel()
+        _write_json(new / "q_across.json", _records(ACROSS, first, second, across, numbers, labels))
+        _write_json(new / "taxonomy.json", taxonomy)
+        if statistics.counts is not None:
+            with open(new / "counts.npz", "wb") as file:
+                np.savez_compressed(file, allow_pickle=False, **dict(statistics.counts.tables))
+        _write_json(new / "statement.json", document)
+
+
+def holds_statistics(folder: PathLike) -> bool:
+    """Tell whether a folder holds statistics with their statement."""
+    return current(Path(folder), _KEY, "statement.json").exists()
 
 
 def read_statistics(folder: PathLike) -> Statistics:
@@ -91,7 +98,7 @@ def read_statistics(folder: PathLike) -> Statistics:
     folder = Path(folder)
     if not folder.is_dir():
         raise FormatError(f"{folder}: there is no such folder; give the one that the statistics were written to")
-    file = folder / "statement.json"
+    within, across, taxonomy, tables, file = (current(folder, _KEY, name) for name in _FILES)
     if not file.is_file():
         raise FormatError(
             f"{folder}: there is no statement.json, so nothing says what protects these statistics; measure them "
@@ -104,13 +111,12 @@ def read_statistics(folder: PathLike) -> Statistics:
     users, epochs = document.get("estimated_users"), document.get("n_epochs")
     if not (epochs is None or _is_whole(epochs, 2)) or not (users is None or isinstance(users, int | float)):
         raise FormatError(f"{file}: n_epochs {epochs!r} or estimated_users {users!r} is damaged; write it again")
-    found = read_published(
-        folder / "q_within.json", folder / "q_across.json", folder / "taxonomy.json", document["k"], statement
-    )
+    found = read_published(within, across, taxonomy, document["k"], statement)
     counts = None
-    if epochs is not None and (folder / "counts.npz").is_file():
-        tables = _tables(folder / "counts.npz", found.n_tokens)
-        counts = Counts(tables, document["k"], found.n_tokens, epochs)
+    if epochs is not None and tables.is_file():
+        counts = Counts(_tables(tables, found.n_tokens), document["k"], found.n_tokens, epochs)
+    if _read_json(current(folder, _KEY, _FILES[-1])) != document:
+        raise FormatError(f"{folder}: the statistics were replaced while they were read; read them again")
     vocabulary = found.vocabulary if document.get("labelled") else None
     n_users = math.nan if users is None else float(users)
     return Statistics(found.single, found.within, found.across, found.k, statement, vocabulary, n_users, counts, epochs)
@@ -252,8 +258,7 @@ def _is_whole(value: object, least: int) -> bool:
 
 
 def _write_json(path: Path, document: object) -> None:
-    with write_atomically(path) as temporary:
-        temporary.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+    path.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
 
 def _read_json(path: Path) -> Any:

@@ -121,6 +121,7 @@ class TypeMixture:
         learning_rate: float = 0.1,
         device: str | None = None,
         checkpoint: PathLike | None = None,
+        keep_checkpoint: bool = False,
         progress: Callable[[int, int, float], None] | None = None,
     ) -> TypeMixture:
         """Fit a model to statistics; see :func:`reidrisk.release.fit.fit_mixture`."""
@@ -135,6 +136,7 @@ class TypeMixture:
             learning_rate=learning_rate,
             device=device,
             checkpoint=checkpoint,
+            keep_checkpoint=keep_checkpoint,
             progress=progress,
         )
 

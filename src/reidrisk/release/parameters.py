@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from reidrisk.errors import FormatError, OptionError
-from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.together import current, write_together
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.mixture import TypeMixture
 from reidrisk.vocabulary import Vocabulary
@@ -38,9 +39,21 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
     keys = [str(number) for number in (range(model.n_tokens) if ids is None else ids)]
     if len(set(keys)) != model.n_tokens:
         raise OptionError(f"ids must be {model.n_tokens} different numbers, one a token, not {len(keys)}")
-    # A new model must never stand beside the statement of an old one.
-    _statement_file(path).unlink(missing_ok=True)
-    with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+    labels = None if model.vocabulary is None else dict(zip(keys, model.vocabulary.labels, strict=True))
+    beside = {
+        "privacy": model.statement.to_dict(),
+        "labels": labels,
+        "fit": None if model.report is None else model.report.to_dict(),
+    }
+    # A new model must never stand beside the statement of an old one, nor the other way round.
+    path, stated = Path(path), _statement_file(path)
+    with write_together(path.parent, path.name, (path.name, stated.name)) as new:
+        _write_logits(new / path.name, model, keys)
+        (new / stated.name).write_text(json.dumps(beside, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+
+
+def _write_logits(path: Path, model: TypeMixture, keys: list[str]) -> None:
+    with open(path, "w", encoding="utf-8") as file:
         # One type at a time: the whole document as Python objects would take gigabytes.
         file.write("{")
         for number, logits in enumerate(model.theta):
@@ -52,14 +65,6 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
             }
             file.write(f"{', ' if number else ''}{json.dumps(f'type {number}')}: {json.dumps(document)}")
         file.write("}")
-    labels = None if model.vocabulary is None else dict(zip(keys, model.vocabulary.labels, strict=True))
-    beside = {
-        "privacy": model.statement.to_dict(),
-        "labels": labels,
-        "fit": None if model.report is None else model.report.to_dict(),
-    }
-    with write_atomically(_statement_file(path)) as temporary:
-        temporary.write_text(json.dumps(beside, ensure_ascii=False, allow_nan=False), encoding="utf-8")
 
 
 def read_parameters(
@@ -94,7 +99,7 @@ def read_parameters(
     from reidrisk.release.fit import FitReport
 
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(_part(path, Path(path).name).read_text(encoding="utf-8"))
         types = [document[f"type {t}"] for t in range(len(document))]
         first = types[0]["epoch 0"]["slot 0"]
         keys = [str(number) for number in (sorted(map(int, first)) if ids is None else ids)]
@@ -117,7 +122,7 @@ def read_parameters(
         raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise FormatError(f"{path}: it is not laid out as type, epoch, slot, topic id ({error!r})") from error
-    known = _read_beside(_statement_file(path))
+    known = _read_beside(_part(path, _statement_file(path).name))
     if statement is None:
         if known is None:
             raise FormatError(
@@ -150,6 +155,10 @@ def _read_beside(path: Path) -> dict[str, Any] | None:
 
 def _in_order(named: dict[str, Any], word: str) -> list[Any]:
     return [named[f"{word} {number}"] for number in range(len(named))]
+
+
+def _part(path: PathLike, name: str) -> Path:
+    return current(Path(path).parent, Path(path).name, name)
 
 
 def _statement_file(path: PathLike) -> Path:

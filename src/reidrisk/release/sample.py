@@ -16,6 +16,7 @@ from reidrisk.errors import FormatError, OptionError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.metadata import KEY, to_json
 from reidrisk.io.sets import read_top_sets
+from reidrisk.io.together import found, write_together
 from reidrisk.io.writing import write_batches
 from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
@@ -25,8 +26,9 @@ from reidrisk.traces import TopSets
 if TYPE_CHECKING:
     from reidrisk.release.mixture import TypeMixture
 
-__all__ = ["read_users", "sample_users", "write_users"]
+__all__ = ["holds_users", "read_users", "sample_users", "write_users"]
 
+_KEY = "users"
 SHARD = 16 * BLOCK
 """Users of one file: 1,048,576."""
 
@@ -76,7 +78,7 @@ def write_users(
 
     A file holds up to 1,048,576 users: a column ``user`` (0, 1, …) and list columns ``epoch_0, epoch_1, …``; short sets
     stay short. No more than one file's users are in memory at a time. The privacy statement is in the metadata of
-    every file.
+    every file. All files come into the folder together, when the last one is complete.
 
     Parameters
     ----------
@@ -96,19 +98,23 @@ def write_users(
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so users drawn from it are not written")
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     statement = model.statement.after("synthetic users were drawn from the model")
     document = json.loads(to_json(model.n_tokens, model.vocabulary))
     metadata = json.dumps(document | {"k": model.k, "privacy": statement.to_dict()}, ensure_ascii=False)
-    steps, files = _steps(model), []
-    count = -(-n // SHARD)
-    for shard, start, stop in blocks(n, SHARD):
-        tokens = _draw(model, steps, start, stop, seed, workers)
-        files.append(folder / f"users-{shard:05d}-of-{count:05d}.parquet")
-        write_batches(files[-1], [_batch(tokens, start)], metadata)
-        if progress is not None:
-            progress(stop, n)
-    return files
+    steps = _steps(model)
+    names = [f"users-{shard:05d}-of-{-(-n // SHARD):05d}.parquet" for shard, _, _ in blocks(n, SHARD)]
+    with write_together(folder, _KEY, names) as new:
+        for shard, start, stop in blocks(n, SHARD):
+            tokens = _draw(model, steps, start, stop, seed, workers)
+            write_batches(new / names[shard], [_batch(tokens, start)], metadata)
+            if progress is not None:
+                progress(stop, n)
+    return [folder / name for name in names]
+
+
+def holds_users(folder: PathLike) -> bool:
+    """Tell whether there are files of users in a folder."""
+    return bool(found(Path(folder), _KEY, "users-*-of-*.parquet"))
 
 
 def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
@@ -126,7 +132,7 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
     """
     import pyarrow.parquet as pq
 
-    files = sorted(Path(folder).glob("users-*-of-*.parquet"))
+    files = found(Path(folder), _KEY, "users-*-of-*.parquet")
     if not files:
         raise FormatError(f"{folder}: there are no files users-…-of-….parquet in it")
     wanted = int(files[0].stem.rpartition("-")[2])

@@ -1,0 +1,112 @@
+"""One run at a time: a lock on what a run is going to write, which ends with the run, however that ends."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from reidrisk.errors import FormatError
+from reidrisk.io.atomic import PathLike
+
+__all__ = ["locked"]
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+
+@contextmanager
+def locked(path: PathLike, is_folder: bool = False) -> Iterator[bool]:
+    """Keep other runs from writing the same file or folder while the block runs.
+
+    The lock is held by the process, on a file ``.lock`` in the folder or ``.NAME.lock`` beside the file: the operating
+    system lets go of it when the process ends. A file that a killed run left behind locks nothing.
+
+    Parameters
+    ----------
+    path : str or path
+        What is going to be written.
+    is_folder : bool
+        Whether it is a folder. One that is missing is made, and removed again if it is still empty at the end.
+
+    Yields
+    ------
+    bool
+        False where the file system or the operating system has no such locks; nothing is locked then.
+
+    Raises
+    ------
+    FormatError
+        If another run holds the lock, or the file for it cannot be made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with locked(folder, is_folder=True) as held:
+    ...     [file.name for file in folder.iterdir()]
+    ['.lock']
+    >>> list(folder.iterdir())
+    []
+    """
+    final = Path(os.path.realpath(path))
+    folder = final if is_folder else final.parent
+    file = folder / (".lock" if is_folder else f".{final.name[-200:]}.lock")
+    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
+    handle: int | None = None
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            handle = _taken(file, path)
+        except OSError as error:
+            raise FormatError(f"{path}: cannot be written: {error.strerror or error} ({file})") from error
+        yield handle is not None
+    finally:
+        if handle is not None:
+            # Removed while it is still held: whoever opened it before finds that it is not the one of this name.
+            with suppress(OSError):
+                file.unlink()
+            os.close(handle)
+        for one in made:
+            with suppress(OSError):
+                one.rmdir()
+
+
+def _taken(file: Path, path: PathLike) -> int | None:
+    """Return the open lock, or None where there are none to be had."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    while True:
+        handle = _opened(file)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(handle, 20).decode("ascii", "replace")
+            os.close(handle)
+            if error.errno in _NO_LOCKS:
+                file.unlink()
+                return None
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                raise
+            who = f" (process {holder})" if holder.isdigit() else ""
+            raise FormatError(
+                f"{path}: another run{who} is writing it; wait until that has ended, or give another name"
+            ) from error
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.stat(file), os.fstat(handle)):
+                with suppress(OSError):  # the number is for the message alone
+                    os.ftruncate(handle, 0)
+                    os.write(handle, str(os.getpid()).encode())
+                return handle
+        os.close(handle)
+
+
+def _opened(file: Path) -> int:
+    flags = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        return os.open(file, flags | os.O_RDWR, 0o666)
+    except PermissionError:  # left behind by a run of somebody else
+        return os.open(file, flags | os.O_RDONLY, 0o666)

@@ -1,0 +1,173 @@
+"""A full disk, a second run and a signal: what was there before is still there, or what is new is complete."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from reidrisk import TopSets, io, release
+
+pytest.importorskip("torch", reason="fitting needs torch")
+resource = pytest.importorskip("resource", reason="limits are those of POSIX")
+MEASURE = ("release", "measure", "sets.parquet", "--epsilon", 1, "--delta", 1e-6, "--out", "stats")
+FIT = ("release", "fit", "stats", "--types", 3, "--epochs", 2, "--steps", 20)
+# Say when a fit has something to leave as a checkpoint, which it keeps in memory.
+TELL = """from reidrisk.release import fit
+keep = fit._State.keep
+def tell(state, seconds):
+    had = state.kept
+    keep(state, seconds)
+    if had is None and state.kept is not None:
+        print("kept", flush=True)
+fit._State.keep = tell
+"""
+
+
+@pytest.fixture
+def stats(reidrisk, tmp_path):
+    """A release of 30 tokens in the folder stats, whose budget is spent."""
+    drawn = np.argsort(np.random.default_rng(0).random((4000, 2, 30)), axis=2)[:, :, :2]
+    io.write_top_sets(TopSets(drawn, 30), tmp_path / "sets.parquet")
+    assert reidrisk(*MEASURE, "--top-k", 2).code == 0
+    return tmp_path / "stats"
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def start(arguments, folder, largest=None, before=""):
+    """Start the command line; no file that it writes may be larger than so many bytes, as on a disk that gets full."""
+    limit = "" if largest is None else f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({largest},) * 2); "
+    code = f"{limit}{before}from reidrisk.cli import main; main({[str(one) for one in arguments]!r})"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "0", "OMP_NUM_THREADS": "1"}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [sys.executable, "-c", code], cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment
+    )
+
+
+@pytest.mark.parametrize("largest", [100, 30_000, 80_000])  # before, within and after the first table
+def test_a_full_disk_leaves_the_old_release(stats, tmp_path, largest):
+    before, told = contents(stats), release.read_statistics(stats)
+    assert len(before["q_within.json"]) > 30_000
+    assert len(before["q_across.json"]) > 80_000 > len(before["q_within.json"])
+    running = start([*MEASURE, "--top-k", 2, "--replace"], tmp_path, largest)
+    _, err = running.communicate(timeout=120)
+    assert running.returncode == 2, err
+    assert err.count("\n") == 1
+    assert contents(stats) == before
+    assert np.array_equal(release.read_statistics(stats).across, told.across)
+
+
+def test_replacing_a_release_replaces_all_of_it(stats, reidrisk):
+    before = contents(stats)
+    assert reidrisk(*MEASURE, "--top-k", 2).code == 2
+    assert contents(stats) == before
+    assert reidrisk(*MEASURE, "--top-k", 2, "--replace").code == 0
+    after = contents(stats)
+    assert after.keys() == before.keys()
+    for name in ("q_within.json", "q_across.json", "counts.npz"):
+        assert after[name] != before[name]
+
+
+@pytest.mark.parametrize("name", ["m.json", "m.safetensors"])
+def test_a_full_disk_leaves_the_old_model(stats, reidrisk, tmp_path, name):
+    assert reidrisk(*FIT, "--out", name).code == 0
+    before = contents_of(tmp_path, name)
+    running = start([*FIT, "--out", name, "--seed", 5], tmp_path, 1000)
+    _, err = running.communicate(timeout=120)
+    assert running.returncode == 2, err
+    assert contents_of(tmp_path, name) == before
+    assert reidrisk("release", "sample", name, "--users", 10, "--out", "users").code == 0
+
+
+def contents_of(folder, name):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if name in path.name}
+
+
+def test_a_checkpoint_stays_until_the_model_is_in_its_file(stats, reidrisk, tmp_path, monkeypatch):
+    from reidrisk.release import fit, mixture
+
+    monkeypatch.setattr(fit, "_KEEP_EVERY", 0.0)
+    monkeypatch.setattr(fit, "_SAVE_EVERY", 0.0)
+    save = mixture.TypeMixture.save
+
+    def full(model, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(mixture.TypeMixture, "save", full)
+    assert reidrisk(*FIT, "--out", "m.st", "--checkpoint", "c.npz").code == 2
+    assert (tmp_path / "c.npz").exists()
+    monkeypatch.setattr(mixture.TypeMixture, "save", save)
+    assert reidrisk(*FIT, "--out", "m.st", "--checkpoint", "c.npz").code == 0
+    assert not (tmp_path / "c.npz").exists()
+
+
+def test_a_sample_that_fails_leaves_no_files(stats, reidrisk, tmp_path):
+    assert reidrisk(*FIT, "--out", "m.st").code == 0
+    running = start(["release", "sample", "m.st", "--users", 100_000, "--out", "users"], tmp_path, 10_000)
+    _, err = running.communicate(timeout=120)
+    assert running.returncode == 2, err
+    assert not (tmp_path / "users").exists()
+    assert reidrisk("release", "sample", "m.st", "--users", 10, "--out", "users").code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*MEASURE, "--top-k", 2, "--replace"),
+        (*FIT, "--out", "stats"),
+        ("release", "sample", "m.st", "--users", 10, "--out", "stats"),
+    ],
+)
+def test_a_second_run_into_the_same_place_is_told_in_one_line(stats, reidrisk, tmp_path, command):
+    is_folder = command[1] != "fit"
+    command = [one if one != "stats" or is_folder or at == 2 else "m.st" for at, one in enumerate(command)]
+    before = contents(stats)
+    with io.lock.locked(stats if is_folder else tmp_path / "m.st", is_folder):
+        done = reidrisk(*command)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert str(os.getpid()) in done.err
+    assert contents(stats) == before
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_a_signal_leaves_a_checkpoint_and_nothing_else(stats, tmp_path, number, code):
+    running = start([*FIT[:-1], 10**6, "--out", "m.st", "--checkpoint", "c.npz"], tmp_path, before=TELL)
+    assert running.stdout.readline() == "kept\n"
+    assert not (tmp_path / "c.npz").exists()
+    running.send_signal(number)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == code, err
+    assert "c.npz" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.npz", "sets.parquet", "stats"]
+    assert int(np.load(tmp_path / "c.npz")["step"]) > 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_in_another_command_leaves_nothing(tmp_path, number, code):
+    running = start(["demo", "--users", 2_000_000, "--out", "r.html"], tmp_path)
+    running.stderr.readline()  # it has said what it is going to do
+    time.sleep(1.0)
+    running.send_signal(number)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == code, err
+    assert "interrupted" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_hang_up_that_is_ignored_stays_ignored(tmp_path):
+    code = (
+        "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from reidrisk.cli.stopping import stop_signals\n"
+        "with stop_signals() as came:\n  os.kill(os.getpid(), signal.SIGHUP)\nprint(came)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
