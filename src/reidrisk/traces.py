@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError, OptionError
+from reidrisk.padding import Words, filled, from_seed, from_the_system
 from reidrisk.streams import BLOCK, blocks, stream
 from reidrisk.users import UserIds, as_users, take_users
 from reidrisk.vocabulary import Vocabulary
@@ -171,19 +172,30 @@ class TopSets(_Epochs):
         Size of the vocabulary.
     users, vocabulary
         As for :class:`Traces`.
+    padded_with_seed : bool
+        Whether short sets were filled from a seed before; such sets are not released.
 
     Examples
     --------
     >>> s = TopSets([[[3, 1], [2, -1]]], n_tokens=5)
     >>> s, s.is_padded
     (TopSets(1 users x 2 epochs x 2 tokens of 5), False)
-    >>> s.padded(seed=0).is_padded
-    True
+    >>> s.padded().is_padded, s.padded().padded_with_seed, s.padded(seed=0).padded_with_seed
+    (True, False, True)
     """
 
-    __slots__ = ()
+    __slots__ = ("_padded_with_seed",)
+    _padded_with_seed: bool
 
-    def __init__(self, tokens: Any, n_tokens: int, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(
+        self,
+        tokens: Any,
+        n_tokens: int,
+        users: Any = None,
+        vocabulary: Vocabulary | None = None,
+        padded_with_seed: bool = False,
+    ) -> None:
+        self._padded_with_seed = bool(padded_with_seed)
         self._tokens = _checked_tokens(tokens, 3, "(users, epochs, set)")
         self._name(len(self._tokens), n_tokens, users, vocabulary)
         if 0 in self._tokens.shape:
@@ -203,27 +215,40 @@ class TopSets(_Epochs):
         """Whether every set is full."""
         return not bool((self._tokens < 0).any())
 
-    def padded(self, seed: int) -> TopSets:
-        """Fill short sets with distinct uniformly random tokens, once per user and epoch.
+    @property
+    def padded_with_seed(self) -> bool:
+        """Whether short sets were filled from a seed: whoever knows it knows the padding, so it protects nobody."""
+        return self._padded_with_seed
 
-        Do it once and give every observer the result: padding is a property of the user's browser,
-        the same for all who ask (dick, Algorithm 1).
+    def padded(self, seed: int | None = None) -> TopSets:
+        """Fill short sets with distinct uniformly random tokens, each user by themselves, once per user and epoch.
+
+        Do it once and give every observer the result: padding is a property of the user's browser, the same for all who
+        ask (dick, Algorithm 1).
+
+        Parameters
+        ----------
+        seed : int, optional
+            For simulations: decides, with the row, how a set is padded. The result remembers it
+            (:attr:`padded_with_seed`), and is not released. Default: the operating system's generator.
         """
-        filled = np.array(self._tokens)
-        for block, start, stop in blocks(len(self), BLOCK):
-            rng = stream(seed, "pad top sets", block)
-            part = filled[start:stop]
-            while True:
-                rows, epochs, slots = np.nonzero(part < 0)
-                if not rows.size:
-                    break
-                # One slot a set at a time, redrawn until it is new to the set: uniform over what is left.
-                first = np.unique(rows * self.n_epochs + epochs, return_index=True)[1]
-                rows, epochs, slots = rows[first], epochs[first], slots[first]
-                drawn = rng.integers(self._n_tokens, size=rows.size)
-                new = ~(part[rows, epochs] == drawn[:, None]).any(axis=1)
-                part[rows[new], epochs[new], slots[new]] = drawn[new]
-        return self._with(filled, self._users)
+        if self.is_padded:
+            return self
+        words = from_the_system if seed is None else from_seed(seed, len(self), self.n_epochs)
+        return self.padded_by(words)._marked(seed is not None)
+
+    def padded_by(self, words: Words) -> TopSets:
+        """Fill short sets by words of your own; :mod:`reidrisk.padding` says what they are."""
+        return self._with(filled(self._tokens, self._n_tokens, words), self._users)
+
+    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Self:
+        new = super()._with(tokens, users)
+        new._padded_with_seed = self._padded_with_seed
+        return new
+
+    def _marked(self, seeded: bool) -> TopSets:
+        self._padded_with_seed |= seeded
+        return self
 
     def _refuse_repeats(self) -> None:
         for _, start, stop in blocks(len(self), BLOCK):

@@ -71,7 +71,7 @@ def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
         raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")
     longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
     longer[:, :, : sets.k] = sets.tokens
-    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary)
+    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary, sets.padded_with_seed)
 
 
 def read_model(path: Path) -> TypeMixture:

@@ -17,18 +17,22 @@ KEY = b"reidrisk"
 
 @dataclass(frozen=True)
 class Metadata:
-    """The vocabulary of a table, or at least its size, and the size of a full set; ``None`` where it does not say."""
+    """The vocabulary of a table, or at least its size, and the size of a full set; ``None`` where it does not say.
+
+    ``padded_with_seed`` says that short sets were filled from a seed, so that they are not released.
+    """
 
     n_tokens: int | None = None
     vocabulary: Vocabulary | None = None
     k: int | None = None
+    padded_with_seed: bool = False
 
 
 NO_METADATA = Metadata()
 """Of a file that carries none, such as CSV."""
 
 
-def to_json(n_tokens: int, vocabulary: Vocabulary | None) -> str:
+def to_json(n_tokens: int, vocabulary: Vocabulary | None, padded_with_seed: bool = False) -> str:
     """Write the metadata as JSON.
 
     Examples
@@ -39,6 +43,8 @@ def to_json(n_tokens: int, vocabulary: Vocabulary | None) -> str:
     document: dict[str, Any] = {"n_tokens": n_tokens}
     if vocabulary is not None:
         document["vocabulary"] = list(vocabulary.labels)
+    if padded_with_seed:
+        document["padded_with_seed"] = True
     return json.dumps(document, ensure_ascii=False)
 
 
@@ -47,6 +53,7 @@ def from_json(name: str, text: str) -> Metadata:
     try:
         document = json.loads(text)
         labels, n_tokens, k = document.get("vocabulary"), document.get("n_tokens"), document.get("k")
+        seeded = document.get("padded_with_seed", False)
         vocabulary = None if labels is None else Vocabulary(labels)
     except (ValueError, AttributeError, TypeError) as error:
         reason = f" ({error})" if isinstance(error, ReidRiskError) else ""
@@ -61,7 +68,11 @@ def from_json(name: str, text: str) -> Metadata:
         )
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
         raise FormatError(f"{name}: its 'reidrisk' metadata says sets of {k!r} tokens; write the file again")
-    return Metadata(n_tokens, vocabulary, k)
+    if not isinstance(seeded, bool):
+        raise FormatError(
+            f"{name}: its 'reidrisk' metadata says padded_with_seed {seeded!r}, not true or false; write the file again"
+        )
+    return Metadata(n_tokens, vocabulary, k, seeded)
 
 
 def from_schema(name: str, metadata: dict[bytes, bytes] | None) -> Metadata:

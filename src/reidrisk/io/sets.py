@@ -52,7 +52,7 @@ def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Decla
     encoding = settle([raw], n_tokens, vocabulary)
     tokens = encode(raw, encoding)
     try:
-        return TopSets(tokens, encoding.n_tokens, raw.users, encoding.vocabulary)
+        return TopSets(tokens, encoding.n_tokens, raw.users, encoding.vocabulary, raw.metadata.padded_with_seed)
     except DataError as error:
         _refuse_repeats(raw, tokens)
         refuse_repeated_users(raw.name, raw.users)
@@ -66,7 +66,8 @@ def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
     ----------
     top_sets : TopSets
         What to write: as list columns ``epoch_0, epoch_1, …`` of token numbers with the vocabulary in the metadata;
-        in CSV as one column a slot, of labels where there is a vocabulary.
+        in CSV as one column a slot, of labels where there is a vocabulary. That sets were padded with a seed is in the
+        metadata too, which CSV does not have.
     path : str or path
         The file; its ending tells the format. It is written under a temporary name and moved into place.
 
@@ -80,7 +81,7 @@ def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
     """
     kind = format_of(path)
     check_ids(path, top_sets.users, top_sets.vocabulary)
-    metadata = to_json(top_sets.n_tokens, top_sets.vocabulary)
+    metadata = to_json(top_sets.n_tokens, top_sets.vocabulary, top_sets.padded_with_seed)
     if kind == "npz":
         arrays = {} if top_sets.users is None else {"user": users_as_numpy(top_sets.users)}
         write_arrays(path, arrays | {"tokens": top_sets.tokens}, metadata)

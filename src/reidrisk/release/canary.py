@@ -2,8 +2,9 @@
 
 The attacker knows everybody else's sets and the noise that was promised, and makes the best test there is, the
 likelihood ratio. How often it is right, at every rate of false alarms, must stay below the trade-off curve of the
-Gaussian mechanism; too little noise shows as a curve above it. The noise is drawn anew, of the stated size: whether the
-counts in a file have it is another question, which :mod:`reidrisk.release.validate_noise` asks.
+Gaussian mechanism; too little noise shows as a curve above it. Sets that are not full must be padded so that nobody
+else's padding tells of the user, or the noise is made for too little. The noise is drawn anew, of the stated size:
+whether the counts in a file have it is another question, which :mod:`reidrisk.release.validate_noise` asks.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from reidrisk.errors import OptionError
 from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
+from reidrisk.release.canary_padding import Padding, padding_distances
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import Plan, add_noise
 from reidrisk.release.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
@@ -59,8 +61,12 @@ class CanaryTest(Result):
         ``promised`` and ``found`` of each table alone, and whether it ``passed``.
     false_alarms, detections, promised_detections : tuple of float
         The two curves.
+    padding : mapping of str to mapping
+        For one more user with short sets in front of the others, in their middle and at their end: how far each table
+        moves, as a multiple of what the noise was made for.
     passed : bool
-        Whether no curve is above what was promised, beyond chance (one false verdict in 10,000).
+        Whether no curve is above what was promised, beyond chance (one false verdict in 10,000), and no user moves a
+        table further than the noise was made for.
     """
 
     epsilon: float
@@ -79,6 +85,7 @@ class CanaryTest(Result):
     simulation: bool
     seed: int | None
     blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    padding: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     false_alarms: tuple[float, ...] = ()
     detections: tuple[float, ...] = ()
     promised_detections: tuple[float, ...] = ()
@@ -94,6 +101,7 @@ def canary(
     trials: int = 10_000,
     seed: int | None = None,
     mechanism: Mechanism | None = None,
+    padding: Padding | None = None,
 ) -> CanaryTest:
     r"""Attack the noise of a release: tell data with one more user from data without.
 
@@ -102,6 +110,10 @@ def canary(
     :math:`\sum_b \langle y_b - c_b, d_b \rangle / \sigma_b^2`, where d is what the canary adds. Noise is drawn by the
     code that draws it for a release, on the counts that the canary touches: every count has noise of its own, so the
     others say nothing about it.
+
+    All that holds if one more user changes the counts by their own sets alone. So users with short sets are put in
+    front of others, in their middle and at their end, and padded by the code that pads for a release; see
+    :func:`reidrisk.release.canary_padding.padding_distances`.
 
     Parameters
     ----------
@@ -116,6 +128,9 @@ def canary(
         For simulations only.
     mechanism : callable, optional
         What adds the noise, where another implementation is to be tried.
+    padding : callable, optional
+        What fills short sets, where another implementation is to be tried: given the sets and each user's own random
+        words. One that takes its randomness from elsewhere cannot be seen to leave the others alone, and fails.
 
     Examples
     --------
@@ -148,7 +163,10 @@ def canary(
     total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
     blocks = {name: verdict(scores["in"][name], scores["out"][name], most) for name, most in each.items()}
     overall = verdict(total["in"], total["out"], mu)
-    passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget
+    moved = padding_distances(k, n_epochs) if padding is None else padding_distances(k, n_epochs, padding)
+    furthest = max(distance for tables in moved.values() for distance in tables.values())
+    apart = furthest <= 1.0 + 1e-9
+    passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget and apart
     false_alarms, detections = curve(total["in"], total["out"])
     return CanaryTest(
         epsilon=plan.epsilon,
@@ -167,6 +185,7 @@ def canary(
         simulation=statement.simulation,
         seed=seed,
         blocks=blocks,
+        padding=moved,
         false_alarms=tuple(false_alarms.tolist()),
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
@@ -174,8 +193,10 @@ def canary(
             "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
             "The canary's set is the same in every epoch: nobody moves the counts further.",
             "Noise of the stated size was drawn by the code that draws it for a release, not taken from the release.",
+            "Short sets were padded by the code that pads them for a release; how the sets in hand were padded before "
+            "is not known here.",
         ),
-        reading=_reading(bool(passed), within_budget, overall, mu),
+        reading=_reading(bool(passed), within_budget, furthest if not apart else 0.0, overall, mu),
     )
 
 
@@ -211,13 +232,18 @@ def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
     return np.asarray((noisy.tables[name] - start) @ step)
 
 
-def _reading(passed: bool, within_budget: bool, overall: Mapping[str, Any], mu: float) -> str:
+def _reading(passed: bool, within_budget: bool, too_far: float, overall: Mapping[str, Any], mu: float) -> str:
     told = (
         "Shown one release with and one without a person, the best attacker picks the right one in "
         f"{100 * overall['area']:.1f} of 100 tries "
         f"({100 * overall['area_low']:.1f} to {100 * overall['area_high']:.1f}; "
         f"blind guessing 50); the promised noise allows {100 * tradeoff_area(mu):.1f}."
     )
+    if too_far:
+        return (
+            f"One more person with short sets moves the counts up to {too_far:.3g} times as far as the noise was made "
+            f"for: padding is not of each user by themselves. {told}"
+        )
     if not within_budget:
         return "The stated noise is too small for the stated epsilon and delta. " + told
     if not passed:

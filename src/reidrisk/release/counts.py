@@ -76,7 +76,7 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
     Parameters
     ----------
     top_sets : TopSets
-        Full sets of at least two epochs; pad short ones first, once: ``top_sets.padded(seed)``.
+        Full sets of at least two epochs; pad short ones first, once: ``top_sets.padded()``.
     threads : int, optional
         One for each core when missing; the answer does not depend on it.
 
@@ -96,7 +96,7 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
             "merge rare tokens by a rule that does not look at these data"
         )
     if not top_sets.is_padded:
-        raise DataError("some top sets are not full; pad them once, before anything is counted: top_sets.padded(seed)")
+        raise DataError("some top sets are not full; pad them once, before anything is counted: top_sets.padded()")
     measured_blocks(top_sets.k, top_sets.n_tokens, top_sets.n_epochs)
     within, across = _sums(top_sets, n_threads(threads))
     full = [table + table.T for table in within]

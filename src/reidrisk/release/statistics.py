@@ -109,16 +109,17 @@ def statistics(
 ) -> Statistics:
     """Measure differentially private statistics of top sets (dick, Section 4).
 
-    Short sets are padded once per user and epoch, pairs are counted exactly, noise is added to every count, and the
-    noisy counts are brought to agree with each other and divided by a number of users that is itself estimated from
-    them. Nothing else of the data goes into the answer.
+    Short sets are padded once per user and epoch, each by itself from the operating system's generator; pairs are
+    counted exactly, noise is added to every count, and the noisy counts are brought to agree with each other and
+    divided by a number of users that is itself estimated from them. Nothing else of the data goes into the answer.
 
     Parameters
     ----------
     top_sets : TopSets
         At least two consecutive epochs, one row a user. ``k``, the vocabulary and the number of epochs are taken as
         public and come out as they are: they must not come from the people. A vocabulary of the labels that occur
-        would publish a label that one person has.
+        would publish a label that one person has. Each set must have been made from its user alone; sets that were
+        padded with a seed are refused.
     epsilon, delta : float
         The privacy budget under adding or removing one user with all their sets.
     simulation : bool
@@ -154,8 +155,13 @@ def statistics(
             )
     elif simulation:
         seed = fresh_seed()
-    if isinstance(top_sets, TopSets) and not top_sets.is_padded:
-        top_sets = top_sets.padded(fresh_seed() if seed is None else seed)
+    if isinstance(top_sets, TopSets):
+        if top_sets.padded_with_seed and not simulation:
+            raise OptionError(
+                "these top sets were padded with a seed, and whoever knows it reads one more user off everybody's "
+                "padding; give the sets as they were before, which are padded here, or say simulation=True"
+            )
+        top_sets = top_sets.padded(seed)
     exact = count_pairs(top_sets, threads)
     plan = plan_noise(
         measured_blocks(exact.k, exact.n_tokens, exact.n_epochs), epsilon, delta, budget, discrete=not simulation
@@ -164,6 +170,7 @@ def statistics(
     public = (
         f"sets of {exact.k} out of {exact.n_tokens} tokens, {exact.n_epochs} consecutive epochs",
         "which tokens exist; one row of the table is one user",
+        "that each set was made from its user alone; short ones are padded here, each by itself",
     )
     statement = plan.statement(public, seed).after(
         "counts brought to agree with each other and to be at least 0",
