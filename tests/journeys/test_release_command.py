@@ -154,7 +154,7 @@ def test_without_the_counts_the_statement_is_still_examined(reidrisk, published)
     (published / "stats" / "counts.npz").unlink()
     options = ("release", "validate", "stats", "m.safetensors", "--out", "p.html", "--canary", 500)
     done = reidrisk(*options)
-    assert done.code == 0, done.err
+    assert done.code == 3, done.err  # what was not examined has not passed
     told = " ".join(done.out.split())
     assert "The noise in the file was not examined: the noisy counts (counts.npz) are missing." in told
     assert "The stated noise is enough for the stated epsilon and delta" in told
@@ -163,6 +163,7 @@ def test_without_the_counts_the_statement_is_still_examined(reidrisk, published)
     page = (published / "p.html").read_text()
     assert "counts.npz) are missing" in page
     assert '<div class="verdict unsure">' in page
+    assert '<p class="sentence">The noise in the file was not examined' in page
     stated = json.loads((published / "stats" / "statement.json").read_text())
     for sigma in ({name: s / 2 for name, s in stated["privacy"]["sigma"].items()}, {"f12": 1e6}):
         forged = stated | {"privacy": stated["privacy"] | {"sigma": sigma}}
@@ -386,3 +387,26 @@ def test_the_menu_names_the_four_steps(reidrisk):
     assert done.code == 0
     for step in ("measure", "fit", "sample", "validate"):
         assert step in done.out
+
+
+def test_sets_padded_with_a_seed_are_not_measured(reidrisk, sets):
+    """The mark is in the file, and outlives a larger --top-k."""
+    few = io.read_top_sets(sets)
+    short = few.tokens.copy()
+    short[::3, :, 1] = -1
+    io.write_top_sets(TopSets(short, 8, vocabulary=few.vocabulary).padded(seed=1), "seeded.parquet")
+    options = ("release", "measure", "seeded.parquet", "--epsilon", 1, "--delta", 1e-6, "--epochs", 2, "--out", "s")
+    for top_k in (2, 3):
+        done = reidrisk(*options, "--top-k", top_k)
+        assert done.code == 2
+        assert "padded with a seed" in done.err
+    assert reidrisk(*options, "--top-k", 2, "--simulation", "--seed", 1).code == 0
+
+
+def test_too_few_users_have_spent_their_budget_too(reidrisk):
+    io.write_top_sets(TopSets([[[0], [1]]] * 2, 40), "few.parquet")
+    options = ("release", "measure", "few.parquet", "--epsilon", 1e-6, "--delta", 1e-9, "--top-k", 1)
+    told = [reidrisk(*options, "--out", f"s{seed}", "--simulation", "--seed", seed) for seed in range(12)]
+    refused = [done for done in told if done.code]
+    assert refused
+    assert all(done.code == 2 and "another one spends more" in done.err for done in refused)

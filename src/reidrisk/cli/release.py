@@ -39,8 +39,8 @@ def _menu(context: typer.Context) -> None:
 def measure(
     context: typer.Context,
     sets: Sets,
-    epsilon: Annotated[float, typer.Option(help="Privacy budget: the probability factor is e to this.")],
-    delta: Annotated[float, typer.Option(help="Privacy budget: chance left out of it, far below 1 / users.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy budget: probabilities change by a factor of e to this.")],
+    delta: Annotated[float, typer.Option(help="Privacy budget: added to any probability, far below 1 / users.")],
     out: Annotated[Path, typer.Option(help="Folder for the statistics and their privacy statement.")],
     budget: Annotated[str, typer.Option(help="'joint', one mechanism over all counts, or 'split' as published.")] = (
         "joint"
@@ -220,7 +220,10 @@ def validate(
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Compare with the released statistics (exit 1 where the noise fails), and, in another report, with real people."""
+    """Compare with the released statistics, and, in another report, with real people.
+
+    Exit 1 where the noise fails, 3 where it could not be examined: that is no pass.
+    """
     from reidrisk import release as api
     from reidrisk import report
     from reidrisk.streams import checked_seed, fresh_seed
@@ -284,6 +287,9 @@ def validate(
         output.remark(f"internal report, not for publication: {internal}")
     if fit.fits is False or budget.enough is False or (attacked is not None and not attacked.passed):
         raise typer.Exit(1)
+    if fit.fits is None or budget.enough is None:
+        output.remark("undecided: what was not examined has not passed")
+        raise typer.Exit(3)
 
 
 def _attacked(api: Any, targets: Statistics, budget: NoiseBudget, trials: int, seed: int) -> Any:

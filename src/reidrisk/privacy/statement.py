@@ -88,16 +88,23 @@ class PrivacyStatement(Result):
         try:
             found = cls.from_dict(document)
             _check_values(found)
-            return found
         except (TypeError, ReidRiskError) as error:
             raise FormatError(f"{name}: its privacy statement is damaged ({error}); write the file again") from error
+        former = f"but for a chance of {found.delta:.2g}."
+        if not found.simulation and found.reading == found._sentence().replace(
+            f"plus at most {found.delta:.2g}.", former
+        ):
+            # Version 0.1.0 wrote another guarantee than the one that was given.
+            said = f"{found._sentence()} (The file says '{former[:-1]}': that was wrong.)"
+            return dataclasses.replace(found, reading=said)
+        return found
 
     def _sentence(self) -> str:
         if self.simulation:
             return "This is a simulation: its noise can be reproduced, so it protects nobody and must not be published."
         return (
             f"Whether any one person was in the data changes the probability of anything that can be seen here by a "
-            f"factor of at most e^{self.epsilon:.3g}, but for a chance of {self.delta:.2g}."
+            f"factor of at most e^{self.epsilon:.3g}, plus at most {self.delta:.2g}."
         )
 
 

@@ -37,8 +37,8 @@ def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: in
     n = float(np.sum(across, dtype=np.float64)) / (k**2 * (n_epochs - 1))
     if n <= 0.0:
         raise DataError(
-            f"the noisy counts add up to {n:.3g} users: there is more noise than data; "
-            "give more users or a larger epsilon"
+            f"the noisy counts add up to {n:.3g} users: there is more noise than data; give more users or a larger "
+            "epsilon, but a real measurement has spent its budget all the same, and another one spends more"
         )
     return n
 

@@ -1,8 +1,9 @@
 """Whether the counts in a file have the noise that their statement promises: read off the counts themselves.
 
-The canary attacks noise of the stated size; it does not look at the file. Here the file is looked at, in three ways
-that need nothing but what is published. Sums of counts that agree before the noise must differ by as much as the noise
-makes them. Counts near 0 must not be nearer than the noise lets them. And the statistics must follow from the counts.
+The canary attacks noise of the stated size; it does not look at the file. Here the file is looked at, in ways that need
+nothing but what is published. Sums of counts that agree before the noise must differ by as much as the noise makes
+them, and counts that are alike by at least as much. Counts near 0 must not be nearer than the noise lets them. And the
+statistics must follow from the counts.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts
 from reidrisk.release.statistics import Statistics, from_counts
 from reidrisk.release.validate_errors import noise_of
-from reidrisk.release.validate_spread import differing_sums, near_zero, spread
+from reidrisk.release.validate_spread import alike_sums, differing_sums, least_spread, near_zero, spread
 from reidrisk.results import Result
 from reidrisk.wording import percent
 
 __all__ = ["NoiseFit", "noise_fit"]
 
-FEW = 30
-"""Fewer near-empty counts than this show nothing: all of them within a sigma of 0 would be chance."""
+SHOWS = 0.5
+"""Alike or near-empty counts are looked into if half of the noise would show in them with at least this probability."""
+
+_ALIKE = {
+    "orders": "Counts of a pair in one order and in the other",
+    "epochs": "Two counts of who has each token, alike where epochs are alike,",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +42,7 @@ class NoiseFit(Result):
     Attributes
     ----------
     fits : bool or None
-        None where nothing could be examined; ``reading`` says why.
+        None where nothing could be examined, which is no pass; ``reading`` says why.
     error : float
         Probability, at most, that a release with the stated noise is said not to fit.
     n_sums : int
@@ -44,12 +50,17 @@ class NoiseFit(Result):
     ratio, low, high : float
         Their spread, as a multiple of what the stated noise gives, with a 95 % interval; 0 where there are none.
     finds_half : float
-        Probability that the sums show noise of half of the stated size.
+        Probability that the sums, or what is alike, show noise of half of the stated size.
+    alike : mapping of str to mapping
+        Of more than two epochs or sets of one, counts that people change little from one to the other, ``orders`` of a
+        pair and ``epochs``: how many differences ``n``, their spread as a multiple of the least that the stated noise
+        gives, ``ratio``, the p-value ``p`` of so little, and ``finds_half``.
     n_near : int
         Counts within three sigma of 0.
     tables : mapping of str to mapping
         Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most that is
-        ``expected`` there, and the p-value ``p`` of too many near 0, all windows considered.
+        ``expected`` there, the p-value ``p`` of too many near 0, all windows considered, and ``finds_half``, how likely
+        half of the noise would show there if as many of them are empty as seem to be.
     troubles : tuple of str
         What does not fit.
     """
@@ -61,6 +72,7 @@ class NoiseFit(Result):
     low: float = 0.0
     high: float = 0.0
     finds_half: float = 0.0
+    alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     n_near: int = 0
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     troubles: tuple[str, ...] = ()
@@ -75,7 +87,15 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     are equal before the noise, for every token a, and so are those of :math:`f_{22}` and columns. What is left of their
     difference is noise; off its mean it has the variance
     :math:`k^2 (N - 2) \sigma_{11}^2 + (k - 1)^2 N \sigma_{12}^2`, so that the squares add up to a :math:`\chi^2` of
-    :math:`2 (N - 1)` degrees of freedom, whatever the people have.
+    :math:`2 (N - 1)` degrees of freedom, whatever the people have. Of E > 2 epochs only the totals must agree:
+    both :math:`\sum_{a<b} within[a, b] / (E \binom k2)` and :math:`\sum_{a, b} across[a, b] / ((E - 1) k^2)` are the
+    number of users. That is one difference, which shows counts that are all but exact.
+
+    **Counts that are alike.** Where there are no such sums for every token, counts that people change little take their
+    place: :math:`across[a, b]` and :math:`across[b, a]`; and how many have a by pairs within an epoch,
+    :math:`\sum_b within[a, b] / (k - 1)`, and by pairs across, :math:`E / (2 k (E - 1)) \sum_b (across[a, b] +
+    across[b, a])`. Whatever people change adds to the squares (a noncentral :math:`\chi^2` is the larger one), so that
+    squares too small for the noise alone show too little of it; large ones show nothing.
 
     **Near-empty counts.** Given that a count y with noise of size sigma lies within :math:`3 \sigma` of 0, it lies
     within h with a probability of at most :math:`P(|\sigma Z| \le h) / P(|\sigma Z| \le 3 \sigma)`, whatever was
@@ -83,9 +103,8 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     counts within h is therefore at most binomial; h is sigma, a half, a quarter and so on, at a Bonferroni level. Too
     little noise shows where enough pairs are empty; counts that are all large show nothing.
 
-    The sums have half of ``error``, a quarter each way, and the near-empty counts the rest: all of it where there are
-    no such sums, as of more than two epochs. That real counts are whole, and that the statistics follow from the
-    counts, is checked without error.
+    Sums and alike counts have half of ``error``, shared among their tests, and the near-empty counts the other half.
+    That real counts are whole, and that the statistics follow from the counts, is checked without error.
 
     Parameters
     ----------
@@ -122,24 +141,33 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     discrete = not statement.simulation
     troubles = _not_whole(counts, discrete)
     n_sums, square = differing_sums(counts, statement.sigma)
-    sums = spread(n_sums, square, error / 4.0)
-    if n_sums and sums["p_low"] <= error / 4.0:
+    differing = alike_sums(counts, statement.sigma)
+    share = error / (2.0 * (2 * bool(n_sums) + len(differing))) if n_sums or differing else 0.0
+    sums = spread(n_sums, square, share)
+    if n_sums and sums["p_low"] <= share:
         troubles.append(f"{_differ(sums)}: there is less noise than stated.")
-    if n_sums and sums["p_high"] <= error / 4.0:
+    if n_sums and sums["p_high"] <= share:
         troubles.append(f"{_differ(sums)}: the statement is not of these counts.")
+    alike = {name: least_spread(*found, share) for name, found in differing.items()}
+    for name, found in alike.items():
+        if found["p"] <= share:
+            troubles.append(f"{_ALIKE[name]} {_at_least(found)}: there is less noise than stated.")
     tables, near = {}, {}
     for name, sigma in statement.sigma.items():
-        level = (error / 2.0 if n_sums else error) / len(statement.sigma)
+        level = (error / 2.0 if share else error) / len(statement.sigma)
         tables[name], near[name] = near_zero(counts.flat(name), sigma, discrete, level)
     troubles += _too_near({name: told for name, told in near.items() if told})
     troubles += _not_of_the_counts(statistics)
     n_near = sum(int(found["near"]) for found in tables.values())
     fits: bool | None = not troubles
-    if fits and not n_sums and n_near < FEW:
-        why = "hardly any count is near 0, and counts of this kind have no sums that must agree"
-        return NoiseFit(
-            None, error, n_near=n_near, tables=tables, reading=f"The noise in the file was not examined: {why}."
-        )
+    finds_half = max([sums["finds_half"], *(found["finds_half"] for found in alike.values())])
+    in_near = max((found["finds_half"] for found in tables.values()), default=0.0)
+    # One difference of totals shows exact counts alone; those of every token, of two epochs, show the size of noise.
+    if fits and (alike or not n_sums) and max(finds_half, in_near) < SHOWS:
+        why = "there are too few empty counts, and too few that would be alike without noise, to show its size"
+        size = (sums[name] for name in ("ratio", "low", "high"))
+        reading = f"The noise in the file was not examined: {why}."
+        return NoiseFit(None, error, n_sums, *size, finds_half, alike, n_near, tables, reading=reading)
     return NoiseFit(
         fits=fits,
         error=error,
@@ -147,12 +175,13 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
         ratio=sums["ratio"],
         low=sums["low"],
         high=sums["high"],
-        finds_half=sums["finds_half"],
+        finds_half=finds_half,
+        alike=alike,
         n_near=n_near,
         tables=tables,
         troubles=tuple(troubles),
-        assumptions=_assumptions(error, n_sums, sums["finds_half"]),
-        reading=_reading(bool(fits), troubles, sums, n_sums, tables),
+        assumptions=_assumptions(error, n_sums, alike, finds_half),
+        reading=_reading(bool(fits), troubles, sums if n_sums else None, alike, tables),
     )
 
 
@@ -216,6 +245,10 @@ def _differ(sums: Mapping[str, float]) -> str:
     )
 
 
+def _at_least(found: Mapping[str, float]) -> str:
+    return f"differ by {_multiple(found['ratio'])} times the least that noise of the stated size makes them differ"
+
+
 def _multiple(value: float) -> str:
     return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
@@ -224,14 +257,15 @@ def _reading(
     fits: bool,
     troubles: list[str],
     sums: Mapping[str, float] | None = None,
-    n_sums: int = 0,
+    alike: Mapping[str, Mapping[str, float]] | None = None,
     tables: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> str:
     if not fits:
         return " ".join(["The counts in the file do not fit the stated noise.", *troubles])
-    told = []
-    if n_sums and sums is not None:
-        told.append(_differ(sums))
+    told = [] if sums is None else [_differ(sums)]
+    for name, found in (alike or {}).items():
+        said = f"{_ALIKE[name]} {_at_least(found)}"
+        told.append(f"{said[0].lower()}{said[1:]}" if told else said)
     near = sum(found["near"] for found in (tables or {}).values())
     if near:
         within = sum(found["near"] * found["within"] for found in (tables or {}).values()) / near
@@ -244,11 +278,15 @@ def _reading(
     return f"The spread of the counts in the file fits the stated noise. {', and '.join(told)}."
 
 
-def _assumptions(error: float, n_sums: int, finds_half: float) -> tuple[str, ...]:
+def _assumptions(
+    error: float, n_sums: int, alike: Mapping[str, Mapping[str, float]], finds_half: float
+) -> tuple[str, ...]:
     told = [f"A release with the stated noise fails the look at its counts in 1 of {1 / error:,.0f} cases at most."]
-    if n_sums:
+    number = sum(int(found["n"]) for found in alike.values()) or n_sums
+    if number:
+        kind = "differences of alike counts" if alike else "differences of sums"
         told.append(
-            f"{n_sums:,} differences of sums would show noise of half of the stated size, in all tables, with a "
+            f"{number:,} {kind} would show noise of half of the stated size, in all tables, with a "
             f"probability of {percent(finds_half)}."
         )
     told.append(

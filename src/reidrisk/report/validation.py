@@ -148,7 +148,9 @@ def _top(
     elif budget is not None and budget.enough is False:
         failed.append(budget.reading)
     looked = "Whether the counts have the stated noise was not examined." if noise is None else noise.reading
-    more = [] if failed else [looked]
+    # What was not examined has not passed, and is said first.
+    unseen = noise is None or noise.fits is None
+    more = [] if failed or unseen else [looked]
     if budget is not None and budget.enough is None:
         more.append(budget.reading)
     if result.n_sampled:
@@ -159,9 +161,10 @@ def _top(
         )
     if failed:
         return "alarm", " ".join(failed), " ".join([result.reading, *more])
-    checked = noise is not None and noise.fits and (budget is None or budget.enough)
-    sure = checked and result.beats_popularity and not result.statement.simulation
-    return "calm" if sure else "unsure", result.reading, " ".join(more)
+    sure = not unseen and (budget is None or budget.enough)
+    sure = sure and result.beats_popularity and not result.statement.simulation
+    first = f"{looked} {result.reading}" if unseen else result.reading
+    return "calm" if sure else "unsure", first, " ".join(more)
 
 
 def render_internal(result: InternalValidation) -> str:
