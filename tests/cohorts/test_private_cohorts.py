@@ -179,6 +179,72 @@ def test_more_users_bring_the_decisions_of_the_exact_counts(model):
     assert cohorts.UsersNeeded.from_json(found.to_json()) == found
 
 
+def test_runs_of_one_cohort_do_not_narrow_the_interval():
+    """Cohorts are what is new in another system; more runs of the same ones say nothing about others."""
+    cohort = np.repeat(np.arange(20), 50)
+    counts = count_visits(cohort, np.arange(1_000)[:, None] % 50 < np.where(cohort == 3, 20, 5)[:, None])
+    one, many = (cohorts.users_needed(counts, [10**7], 1.0, 1e-9, runs=runs) for runs in (1, 50))
+    assert one.agreement == many.agreement == (1.0,)
+    # Clopper-Pearson of 20 of 20.
+    assert many.low[0] == one.low[0] == pytest.approx(0.025 ** (1 / 20))
+    # One cohort next to t, wrong in about half of its runs: the other 19 are still only 19.
+    near = counts.visits.copy()
+    near[5] = 10
+    edge = cohorts.CohortCounts(counts.cohorts, counts.sizes, near, near.sum(axis=0), 1_000, counts.categories)
+    t = float(0.95 * (10 / 50 - (near.sum() - 10) / 950)) + 1e-9
+    found = cohorts.users_needed(edge, [10**6], 1.0, 1e-9, t=t, runs=50)
+    assert 0.9 < found.agreement[0] < 1.0
+    assert found.low[0] < 0.9
+
+
+@pytest.mark.parametrize("epsilon", [700, 710, 800, 1e6, 1e9])
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_a_huge_epsilon_is_measured(model, epsilon):
+    assignment, visited = np.repeat([0, 1], 500), np.zeros((1_000, 1), dtype=bool)
+    visited[:200] = True
+    budget = {"epsilon": epsilon} | ({"delta": 1e-6} if model == "central" else {})
+    found = cohorts.private_sensitivity(assignment, visited, n_cohorts=2, model=model, **budget)
+    assert found.statement.epsilon == epsilon
+    assert found.gap[0] == pytest.approx(0.2, abs=0.01)
+
+
+def moved_by_one_user(assign, hashes, visited):
+    """Return how far the table of counts moves, at most, when one user leaves and cohorts are assigned anew."""
+    m = 1 + int(assign(hashes).max())
+    largest = 0.0
+
+    def table(kept):
+        cohort = assign(hashes[kept])
+        sizes, visits = with_every_cohort(count_visits(cohort, visited[kept]), max(m, 1 + int(cohort.max())))
+        return np.concatenate([sizes[:, None], visits], axis=1)[:-1]
+
+    everyone = table(np.ones(len(hashes), dtype=bool))
+    for left_out in range(len(hashes)):
+        other = table(np.arange(len(hashes)) != left_out)
+        rows = max(len(everyone), len(other))
+        both = [np.pad(part, ((0, rows - len(part)), (0, 0))) for part in (everyone, other)]
+        largest = max(largest, float(np.linalg.norm(both[0] - both[1])))
+    return largest
+
+
+def test_the_noise_is_made_for_cohorts_that_were_not_fitted_to_these_users():
+    rng = np.random.default_rng(0)
+    hashes, visited = rng.integers(2**20, size=300), rng.random((300, 5)) < 0.3
+    bound = central_noise(5, 1.0, 1e-9)[0]
+    public = cohorts.SortingLSH([16] * 16, bits=20)
+    assert moved_by_one_user(public.assign, hashes, visited) <= bound + 1e-9
+    # Fitted anew to those who are left, it moves far beyond; no noise is made for that, and the statement says so.
+    fitted = moved_by_one_user(lambda left: cohorts.SortingLSH.fit(left, 12, bits=20).assign(left), hashes, visited)
+    assert fitted > 10 * bound
+    for model in ("central", "local"):
+        found = cohorts.private_sensitivity(
+            public.assign(hashes), visited, 16, model=model, public_rule="16 equal parts", **BUDGET[model]
+        )
+        assert "the rule that assigns cohorts (16 equal parts), not fitted to these users" in (
+            found.statement.taken_as_public
+        )
+
+
 def test_beyond_chance_blocks_hardly_anything_needlessly():
     rng = np.random.default_rng(8)
     chance = np.full((41, 20), 0.03)

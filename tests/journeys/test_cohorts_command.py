@@ -10,6 +10,7 @@ from reidrisk import cohorts, io
 
 KNOWN = ["nikkei.com", "hatenablog.com", "nikkansports.com", "yahoo.co.jp", "sponichi.co.jp", "cnn.co.jp"]
 KNOWN += ["floc.glitch.me", "ohtsu.org"]
+PUBLIC = ("--public-rule", "the number of the user, modulo 4")
 CATEGORIES = "host,category\nclinic.org,health\nclinic.org,drugs\nvote.org,politics\n"
 
 
@@ -93,7 +94,7 @@ def test_the_table_for_people_says_what_is_for_publication(reidrisk, assignment,
 
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_a_private_audit_says_what_it_protects(reidrisk, assignment, visits, categories, model):
-    options = ["--private", "--epsilon", 1, "--n-cohorts", 4, "--model", model, "--json"]
+    options = ["--private", "--epsilon", 1, "--n-cohorts", 4, "--model", model, "--json", *PUBLIC]
     options += ["--delta", 1e-6] if model == "central" else []
     done = reidrisk("cohorts", "audit", assignment, visits, categories, *options)
     assert done.code == 0, done.err
@@ -104,8 +105,30 @@ def test_a_private_audit_says_what_it_protects(reidrisk, assignment, visits, cat
     assert document["empty_cohort"] is None
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("simulation", [(), ("--simulation",)])
+def test_cohorts_fitted_to_the_same_users_are_not_measured_privately(
+    reidrisk, visits, categories, tmp_path, ending, simulation
+):
+    """One user moves nearly everybody there; those of a table made without them are measured, and it is named."""
+    file = f"cohorts.{ending}"
+    assert reidrisk("cohorts", "assign", visits, "--min-size", 5, "--out", file).code == 0
+    options = ["--private", "--epsilon", 1, "--delta", 1e-6, "--n-cohorts", 16, "--json", *simulation]
+    options += ["--public-rule", "four equal parts"]
+    done = reidrisk("cohorts", "audit", file, visits, categories, *options)
+    assert done.code == 2
+    assert "fitted to these very users" in done.err
+    assert reidrisk("cohorts", "audit", file, visits, categories).code == 0, "without noise nothing is promised"
+    cohorts.SortingLSH([48] * 4).write(tmp_path / "public")
+    assert reidrisk("cohorts", "assign", visits, "--table", "public", "--out", file).code == 0
+    done = reidrisk("cohorts", "audit", file, visits, categories, *options)
+    assert done.code == 0, done.err
+    public = json.loads(done.out)["statement"]["taken_as_public"]
+    assert "the rule that assigns cohorts (four equal parts), not fitted to these users" in public
+
+
 def test_a_private_audit_of_few_users_says_that_it_is_too_noisy(reidrisk, assignment, visits, categories, tmp_path):
-    options = ["--private", "--epsilon", 0.1, "--delta", 1e-9, "--n-cohorts", 3_000, "--out", "page.html"]
+    options = ["--private", "--epsilon", 0.1, "--delta", 1e-9, "--n-cohorts", 3_000, "--out", "page.html", *PUBLIC]
     done = reidrisk("cohorts", "audit", assignment, visits, categories, *options)
     assert done.code == 0, done.err
     assert "too noisy to tell" in " ".join(done.out.split())
@@ -117,7 +140,7 @@ def test_a_table_of_other_hosts_is_refused_but_for_private_counts(reidrisk, assi
     done = reidrisk("cohorts", "audit", assignment, visits, other)
     assert done.code == 2
     assert "none of the 1 listed hosts occurs in the visits" in done.err
-    options = ["--private", "--epsilon", 1, "--delta", 1e-6, "--n-cohorts", 4, "--json"]
+    options = ["--private", "--epsilon", 1, "--delta", 1e-6, "--n-cohorts", 4, "--json", *PUBLIC]
     done = reidrisk("cohorts", "audit", assignment, visits, other, *options)
     assert done.code == 0, done.err
     assert json.loads(done.out)["unseen_categories"] is None
@@ -218,10 +241,19 @@ def test_users_without_a_cohort_count_in_the_population(reidrisk, visits, catego
         (["--private", "--epsilon", 1], "needs --n-cohorts"),
         (["--private", "--epsilon", 1, "--n-cohorts", 4], "needs --delta"),
         (["--private", "--epsilon", 1, "--n-cohorts", 4, "--model", "local", "--delta", 1e-6], "--model local"),
+        (["--private", "--epsilon", 1, "--n-cohorts", 4, "--delta", 1e-6], "needs --public-rule"),
+        (["--private", "--epsilon", 1, "--n-cohorts", 4, "--delta", 1e-6, "--public-rule", " "], "needs --public-rule"),
         (["--epsilon", 1], "add --private"),
+        (["--public-rule", "Chrome's"], "add --private"),
         (["--simulation"], "add --private"),
         (
-            ["--private", "--epsilon", 1, "--n-cohorts", 4, "--delta", 1e-6, "--simulation", "--blocklist", "l.json"],
+            [
+                *("--private", "--epsilon", 1, "--n-cohorts", 4, "--delta", 1e-6),
+                *PUBLIC,
+                "--simulation",
+                "--blocklist",
+                "l.json",
+            ],
             "protects nobody",
         ),
         (["--worst", -1], "worst must be"),

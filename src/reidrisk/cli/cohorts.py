@@ -34,7 +34,10 @@ def assign(
     visits: Annotated[Path, typer.Argument(help="Visits: a table with the columns user and host (or token).")],
     out: Annotated[Path, typer.Option(help="Write the cohorts here: user, cohort; with weeks, one column a week.")],
     table: Annotated[Path | None, typer.Option(help="Chrome's table of cohorts (SortingLshClusters).")] = None,
-    min_size: Annotated[int | None, typer.Option(help="Fit a table: the least users a cohort may have.")] = None,
+    min_size: Annotated[
+        int | None,
+        typer.Option(help="Fit a table to these users: the least a cohort may have. Not for a private audit."),
+    ] = None,
     min_domains: Annotated[int, typer.Option(help="Users with fewer distinct domains have no cohort.")] = 7,
     registrable: Annotated[
         bool, typer.Option("--registrable", help="Turn hosts into registrable domains first, as Chrome did.")
@@ -83,7 +86,7 @@ def assign(
             known, found = made.table, made.traces.tokens
         say("writing them", 0.9)
         if week_column is None:
-            api.write_assignment(out, users, found[:, 0])
+            api.write_assignment(out, users, found[:, 0], fitted=table is None)
         else:
             from reidrisk import Traces
 

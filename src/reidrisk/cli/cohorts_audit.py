@@ -49,6 +49,10 @@ def audit(
     most_categories: Annotated[
         int | None, typer.Option(help="With --private, central: categories of a user that count.")
     ] = None,
+    public_rule: Annotated[
+        str | None,
+        typer.Option(help="With --private: where the rule of the cohorts comes from; it must not be these users."),
+    ] = None,
     simulation: Annotated[
         bool, typer.Option("--simulation", help="With --private: seeded noise to try out, which protects nobody.")
     ] = False,
@@ -64,7 +68,7 @@ def audit(
     if rule not in ("plain", "chance", "doubt"):
         raise OptionError(f"--rule must be 'plain', 'chance' or 'doubt', not {rule!r}")
     noise = {"--epsilon": epsilon, "--delta": delta, "--most-categories": most_categories}
-    _check_noise(private, noise, model, n_cohorts, simulation)
+    _check_noise(private, noise, model, n_cohorts, simulation, public_rule)
     if simulation and blocklist is not None:
         raise OptionError(
             "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
@@ -74,6 +78,11 @@ def audit(
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
         say("reading the tables", 0.0)
+        if private and api.fitted_to_users(assignment):
+            raise OptionError(
+                f"{assignment}: these cohorts were fitted to these very users (--min-size), so that one of them moves "
+                "nearly everybody, which no noise here covers; assign them by a table made without these users: --table"
+            )
         users, cohort = api.read_assignment(assignment)
         # Whether anything matches is told by no noise: a private measurement goes on either way.
         unmatched: Any = "keep" if private else "refuse"
@@ -94,6 +103,7 @@ def audit(
             model=kind,
             most_categories=most_categories,
             simulation=simulation,
+            public_rule=public_rule or "",
         )
         audited = api.cohort_audit(found, worst, seen.covered)
 
@@ -123,13 +133,19 @@ def audit(
 
 
 def _check_noise(
-    private: bool, noise: dict[str, float | None], model: str, n_cohorts: int | None, simulation: bool
+    private: bool,
+    noise: dict[str, float | None],
+    model: str,
+    n_cohorts: int | None,
+    simulation: bool,
+    public_rule: str | None,
 ) -> None:
     """Refuse options that do not go together, by the names they have here."""
     if model not in ("central", "local"):
         raise OptionError(f"--model must be 'central' or 'local', not {model!r}")
     given = [name for name, value in noise.items() if value is not None]
     given += ["--simulation"] * simulation + ["--model"] * (model != "central")
+    given += ["--public-rule"] * (public_rule is not None)
     if not private:
         if given:
             raise OptionError(f"{given[0]} is for a private measurement; add --private, or leave it out")
@@ -141,6 +157,11 @@ def _check_noise(
         raise OptionError("--private needs --delta, well below 1/users, such as 1e-9, unless --model is local")
     if model == "local" and (noise["--delta"] is not None or noise["--most-categories"] is not None):
         raise OptionError("--delta and --most-categories are for central noise; leave them out with --model local")
+    if not (public_rule or "").strip():
+        raise OptionError(
+            "--private needs --public-rule, a few words on where the rule of these cohorts comes from: one that was "
+            "fitted to these users moves nearly everybody when one of them leaves, and no noise here covers that"
+        )
 
 
 def _print_audit(audited: Any) -> None:

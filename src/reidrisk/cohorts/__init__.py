@@ -14,7 +14,7 @@ from reidrisk.cohorts.private_users import UsersNeeded, users_needed
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary, sensitivity, sensitivity_of_counts
 from reidrisk.cohorts.simhash import simhash
 from reidrisk.cohorts.sorting_lsh import SortingLSH
-from reidrisk.cohorts.tables import read_assignment, read_categories, read_visits, write_assignment
+from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits, write_assignment
 from reidrisk.cohorts.thresholds import FrequencyHistogram, ThresholdCurve, frequency_histogram, threshold_curve
 from reidrisk.cohorts.weekly import WeeklyCohorts, weekly_cohorts
 from reidrisk.cohorts.weekly_histories import weekly_histories
@@ -46,6 +46,7 @@ __all__ = [
     "cohort_audit",
     "count_visits",
     "empty_cohort",
+    "fitted_to_users",
     "frequency_histogram",
     "k_anonymity",
     "kmeans",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.private_answers import ask_users, bounded_visits
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
+from reidrisk.cohorts.private_statements import central_statement, local_statement
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.significance import discoveries, nuisance
 from reidrisk.errors import DataError, OptionError
@@ -93,6 +94,7 @@ def private_sensitivity(
     most_categories: int | None = None,
     simulation: bool = False,
     seed: int | None = None,
+    public_rule: str = "",
 ) -> PrivateSensitivity:
     r"""Measure the sensitivity gaps through noise that protects every user (floc, Use of synced Chrome history).
 
@@ -102,6 +104,10 @@ def private_sensitivity(
     :math:`e^\epsilon / (1 + e^\epsilon)`; the cohort itself is told as it is, since every site is told it anyway.
 
     Gaps, intervals, p-values and the three counts mean the same as in :func:`sensitivity`, with the noise in them.
+
+    **The cohorts must not have been fitted to these users.** The noise is made for one user who comes or goes while
+    everybody else stays in their cohort. A rule that was fitted to them (:meth:`SortingLSH.fit`, clusters) moves nearly
+    everybody when one user comes, and no noise here covers that. Assign cohorts by a table that was made without them.
 
     Parameters
     ----------
@@ -120,6 +126,8 @@ def private_sensitivity(
         A try with a seed, which protects nobody and says so. Real noise comes from the operating system.
     seed : int, optional
         For simulations only.
+    public_rule : str
+        Where the rule that assigns cohorts comes from, for the statement, such as "Chrome's table of March 2021".
 
     Examples
     --------
@@ -158,12 +166,12 @@ def private_sensitivity(
         kept = visited if most_categories is None else bounded_visits(visited, most_categories, drawn)
         exact = with_every_cohort(count_visits(assigned, kept), int(n_cohorts))
         measured = central_counts(*exact, sigma, drawn)
-        statement = _central_statement(epsilon, delta, sigma, bound, drawn)
+        statement = central_statement(epsilon, delta, sigma, bound, drawn, public_rule)
     else:
         if delta or most_categories is not None:
             raise OptionError("delta and most_categories are for the central model; leave them out of the local one")
         measured = ask_users(assigned, visited, int(n_cohorts), epsilon, drawn)
-        statement = _local_statement(epsilon, measured.lie, c, drawn)
+        statement = local_statement(epsilon, measured.lie, c, drawn, public_rule)
     return _found(measured, names, t, level, fdr, statement, drawn)
 
 
@@ -256,45 +264,3 @@ def _width(measured: CentralCounts | LocalCounts) -> int:
 def _blocks(m: int, measured: CentralCounts | LocalCounts) -> list[slice]:
     step = max(1, _CELLS // _width(measured))
     return [slice(start, min(start + step, m)) for start in range(0, m, step)]
-
-
-def _central_statement(epsilon: float, delta: float, sigma: float, bound: float, seed: int | None) -> PrivacyStatement:
-    mechanism = "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
-    if seed is not None:
-        mechanism = f"rounded Gaussian noise from a generator with seed {seed}"
-    return PrivacyStatement(
-        mechanism=mechanism,
-        epsilon=float(epsilon),
-        delta=float(delta),
-        simulation=seed is not None,
-        unit="one user with their cohort and categories",
-        budget="joint",
-        sigma={"counts": sigma},
-        sensitivity={"counts": bound},
-        accounting="zero-concentrated differential privacy of sizes and counts together, converted to (epsilon, delta)",
-        taken_as_public=("which cohorts and categories exist; one row of the table is one user",),
-        post_processing=("gaps, intervals, p-values and the blocklist were computed from the noisy counts",),
-    )
-
-
-def _local_statement(epsilon: float, lie: float, c: int, seed: int | None) -> PrivacyStatement:
-    mechanism = f"randomised response to one of {c} questions drawn at random, a lie with probability {lie:.3g}"
-    source = "randomness of the operating system, not stored" if seed is None else f"a generator with seed {seed}"
-    reading = (
-        ""
-        if seed is not None
-        else f"Which categories a person visited changes the probability of anything they send by a factor of at most "
-        f"e^{float(epsilon):.3g}; that they take part and their cohort are not hidden."
-    )
-    return PrivacyStatement(
-        mechanism=f"{mechanism}; {source}",
-        epsilon=float(epsilon),
-        delta=0.0,
-        simulation=seed is not None,
-        unit="the categories of one user",
-        neighbours="any change of one user's categories",
-        accounting="one answer a user: local differential privacy",
-        taken_as_public=("who takes part, and their cohort, which every site is told", "which categories exist"),
-        post_processing=("gaps, intervals, p-values and the blocklist were computed from the answers",),
-        reading=reading,
-    )

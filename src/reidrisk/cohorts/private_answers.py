@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import secrets
 from typing import Any
 
@@ -98,9 +99,12 @@ def bounded_visits(visited: Any, most: int, seed: int | None = None) -> Any:
     per_user = np.diff(table.indptr)
     if not per_user.size or per_user.max() <= most:
         return table
-    rng = np.random.default_rng(secrets.randbits(128)) if seed is None else stream(seed, "categories that count")
     row = np.repeat(np.arange(table.shape[0]), per_user)
-    order = np.lexsort((rng.random(row.size), row))  # users stay in order, their categories are shuffled
+    # From the operating system, one word a visit: what is kept of one user must not tell of another.
+    chance: npt.NDArray[Any] = np.frombuffer(os.urandom(8 * row.size), dtype=np.uint64)
+    if seed is not None:
+        chance = stream(seed, "categories that count").random(row.size)
+    order = np.lexsort((chance, row))  # users stay in order, their categories are shuffled
     rank = np.arange(row.size) - np.repeat(table.indptr[:-1], per_user)
     kept = order[rank < most]
     values = np.ones(kept.size, dtype=np.int8)

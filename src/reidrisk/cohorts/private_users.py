@@ -34,7 +34,8 @@ class UsersNeeded(Result):
     users : tuple of int
         Numbers of users, ascending.
     agreement, low, high : tuple of float
-        Share of cohorts on the same side of t as by exact counts, over all runs, and its interval.
+        Share of cohorts on the same side of t as by exact counts, over all runs, and its interval: for cohorts like
+        these, each with the share of its own runs, since runs of one cohort are not independent.
     missed, needless : tuple of float
         Sensitive cohorts that were not blocked and others that were, on average over the runs.
     sensitive : int
@@ -143,7 +144,8 @@ def users_needed(
             sides[i, run] = private_decisions(measured, t, rule)
     right = sides == exact
     agreement = right.mean(axis=(1, 2))
-    ends = [mean_interval(part.ravel()) for part in right]
+    # A cohort next to t is wrong in many runs, one far from it in none: runs say nothing of other cohorts.
+    ends = [mean_interval(part.mean(axis=0)) for part in right]
     reached = next((n for i, n in enumerate(numbers) if (agreement[i:] >= wanted).all()), None)
     budget = f"epsilon {epsilon:g}" + (f", delta {delta:g}" if model == "central" else "")
     return UsersNeeded(
@@ -167,7 +169,7 @@ def users_needed(
         baseline=float(max(exact.mean(), 1.0 - exact.mean())),
         assumptions=(
             "more users are users like these: every frequency stays as it is, and so do the exact decisions",
-            "noise is simulated; the interval of the agreement is over cohorts and runs",
+            "noise is simulated; the interval of the agreement is over cohorts, each with the mean of its runs",
             "the baseline decides the same for every cohort",
         ),
         reading=(

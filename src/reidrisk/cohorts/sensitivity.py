@@ -186,6 +186,7 @@ def sensitivity(
     model: Literal["central", "local"] = "central",
     most_categories: int | None = None,
     simulation: bool = False,
+    public_rule: str = "",
 ) -> Sensitivity:
     """Measure the sensitivity gap of every cohort (floc, Definitions 1 to 4).
 
@@ -213,7 +214,8 @@ def sensitivity(
         How often users are shuffled for the baseline, 0 for none, and the seed.
     private : bool
         Measure through noise that protects everyone: :func:`private_sensitivity` says what the options after it mean.
-        Needs ``epsilon`` and ``n_cohorts``; there is no baseline then, and the seed is for simulations only.
+        Needs ``epsilon`` and ``n_cohorts``, and cohorts that were not fitted to these users; there is no baseline then,
+        and the seed is for simulations only.
 
     Examples
     --------
@@ -251,6 +253,7 @@ def sensitivity(
             most_categories=most_categories,
             simulation=simulation,
             seed=seed if simulation else None,
+            public_rule=public_rule,
         )
     if epsilon is not None or delta is not None or most_categories is not None or simulation or model != "central":
         raise OptionError(

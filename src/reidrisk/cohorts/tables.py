@@ -13,7 +13,9 @@ from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.formats import format_of, open_table
 
-__all__ = ["read_assignment", "read_categories", "read_visits", "write_assignment"]
+__all__ = ["fitted_to_users", "read_assignment", "read_categories", "read_visits", "write_assignment"]
+
+_RULE, _FITTED = "rule", "fitted to these users"
 
 
 def read_visits(path: PathLike, week: str | None = None) -> Any:
@@ -62,11 +64,24 @@ def read_assignment(path: PathLike) -> tuple[Any, npt.NDArray[np.int64]]:
     return table["user"], cohort.fill_null(-1).to_numpy().astype(np.int64)
 
 
-def write_assignment(path: PathLike, users: Any, cohorts: npt.NDArray[np.int64]) -> None:
-    """Write who is in which cohort, as Parquet or CSV; -1 is no cohort."""
+def fitted_to_users(path: PathLike) -> bool:
+    """Tell whether a table of cohorts says that they were fitted to its own users."""
+    if _RULE not in open_table(path).types:
+        return False
+    return bool((_text(path, [_RULE], missing=True)[_RULE] == _FITTED).any())
+
+
+def write_assignment(path: PathLike, users: Any, cohorts: npt.NDArray[np.int64], fitted: bool = False) -> None:
+    """Write who is in which cohort, as Parquet or CSV; -1 is no cohort.
+
+    Cohorts that were ``fitted`` to these users say so in a column ``rule``, which CSV keeps too: they are not measured
+    privately.
+    """
     import polars as pl
 
     frame = pl.DataFrame({"user": users, "cohort": cohorts})
+    if fitted:
+        frame = frame.with_columns(pl.lit(_FITTED).alias(_RULE))
     kind = format_of(path)
     if kind not in ("csv", "parquet") or str(path).endswith(".gz"):
         raise OptionError(f"{path}: cohorts are written as .csv or .parquet; choose another ending")

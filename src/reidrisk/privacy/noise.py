@@ -73,8 +73,9 @@ def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDAr
         for part in ("mod", "domains", "metrics", "measurements")
     )
     mod.enable_features("contrib")
-    # The library draws a fair coin with probability f, which flips a bit with probability f / 2.
-    flip = 2.0 / (1.0 + math.exp(epsilon))
+    # The library draws a fair coin with probability f, which flips a bit with probability f / 2. Floating-point numbers
+    # end a little above 700: 1 in 10^304 answers is a lie there, which spends less than a larger epsilon.
+    flip = 2.0 / (1.0 + math.exp(min(epsilon, 700.0)))
     # It counts 2 m changed bits for people with m of them. Here a person has one bit, and changes half as much.
     measurement = noise.make_randomized_response_bitvec(
         domains.bitvector_domain(max_weight=1), metrics.discrete_distance(), f=flip

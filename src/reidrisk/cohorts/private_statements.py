@@ -1,0 +1,76 @@
+"""What a private measurement of cohorts promises, and what it takes as public."""
+
+from __future__ import annotations
+
+from reidrisk.privacy import PrivacyStatement
+
+__all__ = ["central_statement", "local_statement"]
+
+
+def _not_fitted(public_rule: str) -> str:
+    return f"the rule that assigns cohorts{f' ({public_rule})' if public_rule else ''}, not fitted to these users"
+
+
+def central_statement(
+    epsilon: float, delta: float, sigma: float, bound: float, seed: int | None, public_rule: str
+) -> PrivacyStatement:
+    """Return the statement of counts with central noise; with a seed it is that of a simulation.
+
+    Examples
+    --------
+    >>> central_statement(1.0, 1e-9, 17.3, 3.0, None, "Chrome's table").taken_as_public[1]
+    "the rule that assigns cohorts (Chrome's table), not fitted to these users"
+    """
+    mechanism = "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
+    if seed is not None:
+        mechanism = f"rounded Gaussian noise from a generator with seed {seed}"
+    return PrivacyStatement(
+        mechanism=mechanism,
+        epsilon=float(epsilon),
+        delta=float(delta),
+        simulation=seed is not None,
+        unit="one user with their cohort and categories",
+        budget="joint",
+        sigma={"counts": sigma},
+        sensitivity={"counts": bound},
+        accounting="zero-concentrated differential privacy of sizes and counts together, converted to (epsilon, delta)",
+        taken_as_public=(
+            "which cohorts and categories exist; one row of the table is one user",
+            _not_fitted(public_rule),
+        ),
+        post_processing=("gaps, intervals, p-values and the blocklist were computed from the noisy counts",),
+    )
+
+
+def local_statement(epsilon: float, lie: float, c: int, seed: int | None, public_rule: str) -> PrivacyStatement:
+    """Return the statement of answers by randomised response; with a seed it is that of a simulation.
+
+    Examples
+    --------
+    >>> local_statement(1.0, 0.269, 5, None, "").delta
+    0.0
+    """
+    mechanism = f"randomised response to one of {c} questions drawn at random, a lie with probability {lie:.3g}"
+    source = "randomness of the operating system, not stored" if seed is None else f"a generator with seed {seed}"
+    reading = (
+        ""
+        if seed is not None
+        else f"Which categories a person visited changes the probability of anything they send by a factor of at most "
+        f"e^{float(epsilon):.3g}; that they take part and their cohort are not hidden."
+    )
+    return PrivacyStatement(
+        mechanism=f"{mechanism}; {source}",
+        epsilon=float(epsilon),
+        delta=0.0,
+        simulation=seed is not None,
+        unit="the categories of one user",
+        neighbours="any change of one user's categories",
+        accounting="one answer a user: local differential privacy",
+        taken_as_public=(
+            "who takes part, and their cohort, which every site is told",
+            "which categories exist",
+            _not_fitted(public_rule),
+        ),
+        post_processing=("gaps, intervals, p-values and the blocklist were computed from the answers",),
+        reading=reading,
+    )
