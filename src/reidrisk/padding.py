@@ -58,7 +58,7 @@ def _new_to(sets: Integers, words: npt.NDArray[np.uint64], n_tokens: int) -> Int
     half = np.uint64(32)
     # The high 64 bits of word times left; left is below 2^32, so that no part overflows.
     high = (words >> half) * left + (((words & np.uint64(0xFFFFFFFF)) * left) >> half)
-    token = (high >> half).astype(np.int64)
+    token: Integers = (high >> half).astype(np.int64)
     for column in range(held.shape[1]):
         token += held[:, column] <= token
     return token

@@ -258,3 +258,9 @@ def test_near_empty_counts_that_are_not_empty_show_nothing(monkeypatch):
     plan = plan_noise(measured_blocks(1, 30, 2), 1.0, 1e-9)
     for share in (1.0, 0.5):
         assert answers(exact, plan, share, range(20), monkeypatch)[2] == 0
+
+
+def test_tables_that_sets_of_one_do_not_have_are_no_bug():
+    stats = release.statistics(people(k=2, epochs=3), 1.0, 1e-6, simulation=True, seed=0)
+    damaged = Counts(stats.counts.tables, 1, 30, 3)
+    assert release.noise_fit(dataclasses.replace(stats, counts=damaged)).fits is False

@@ -21,7 +21,7 @@ def short_sets(seed, n=40, epochs=2, k=3, n_tokens=9):
 
 
 def one_stream(seed):
-    """Pad as releases up to version 0.1.0 did: one generator for everybody, redrawn until a token is new to its set."""
+    """Pad as the first version did: one generator for everybody, redrawn until a token is new to its set."""
 
     def padding(sets, words):
         rng, part = stream(fresh_seed() if seed is None else seed, "pad top sets"), np.array(sets.tokens)

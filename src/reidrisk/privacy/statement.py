@@ -94,7 +94,7 @@ class PrivacyStatement(Result):
         if not found.simulation and found.reading == found._sentence().replace(
             f"plus at most {found.delta:.2g}.", former
         ):
-            # Version 0.1.0 wrote another guarantee than the one that was given.
+            # The first version wrote another guarantee than the one that was given.
             said = f"{found._sentence()} (The file says '{former[:-1]}': that was wrong.)"
             return dataclasses.replace(found, reading=said)
         return found

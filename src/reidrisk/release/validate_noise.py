@@ -18,6 +18,7 @@ import numpy as np
 from reidrisk.errors import OptionError
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts
+from reidrisk.release.sensitivity import measured_blocks
 from reidrisk.release.statistics import Statistics, from_counts
 from reidrisk.release.validate_errors import noise_of
 from reidrisk.release.validate_spread import alike_sums, differing_sums, least_spread, near_zero, spread
@@ -134,9 +135,10 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     why = _not_examined(statistics, statement)
     if why or counts is None:
         return NoiseFit(None, error, reading=f"The noise in the file was not examined: {why}.")
-    missing = sorted(set(counts.tables) ^ set(statement.sigma))
+    measured = {block.name for block in measured_blocks(counts.k, counts.n_tokens, counts.n_epochs)}
+    missing = sorted((set(counts.tables) ^ set(statement.sigma)) | (set(counts.tables) ^ measured))
     if missing:
-        trouble = f"Counts and statement are not of the same tables: {', '.join(missing)}."
+        trouble = f"Counts, statement and size of the sets are not of the same tables: {', '.join(missing)}."
         return NoiseFit(False, error, troubles=(trouble,), reading=_reading(False, [trouble]))
     discrete = not statement.simulation
     troubles = _not_whole(counts, discrete)
@@ -162,12 +164,11 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     fits: bool | None = not troubles
     finds_half = max([sums["finds_half"], *(found["finds_half"] for found in alike.values())])
     in_near = max((found["finds_half"] for found in tables.values()), default=0.0)
+    reading = _reading(not troubles, troubles, sums if n_sums else None, alike, tables)
     # One difference of totals shows exact counts alone; those of every token, of two epochs, show the size of noise.
     if fits and (alike or not n_sums) and max(finds_half, in_near) < SHOWS:
         why = "there are too few empty counts, and too few that would be alike without noise, to show its size"
-        size = (sums[name] for name in ("ratio", "low", "high"))
-        reading = f"The noise in the file was not examined: {why}."
-        return NoiseFit(None, error, n_sums, *size, finds_half, alike, n_near, tables, reading=reading)
+        fits, reading = None, f"The noise in the file was not examined: {why}."
     return NoiseFit(
         fits=fits,
         error=error,
@@ -181,7 +182,7 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
         tables=tables,
         troubles=tuple(troubles),
         assumptions=_assumptions(error, n_sums, alike, finds_half),
-        reading=_reading(bool(fits), troubles, sums if n_sums else None, alike, tables),
+        reading=reading,
     )
 
 
