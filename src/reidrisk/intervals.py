@@ -2,8 +2,8 @@
 
 A credit of an attack is 1/t when the truth is among t tied targets, so neither the binomial interval nor
 the normal one fits: the first is too wide where credits are tiny and even, the second fails where the mean
-is near 0. Used here is the bound of Gaffke (2005), found again by Learned-Miller and Thomas (2020): the
-upper end is the (1 + level) / 2 quantile of
+is near 0. Used here is the bound of Gaffke (2005), found again by Learned-Miller and Thomas (2020), whose
+coverage is conjectured, and tested here by simulation: the upper end is the (1 + level) / 2 quantile of
 
     T = sum_i D_i x_i + D_{n+1},        D ~ Dirichlet(1, ..., 1) on n + 1 points,
 
@@ -11,6 +11,9 @@ that is, of the mean under random weights after one more observation of the wors
 end adds a 0 instead. On binary values it *is* the Clopper-Pearson interval; on others it adapts to their
 spread. It does not depend on the order of the values. The quantile is found by the saddlepoint
 approximation of Lugannani and Rice, so no random numbers are drawn.
+
+Values that depend on each other tell less than their number says. A design effect of v makes each count for 1/v (D ~
+Dirichlet(1/v, ..., 1/v, 1)), as Korn and Graubard (1998) do for binary values in surveys.
 """
 
 from __future__ import annotations
@@ -21,16 +24,16 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
+from reidrisk.errors import DataError, OptionError
 from reidrisk.options import between_0_and_1
 
-__all__ = ["difference_interval", "mean_interval"]
+__all__ = ["design_effect", "difference_interval", "mean_interval"]
 
 Floats = npt.NDArray[np.float64]
 
 
-def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Return the interval of the mean of independent values in [0, 1].
+def mean_interval(values: npt.ArrayLike, level: float = 0.95, design_effect: float = 1.0) -> tuple[float, float]:
+    """Return the interval of the mean of values in [0, 1], independent ones unless a design effect is given.
 
     Parameters
     ----------
@@ -38,6 +41,8 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
         Observed values, each in [0, 1].
     level : float
         Probability with which the interval should hold the true mean.
+    design_effect : float
+        How many times the variance of the mean is that of independent values, at least 1; see :func:`design_effect`.
 
     Examples
     --------
@@ -47,8 +52,13 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
     >>> low, high = mean_interval([0.5] * 100)    # no spread: far tighter than a binary sample
     >>> round(low, 3), round(high, 3)
     (0.482, 0.518)
+    >>> wide = mean_interval([0, 1] * 100, design_effect=4.0)    # as if there were 50 values
+    >>> [round(end, 3) for end in wide], [round(end, 3) for end in mean_interval([0, 1] * 25)]
+    ([0.355, 0.645], [0.355, 0.645])
     """
     level = between_0_and_1("level", level)
+    if not 1.0 <= design_effect < math.inf:
+        raise OptionError(f"a design effect is a finite number of at least 1, not {design_effect!r}")
     x = np.asarray(values, dtype=np.float64).ravel()
     if not x.size:
         raise DataError("there are no values to take an interval of")
@@ -56,12 +66,41 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> tuple[float, fl
         raise DataError(f"values must lie in [0, 1], but range from {x.min()} to {x.max()}")
     points, counts = np.unique(x, return_counts=True)
     tail = (1.0 - level) / 2.0
-    # The lower end is the mirror image of the upper one.
-    return 1.0 - _upper(1.0 - points[::-1], counts[::-1], tail), _upper(points, counts, tail)
+    low, high = _ends(points, counts.astype(np.float64), tail)
+    if design_effect > 1.0:  # the wider at each end
+        wide = _ends(points, counts / design_effect, tail)
+        low, high = min(low, wide[0]), max(high, wide[1])
+    return low, high
 
 
-def difference_interval(a: npt.ArrayLike, b: npt.ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Return the interval of mean(a - b) for paired values in [0, 1].
+def design_effect(values: npt.ArrayLike, variance: float) -> float:
+    """Return how many times the variance of the mean is that of independent values; at least 1.
+
+    The variance of the values is taken after one more 0 and one more 1, so that it is never 0: where all values are
+    equal, little is known of their spread.
+
+    Parameters
+    ----------
+    values : (n,) array
+        Observed values, each in [0, 1].
+    variance : float
+        Of their mean, from a method that allows for their dependence, such as a jackknife.
+
+    Examples
+    --------
+    >>> values = [0, 1] * 50
+    >>> design_effect(values, 0.25 / 100), design_effect(values, 0.75 / 100)
+    (1.0, 3.0)
+    """
+    x = np.asarray(values, dtype=np.float64).ravel()
+    spread = np.sort(np.append(x, (0.0, 1.0))).var()  # sorted: the order of the values must not matter
+    return max(1.0, variance * x.size / float(spread))
+
+
+def difference_interval(
+    a: npt.ArrayLike, b: npt.ArrayLike, level: float = 0.95, design_effect: float = 1.0
+) -> tuple[float, float]:
+    """Return the interval of mean(a - b) for paired values in [0, 1]; the design effect is that of (a - b + 1) / 2.
 
     Examples
     --------
@@ -70,24 +109,29 @@ def difference_interval(a: npt.ArrayLike, b: npt.ArrayLike, level: float = 0.95)
     True
     """
     gap = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    low, high = mean_interval((gap + 1.0) / 2.0, level)
+    low, high = mean_interval((gap + 1.0) / 2.0, level, design_effect)
     return 2.0 * low - 1.0, 2.0 * high - 1.0
 
 
-def _upper(points: Floats, counts: npt.NDArray[np.int64], tail: float) -> float:
+def _ends(points: Floats, counts: Floats, tail: float) -> tuple[float, float]:
+    # The lower end is the mirror image of the upper one.
+    return 1.0 - _upper(1.0 - points[::-1], counts[::-1], tail), _upper(points, counts, tail)
+
+
+def _upper(points: Floats, counts: Floats, tail: float) -> float:
     """Return the m with P(T <= m) = 1 - tail; ``points`` ascend."""
     if points[0] == 1.0:
         return 1.0
     if np.isin(points, (0.0, 1.0)).all():
         from scipy.special import betaincinv
 
-        ones = int(counts[points == 1.0].sum())
-        return float(betaincinv(ones + 1, int(counts.sum()) - ones, 1.0 - tail))
+        ones = float(counts[points == 1.0].sum())
+        return float(betaincinv(ones + 1.0, float(counts.sum()) - ones, 1.0 - tail))
     if points[-1] == 1.0:
-        shapes = counts.astype(np.float64)
+        shapes = counts.copy()
         shapes[-1] += 1.0
     else:
-        points, shapes = np.append(points, 1.0), np.append(counts, 1).astype(np.float64)
+        points, shapes = np.append(points, 1.0), np.append(counts, 1.0)
     mean = float(points @ shapes / shapes.sum())
     return _root(lambda m: _exceedance(points, shapes, m) - tail, mean, 1.0)
 

@@ -7,14 +7,17 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
 
-__all__ = ["Bound", "Difference", "Measurement", "Result", "Risk"]
+__all__ = ["Bound", "Covers", "Difference", "Measurement", "Result", "Risk"]
+
+Covers = Literal["people", "queries", "none"]
+"""What an interval allows for: other people in both tables; other queries, with the targets fixed; or no promise."""
 
 _ROUNDING = 1e-9
 
@@ -67,6 +70,17 @@ class Risk(Result):
         Sizes; ``n_queries`` counts the queries that were scored. ``n_epochs`` is 0 for bags.
     per_user : (n_queries,) array or None
         Probability of a right link for each scored query; stays out of JSON unless asked for.
+    covers : "people", "queries" or "none"
+        What the interval allows for: ``"people"`` like these, drawn anew for both tables; another draw of
+        ``"queries"``, with the targets as they are; ``"none"`` where no coverage is promised. A result that was saved
+        without it promises ``"queries"``, in the matching setting ``"none"``.
+    design_effect : float
+        How many times the variance of the rate is that of independent credits; the interval allows for it.
+    queries_per_person : float
+        Queries of the person behind a query, on average: above 1 where several belong to one person, who then counts
+        once.
+    left_out : (n_people,) array or None
+        The rate without each person, for ``covers="people"``; stays out of JSON.
     assumptions : tuple of str
         What the number rests on.
     reading : str
@@ -98,6 +112,10 @@ class Risk(Result):
     assumptions: tuple[str, ...] = ()
     reading: str = ""
     per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    covers: Covers = "queries"
+    design_effect: float = 1.0
+    queries_per_person: float = 1.0
+    left_out: npt.NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("rate", "low", "high", "incorrect", "abstained", "baseline", "level"):
@@ -110,10 +128,17 @@ class Risk(Result):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
                 raise DataError(f"{name} of a risk must be a whole number, not {value!r}")
+        for name in ("design_effect", "queries_per_person"):
+            value = getattr(self, name)
+            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not number or not 1.0 <= value < math.inf:
+                raise DataError(f"{name} of a risk must be a finite number of at least 1, not {value!r}")
+        _check_covers("a risk", self.covers)
 
     def to_dict(self, per_user: bool = False) -> dict[str, Any]:
         """Return plain values; ``per_user`` only when asked for, because it tells about single people."""
         values = super().to_dict()
+        del values["left_out"]
         if not per_user:
             del values["per_user"]
         return values
@@ -121,7 +146,8 @@ class Risk(Result):
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Rebuild a risk; ``per_user`` comes back as an array where it was written."""
-        risk = super().from_dict(values)
+        unsaid = {} if values.get("setting") != "matching" else {"covers": "none"}
+        risk = super().from_dict(unsaid | {name: value for name, value in values.items() if name != "left_out"})
         if risk.per_user is not None:
             object.__setattr__(risk, "per_user", np.asarray(risk.per_user, dtype=np.float64))
         return risk
@@ -129,7 +155,10 @@ class Risk(Result):
 
 @dataclass(frozen=True, eq=False)
 class Difference(Result):
-    """A paired difference of two attacks on the same queries: rate of ``attack`` minus rate of ``other``."""
+    """A paired difference of two attacks on the same queries: rate of ``attack`` minus rate of ``other``.
+
+    ``covers`` says what the interval allows for, as for a :class:`Risk`.
+    """
 
     attack: str
     other: str
@@ -140,6 +169,10 @@ class Difference(Result):
     level: float
     n_queries: int
     reading: str = ""
+    covers: Covers = "queries"
+
+    def __post_init__(self) -> None:
+        _check_covers("a difference", self.covers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +245,11 @@ class Measurement(Result):
         for end in ("low", "high"):
             if math.isnan(getattr(self, end)):
                 object.__setattr__(self, end, self.value)
+
+
+def _check_covers(what: str, covers: Any) -> None:
+    if covers not in get_args(Covers):
+        raise DataError(f"covers of {what} must be one of {', '.join(get_args(Covers))}, not {covers!r}")
 
 
 def _plain(value: Any) -> Any:

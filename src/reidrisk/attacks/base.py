@@ -96,6 +96,15 @@ class Attack(ABC, Generic[Records]):
         among equals the one that stands first there comes first.
         """
 
+    def near_best(self, queries: Records, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
+        """Return the score of every query with every target, (q, n); ``None`` where the best score is not the link.
+
+        A score must be exact where it is at most ``reach`` (q,) below the query's best, or everywhere if that is
+        negative; what is further below may be any lower number. This tells how links change when a target leaves, see
+        :mod:`reidrisk.measure.jackknife`; without it, intervals hold for these targets only.
+        """
+        return None
+
     def _refuse_unfitted(self, learnt: str) -> None:
         """Refuse to answer before ``fit``, which is what sets the attribute ``learnt``."""
         if not hasattr(self, learnt):
@@ -189,6 +198,12 @@ class Narrowed(Attack[Records]):
         order = np.argsort(self.rows, kind="stable")
         return order[np.searchsorted(self.rows, found, sorter=order)], scores
 
+    def near_best(self, queries: Records, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
+        """Return the score of every query with every one of the rows, where the attack gives it."""
+        # The best of the rows may be far below the best of all: every score must be exact.
+        found = self.attack.near_best(queries, np.full(len(reach), -1, dtype=np.int64))
+        return None if found is None else found[:, self.rows]
+
 
 class PositionalAttack(Attack[Observed]):
     """An attack whose score is a sum over epochs of a weight that depends on the two tokens there.
@@ -242,6 +257,10 @@ class PositionalAttack(Attack[Observed]):
         index, tokens, weights = self._aligned(queries)
         chosen = None if among is None else self._chosen(among, index.n_users)
         return candidates_among(index, tokens, weights, k, chosen)
+
+    def near_best(self, queries: Observed, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
+        """Return the score of every query with every target, all of them exact."""
+        return search.scan.scores(*self._aligned(queries))
 
     @property
     def _n_epochs(self) -> int:

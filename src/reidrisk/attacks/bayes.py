@@ -210,18 +210,36 @@ class ProfileBayes(Attack[Records]):
         check_k(k, len(counts))
         found, scores = (np.empty((len(asked), k), dtype=np.int64) for _ in range(2))
         size = max(1, min(_QUERIES, _SCORES // len(counts)))
+        no_limit = np.full(len(asked), -1)
         for rung, rows in asked.by_rung():
             fixed = self._fixed(rung)
 
             def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
                 every = np.empty((len(part), len(counts)), dtype=np.int64)
-                kernel.all_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, every)
+                kernel.all_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, no_limit[part], every)
                 for row, values in zip(part, every, strict=True):
                     best = _k_best(values, k)
                     found[row], scores[row] = best, values[best]
 
             self._parallel(work, rows, size)
         return found, scores
+
+    def near_best(self, queries: Records, reach: Ints) -> Ints | None:
+        """Return the scores of every query and target near its best; ``None`` where unsure links are not given."""
+        if self.min_probability > 0.0:
+            return None
+        asked, alone = self._prepare(queries)
+        out = np.empty((len(asked), len(self._counts)), dtype=np.int64)
+        for rung, rows in asked.by_rung():
+            fixed = self._fixed(rung)
+
+            def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
+                every = np.empty((len(part), len(self._counts)), dtype=np.int64)
+                kernel.all_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, reach[part], every)
+                out[part] = every
+
+            self._parallel(work, rows)
+        return out
 
     def _check_options(self) -> None:
         whole_up_to("kinds", self.kinds, 64)

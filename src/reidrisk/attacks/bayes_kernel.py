@@ -261,14 +261,14 @@ def all_rows(
     start: Any, member: Any, times: Any, columns: Any, block: Any,
     t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
     q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, out: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, reach: Any, out: Any,
 ) -> None:  # fmt: skip  # pragma: no cover - compiled
-    """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target."""
+    """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target, as far as ``reach[j]`` below the best."""
     for j in range(len(rows)):
         i = rows[j]
         part = slice(q_start[i], q_start[i + 1])
         score_rows(
             start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
             q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
-            group, joint, nothing, depth, per_pair, np.int64(-1), out[j],
+            group, joint, nothing, depth, per_pair, reach[j], out[j],
         )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +85,10 @@ class FullInformation(Attack[Traces]):
         asked = self._repeated(queries)
         chosen = None if among is None else self._chosen(among, self._n)
         return candidates_among(self._index, asked, self.weights_, k, chosen)
+
+    def near_best(self, queries: Traces, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
+        """Return the score of every query with every target, all of them exact."""
+        return search.scan.scores(self._index, self._repeated(queries), self.weights_)
 
     def _repeated(self, queries: Traces) -> npt.NDArray[np.signedinteger[npt.NBitBase]]:
         self._refuse_unfitted("_index")

@@ -84,6 +84,13 @@ class Overlap(Attack[Bags]):
             scores[start : start + len(best)] = np.take_along_axis(dense, best, axis=1)
         return rows if among is None else among[rows], scores
 
+    def near_best(self, queries: Bags, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
+        """Return the number of items every query shares with every target."""
+        out = np.zeros((len(queries), self._n), dtype=np.int32)
+        for start, block in self._blocks(queries):
+            out[start : start + block.shape[0]] = block.toarray()
+        return out
+
     def _asked(self, queries: Bags) -> Any:
         self._refuse_unfitted("_items")
         if not isinstance(queries, Bags):

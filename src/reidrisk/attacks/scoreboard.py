@@ -144,6 +144,13 @@ class Scoreboard(Attack[Cells]):
             best[part] = np.take_along_axis(chosen, rows[part], axis=1)
         return rows if among is None else among[rows], best
 
+    def near_best(self, queries: Cells, reach: Ints) -> Ints | None:
+        """Return the score of every query with every record, all of them exact."""
+        out = np.zeros((len(queries), len(self._targets)), dtype=np.int64)
+        for part, scores in self._blocks(queries):
+            out[part] = scores
+        return out
+
     def _asked(self, queries: Cells) -> Cells:
         self._refuse_unfitted("_targets")
         _checked(queries, self.name)

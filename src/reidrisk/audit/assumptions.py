@@ -23,6 +23,7 @@ def assumptions(
     queries: Traces,
     truth: str | None,
     n_scored: int,
+    risks: Sequence[Risk],
     notes: tuple[str | Assumption, ...],
 ) -> tuple[Assumption, ...]:
     """List the assumptions of an audit.
@@ -37,6 +38,8 @@ def assumptions(
         How the truth is known, in one sentence; ``None`` where it is not.
     n_scored : int
         Queries that were scored.
+    risks : sequence of Risk
+        What was measured.
     notes : tuple of str or Assumption
         What the reader of the tables had to assume.
     """
@@ -63,14 +66,15 @@ def assumptions(
             Assumption(
                 f"The rates were measured on {n_scored:,} of {len(queries):,} records, drawn at random; "
                 "the attacker saw all of them.",
-                "The intervals cover this draw; scoring everyone makes them narrower, not different.",
+                "The intervals cover this draw among these people. Scored all together, their rate would be exact; "
+                "other people would differ more than the intervals say.",
             )
         )
     else:
         found.append(
             Assumption(
                 f"All {n_scored:,} records were scored: rates are exact for these people.",
-                "The intervals speak about other people like these, not about measurement error.",
+                _covered(risks),
             )
         )
     found.append(
@@ -124,6 +128,19 @@ def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:
     True
     """
     return bound.within_model and any(risk.n_epochs == bound.n_epochs and risk.low > bound.high for risk in risks)
+
+
+def _covered(risks: Sequence[Risk]) -> str:
+    """Say what the intervals of everyone allow for."""
+    fixed = list(dict.fromkeys(risk.attack for risk in risks if risk.covers != "people"))
+    if not fixed:
+        return "The intervals speak about other people like these in both tables, not about measurement error."
+    which = "The intervals" if len(fixed) == len({risk.attack for risk in risks}) else f"Those of {', '.join(fixed)}"
+    others = "" if which == "The intervals" else "The intervals speak about other people like these in both tables. "
+    return (
+        f"{others}{which} cover other records to identify among the same known ones, not other people among the "
+        "known: with these the rate can move further."
+    )
 
 
 def _truth(truth: str | None) -> Assumption:

@@ -146,7 +146,9 @@ def audit_traces(
         choosiness=curve,
         choosy_attack=choosy,
         n_choosy=len(few) if curve else 0,
-        assumptions=assumptions(spec, targets, queries, None if known is None else known.origin, len(scored), notes),
+        assumptions=assumptions(
+            spec, targets, queries, None if known is None else known.origin, len(scored), risks, notes
+        ),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None
         if worst is None or spec.max_risk is None

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from reidrisk.errors import OptionError
-from reidrisk.intervals import difference_interval
-from reidrisk.results import Difference, Risk
+from reidrisk.intervals import design_effect, difference_interval
+from reidrisk.measure.jackknife import variance
+from reidrisk.results import Covers, Difference, Risk
 
 __all__ = ["difference"]
 
 
 def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> Difference:
     """Return the paired difference of two risks measured on the same queries: rate of one - rate of other.
+
+    Its interval covers no more than those of both risks do: other people like these where both can tell what leaving
+    out each person does, otherwise another draw of queries among the same targets, and nothing where one of them is a
+    matching.
 
     Parameters
     ----------
@@ -36,7 +44,8 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
         raise OptionError("a paired difference needs two risks measured on the same queries, with per_user kept")
     if names is not None and (len(names) != 2 or len(set(names)) != 2):
         raise OptionError(f"names are two different ones, for the first and the second risk, not {names!r}")
-    low, high = difference_interval(one.per_user, other.per_user, one.level)
+    covers, effect = _covered(one, other, (one.per_user - other.per_user + 1.0) / 2.0)
+    low, high = difference_interval(one.per_user, other.per_user, one.level, effect)
     reading = _reading(one, other, names, low, high)
     return Difference(
         attack=one.attack if names is None else names[0],
@@ -48,7 +57,19 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
         level=one.level,
         n_queries=one.n_queries,
         reading=reading,
+        covers=covers,
     )
+
+
+def _covered(one: Risk, other: Risk, halves: npt.NDArray[np.float64]) -> tuple[Covers, float]:
+    """Return what the interval of the difference covers, and the design effect of (difference + 1) / 2."""
+    crowd = max(one.queries_per_person, other.queries_per_person)
+    if "none" in (one.covers, other.covers):
+        return "none", crowd
+    a, b = one.left_out, other.left_out
+    if a is None or b is None or len(a) != len(b):
+        return "queries", crowd
+    return "people", max(crowd, design_effect(halves, variance(a - b) / 4.0))
 
 
 def _reading(one: Risk, other: Risk, names: tuple[str, str] | None, low: float, high: float) -> str:

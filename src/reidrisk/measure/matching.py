@@ -14,6 +14,7 @@ from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
 from reidrisk.errors import OptionError
+from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import checked_groups, risk_of
 from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Risk
@@ -31,6 +32,7 @@ DENSE_LIMIT = 10_000
 _CANDIDATES = 20
 _PAIRS = 20_000_000  # candidates held at once: some 320 MB
 _ORDERS = 5
+_DEPEND = "Links of one assignment depend on each other"
 
 
 def matching(
@@ -52,7 +54,8 @@ def matching(
     link: it can fall below the random-user rate, and that is a result, not an error.
 
     Up to :data:`DENSE_LIMIT` users the assignment is optimal. Beyond, it is found greedily among each query's best
-    ``candidates``, and the result says so.
+    ``candidates``, and the result says so. Links of one assignment depend on each other: the interval is that of
+    independent ones, and promises nothing (``covers`` is ``"none"``).
 
     Parameters
     ----------
@@ -101,7 +104,8 @@ def matching(
             right[query_rows] += (target_rows[link] == known.target[query_rows]) & (link >= 0)
             answered[query_rows] += link >= 0
     silent = 1.0 - int(answered.sum()) / (orders * len(queries))
-    risk = risk_of(right / orders, silent, attack, targets, queries, known, level)
+    unknown = Gains(None, _DEPEND)
+    risk = risk_of(right / orders, silent, attack, targets, queries, known, level, True, unknown)
     assumptions = _assumptions(known, optimal, orders, queries)
     if parts is not None:
         risk, assumptions = replace(risk, baseline=_guessed(parts, known)), (*assumptions, _in_groups(parts))
@@ -109,7 +113,7 @@ def matching(
     return replace(
         risk,
         setting="matching",
-        everyone=True,
+        covers="none",
         seed=used,
         assumptions=assumptions,
         reading=(
@@ -225,6 +229,6 @@ def _assumptions(known: Truth, optimal: bool, orders: int, queries: Any) -> tupl
         known.origin,
         how,
         f"Equal scores were broken by {orders} random orders; the rate is their mean.",
-        "Links of one assignment depend on each other; the interval treats people as independent.",
+        f"{_DEPEND}; the interval takes them for independent, so how often it holds the expected rate is not promised.",
         *_ceiling(queries),
     )

@@ -13,13 +13,17 @@ from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
 from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import mean_interval
+from reidrisk.intervals import design_effect, mean_interval
+from reidrisk.measure import jackknife
+from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.truth import Truth, find_truth
-from reidrisk.results import Risk
+from reidrisk.results import Covers, Risk
 from reidrisk.streams import fresh_seed, stream
 from reidrisk.wording import about_in_words, counted, in_words, people_in_words, range_in_words
 
 __all__ = ["checked_groups", "chosen_queries", "credits", "curve", "random_user", "risk_of", "summarise"]
+
+_SAMPLED = "only a sample of the queries was scored"
 
 
 def random_user(
@@ -36,6 +40,10 @@ def random_user(
 
     rate = (1/q) sum over queries of [truth among the best] / t, where t targets share the best score: the
     expectation over random tie-breaks, not one coin toss.
+
+    The result's ``covers`` says what its interval allows for. With a sample it is that draw of queries, the targets
+    being what they are. With everyone it is other people like these in both tables, where leaving out each person can
+    be followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only.
 
     Parameters
     ----------
@@ -160,7 +168,7 @@ def _within(
         scored[rows] = True
     place = np.zeros(len(targets), dtype=np.int64)  # of a target within its group
     same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
-    credit = np.zeros(len(queries))
+    credit, gain, why_not = np.zeros(len(queries)), np.zeros(len(targets)), "" if rows is None else _SAMPLED
     answered, ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(2))
     attack.fit(targets)
     for target_rows, query_rows in groups.parts():
@@ -171,12 +179,18 @@ def _within(
         view = attack.narrowed(target_rows).look_around(queries.take(query_rows))
         part = queries.take(asked)
         links = view.link(part)
-        credit[asked] = credits(view, part, links, np.where(same[asked], place[known.target[asked]], -1))
+        own = np.where(same[asked], place[known.target[asked]], -1)
+        credit[asked] = credits(view, part, links, own)
         answered[asked], ties[asked] = links.target >= 0, links.n_ties
+        if not why_not:
+            more, why_not = jackknife.gains(view, part, links, own, credit[asked], len(target_rows))
+            gain[target_rows] += 0.0 if more is None else more
     chosen = np.flatnonzero(scored)
     truth = Truth(known.target[chosen], known.origin)
     asked_of = queries if rows is None else queries.take(rows)
-    risk = risk_of(credit[chosen], 1.0 - float(answered[chosen].mean()), attack, targets, asked_of, truth, level)
+    gains = Gains(None if why_not else gain, why_not)
+    silent = 1.0 - float(answered[chosen].mean())
+    risk = risk_of(credit[chosen], silent, attack, targets, asked_of, truth, level, rows is None, gains)
     sizes = groups.sizes[groups.query]
     baseline = float(np.where(same, 1.0 / np.maximum(sizes, 1), 0.0)[chosen].mean())
     note = (
@@ -187,9 +201,8 @@ def _within(
         risk,
         baseline=baseline,
         mean_ties=float(ties[chosen].mean()),
-        everyone=rows is None,
         seed=seed,
-        assumptions=(*_assumptions(truth, len(chosen), rows is None, level), note),
+        assumptions=(*_assumptions(truth, risk, gains.why_not), note),
         reading=_reading(risk.rate, risk.low, risk.high, baseline),
     )
 
@@ -217,21 +230,17 @@ def summarise(
     min_group: int = 1,
 ) -> Risk:
     """Turn the links of the scored queries into a :class:`Risk`; it counts no fewer strangers than ``min_group``."""
-    risk = risk_of(
-        credits(attack, queries, links, truth.target),
-        float(np.mean(links.target < 0)),
-        attack,
-        targets,
-        queries,
-        truth,
-        level,
-    )
+    credit = credits(attack, queries, links, truth.target)
+    gains = Gains(None, _SAMPLED)
+    if everyone:
+        gains = jackknife.gains(attack, queries, links, truth.target, credit, len(targets))
+    silent = float(np.mean(links.target < 0))
+    risk = risk_of(credit, silent, attack, targets, queries, truth, level, everyone, gains)
     return replace(
         risk,
         mean_ties=float(links.n_ties.mean()),
-        everyone=everyone,
         seed=seed,
-        assumptions=_assumptions(truth, len(queries), everyone, level, min_group),
+        assumptions=_assumptions(truth, risk, gains.why_not, min_group),
         reading=_reading(risk.rate, risk.low, risk.high, risk.baseline),
     )
 
@@ -244,10 +253,19 @@ def risk_of(
     queries: Any,
     truth: Truth,
     level: float,
+    everyone: bool,
+    gains: Gains,
 ) -> Risk:
     """Return the rate of these credits with its interval, its baseline and the sizes, in whatever setting."""
-    rate = float(credit.mean())
-    low, high = mean_interval(np.clip(credit, 0.0, 1.0), level)
+    rate, credit = float(credit.mean()), np.clip(credit, 0.0, 1.0)
+    covers: Covers = "queries"
+    # Where everyone was scored, people are what another measurement would draw, whoever has several queries.
+    crowd = effect = jackknife.queries_per_person(truth.target) if everyone else 1.0
+    without = None if gains.by_target is None else jackknife.rates_without(credit, gains.by_target, truth.target)
+    if without is not None:
+        covers, effect = "people", max(crowd, design_effect(credit, jackknife.variance(without)))
+        without.flags.writeable = False
+    low, high = mean_interval(credit, level, effect)
     credit.flags.writeable = False
     return Risk(
         rate=rate,
@@ -261,25 +279,42 @@ def risk_of(
         attack=attack.name,
         n_epochs=getattr(queries, "n_epochs", 0),
         level=level,
+        everyone=everyone,
         per_user=credit,
+        covers=covers,
+        design_effect=effect,
+        queries_per_person=crowd,
+        left_out=without,
     )
 
 
-def _assumptions(truth: Truth, n_queries: int, everyone: bool, level: float, min_group: int = 1) -> tuple[str, ...]:
-    notes = [truth.origin]
-    if everyone:
-        notes.append(
-            "Every query was scored: the rate is exact for these users, and the interval is for users like these."
-        )
+def _assumptions(truth: Truth, risk: Risk, why_not: str, min_group: int = 1) -> tuple[str, ...]:
+    notes, times = [truth.origin], f"in {100 * risk.level:g} of 100 such measurements"
+    if risk.everyone:
+        notes.append("Every query was scored: the rate is exact for these people.")
     else:
-        notes.append(f"The rate was measured on {n_queries:,} queries drawn at random; the interval covers that draw.")
+        notes.append(
+            f"The rate was measured on {risk.n_queries:,} queries drawn at random, and the interval holds the rate of "
+            f"all of them {times}."
+        )
     strangers = int(np.sum(truth.target < 0))
     if strangers:
         notes.append(
             f"Of the scored queries, {counted(strangers, min_group)} belong to nobody among the targets; any link of "
             "them is wrong."
         )
-    notes.append(f"The interval holds the rate in {100 * level:g} of 100 such measurements, if users are independent.")
+    if risk.covers == "people":
+        notes.append(
+            "The interval is for as many people like these, drawn anew for both tables, and holds their expected rate "
+            f"{times} if people are independent: the wider of Gaffke's bound and a jackknife over people."
+        )
+    elif risk.everyone:
+        notes.append(
+            "The interval covers another draw of queries among the same targets, not other people among the targets: "
+            f"{why_not or 'one person has all queries'}. It holds their expected rate {times} if people are "
+            "independent."
+        )
+    notes.append("That Gaffke's bound holds is conjectured; it was tested by simulation.")
     return tuple(notes)
 
 

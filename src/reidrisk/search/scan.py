@@ -18,10 +18,10 @@ from reidrisk.engines.threads import n_threads
 from reidrisk.errors import OptionError
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens, unsigned
-from reidrisk.search.scan_kernels import UNIT, best_rows, candidate_rows, posterior_sums
+from reidrisk.search.scan_kernels import UNIT, all_scores, best_rows, candidate_rows, posterior_sums
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
-__all__ = ["best", "candidates", "posterior"]
+__all__ = ["best", "candidates", "posterior", "scores"]
 
 Progress = Callable[[float], None]
 
@@ -122,6 +122,31 @@ def candidates(
 
     _over_queries(index, len(queries), work, threads, None)
     return rows, score
+
+
+def scores(
+    index: Index, queries: Tokens, weights: Weights | PairWeights, threads: int | None = None
+) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return the (q, n) scores of every query with every target: for as many queries as fit in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reidrisk.search import Index
+    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
+    >>> scores(Index(np.array([[1, 2], [3, 4]]), 9), np.array([[3, 4], [3, 2]]), w).tolist()
+    [[0, 2], [1, 1]]
+    """
+    check_fit(index, queries, weights)
+    pairs = _pair_table(index, weights)
+    out = np.empty((len(queries), index.n_users), dtype=_accumulator(index, weights))
+
+    def work(part: slice) -> None:
+        all_scores(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
+                   out[part], _BLOCK)  # fmt: skip
+
+    _over_queries(index, len(queries), work, threads, None)
+    return out
 
 
 def _prepared(index: Index, queries: Tokens, weights: Weights | PairWeights) -> tuple[Any, Any, Any]:

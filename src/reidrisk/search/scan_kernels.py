@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["UNIT", "best_rows", "candidate_rows", "posterior_sums"]
+__all__ = ["UNIT", "all_scores", "best_rows", "candidate_rows", "posterior_sums"]
 
 UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 
@@ -78,6 +78,18 @@ def best_rows(
                         j += 1
                     where = np.int64(start + j)
         best[i], ties[i], first[i] = top, count, where
+
+
+@numba.njit(cache=True, nogil=True)
+def all_scores(
+    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any, out: Any, block: Any
+) -> None:  # pragma: no cover - compiled
+    """Fill in the score of each query with every target."""
+    n = table.shape[1]
+    for i in range(tokens.shape[0]):
+        for start in range(0, n, block):
+            stop = min(start + block, n)
+            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, out[i, start:stop])
 
 
 @numba.njit(cache=True, nogil=True)

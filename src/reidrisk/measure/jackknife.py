@@ -1,0 +1,184 @@
+"""The rate without each person in turn: how far it would move with other people like these.
+
+Credits are not independent: all queries are linked within one pool of targets, and whoever leaves takes along a record
+that others were mistaken for. So a person leaves both tables at once. Their own credits go, and the credit of another
+query changes only if their target was among its t best:
+
+- the truth is among them, too: 1/t becomes 1/(t - 1);
+- their target was the only one, and not the truth: the next best level takes its place, and the credit becomes 1/u if
+  the truth is one of the u targets there;
+- the truth is not among several best: it stays 0.
+
+What the attack learnt from all targets is taken as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.base import Attack, Links
+
+__all__ = ["PAIRS", "Gains", "gains", "queries_per_person", "rates_without", "variance"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+PAIRS = 1_000_000_000
+"""Scores that are computed again, at most, to see how links change when a target leaves: some seconds of one core."""
+
+_SCORES = 2_000_000  # scores held at once
+_GRID = 2.0**32  # credits are rounded to its steps: sums of up to two million are then exact, in whatever order
+
+
+class Gains(NamedTuple):
+    """What all other queries gain in credit when each target leaves; or ``None``, and why that is not known."""
+
+    by_target: Floats | None
+    why_not: str = ""
+
+
+def gains(attack: Attack[Any], queries: Any, links: Links, truth: Ints, credit: Floats, n_targets: int) -> Gains:
+    """Return the sum over queries of other people of what each target's leaving would add to their credits.
+
+    Parameters
+    ----------
+    attack : Attack
+        As it was when it made the links.
+    queries : Traces or other records
+        The queries, (q,).
+    links : Links
+        Its answers.
+    truth : (q,) int64
+        Target row of each query, -1 = none.
+    credit : (q,) array
+        Credits of the links, see :func:`reidrisk.measure.credits`.
+    n_targets : int
+        Number of targets.
+
+    Examples
+    --------
+    Targets 0 and 1 look the same, so that each gives half a credit to the other by leaving; query 2 is taken for
+    target 3, and for the right one if that leaves.
+
+    >>> from reidrisk import Traces, attacks
+    >>> from reidrisk.measure import credits
+    >>> targets = Traces([[1, 2], [1, 2], [5, 6], [5, 7]], n_tokens=9)
+    >>> queries = Traces([[1, 2], [1, 2], [5, 7]], n_tokens=9)
+    >>> attack, truth = attacks.Hamming().fit(targets), np.arange(3)
+    >>> links = attack.link(queries)
+    >>> gains(attack, queries, links, truth, credits(attack, queries, links, truth), 4).by_target.tolist()
+    [0.5, 0.5, 0.0, 1.0]
+    """
+    known, among, alone = truth >= 0, credit > 0.0, links.n_ties == 1
+    rows = np.flatnonzero(known & (among != alone))
+    if (links.target[known] < 0).any() or attack.near_best(queries.take(slice(0, 1)), np.zeros(1, np.int64)) is None:
+        return Gains(None, "this attack does not always answer with the best score")
+    if rows.size * n_targets > PAIRS:
+        return Gains(None, f"following each target would take more than {PAIRS:,} scores")
+    found = np.zeros(n_targets)
+    size = max(1, _SCORES // n_targets)
+    for start in range(0, rows.size, size):
+        part = rows[start : start + size]
+        if not _add(found, attack, queries.take(part), links, truth, among, part):
+            return Gains(None, "this attack does not always answer with the best score")
+    return Gains(found)
+
+
+def _add(
+    found: Floats, attack: Attack[Any], asked: Any, links: Links, truth: Ints, among: npt.NDArray[np.bool_], part: Ints
+) -> bool:
+    """Add the gains of some queries; tell whether their links are what the scores say."""
+    own, best, link = truth[part], links.score[part], links.target[part]
+    least = attack.score(asked, own)
+    scores = attack.near_best(asked, best - least)
+    if scores is None or (scores[np.arange(len(part)), link] != best).any():
+        return False
+    above, level = (np.zeros(len(part), dtype=np.int64) for _ in range(2))
+    _count(scores, least, above, level)
+    tied = among[part]
+    if ((above > 0) == tied).any() or (level[tied] != links.n_ties[part[tied]]).any():
+        return False
+    worth = np.zeros(len(part))
+    worth[tied] = _rounded(1.0 / (level[tied] - 1.0) - 1.0 / level[tied])
+    _share(scores, best, worth, found)
+    np.subtract.at(found, own, worth)  # a person's own query leaves with them
+    second = ~tied & (above == 1)
+    np.add.at(found, link[second], _rounded(1.0 / level[second]))
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _count(scores: Any, least: Any, above: Any, level: Any) -> None:  # pragma: no cover - compiled
+    """Count the targets of each query above a score, and those on it."""
+    for i in range(len(scores)):
+        for score in scores[i]:
+            above[i] += score > least[i]
+            level[i] += score == least[i]
+
+
+@numba.njit(nogil=True, cache=True)
+def _share(scores: Any, best: Any, worth: Any, found: Any) -> None:  # pragma: no cover - compiled
+    """Add to each target what it is worth to the queries whose best score it has."""
+    for i in range(len(scores)):
+        if worth[i] > 0.0:
+            for t in range(scores.shape[1]):
+                if scores[i, t] == best[i]:
+                    found[t] += worth[i]
+
+
+def _rounded(credit: Floats) -> Floats:
+    return np.asarray(np.rint(credit * _GRID) / _GRID)
+
+
+def rates_without(credit: Floats, by_target: Floats, truth: Ints) -> Floats | None:
+    """Return the rate without each person: first those of the targets, then the queries of nobody among them.
+
+    A target without query is a person, too, and so is each query without target. ``None`` where one person has all
+    queries.
+
+    Examples
+    --------
+    >>> rates_without(np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.5, 0.0, 1.0]), np.array([0, 1, 2])).tolist()
+    [0.5, 0.5, 0.5, 0.6666666666666666]
+    """
+    known, strangers, credit = truth >= 0, int((truth < 0).sum()), _rounded(credit)
+    n, total, q = len(by_target), float(credit.sum()), len(credit)
+    own = np.bincount(truth[known], weights=credit[known], minlength=n)
+    asked = np.bincount(truth[known], minlength=n)
+    if (asked == q).any() or q - strangers < 1 or q < 2:
+        return None
+    without = (total - own + by_target) / (q - asked)
+    return np.asarray(np.clip(np.concatenate([without, np.full(strangers, total / (q - 1))]), 0.0, 1.0))
+
+
+def variance(without: Floats) -> float:
+    """Return the jackknife's variance of what was computed without each of n: (n - 1) / n sum (x_i - mean)^2.
+
+    Of plain means it is the usual one; of pairs that look alike it is up to twice too large, on the safe side.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0, 1.0, 0.0])
+    >>> bool(np.isclose(variance((x.sum() - x) / 3), x.var(ddof=1) / 4))
+    True
+    """
+    return float((len(without) - 1) * np.sort(without).var())  # sorted: the order of people must not matter
+
+
+def queries_per_person(truth: Ints) -> float:
+    """Return how many queries the person behind a query has, on average; a query without target stands alone.
+
+    Queries of one person may be found all or none, so that they tell no more than one: the largest design effect that
+    persons with m_i of q queries can cause is sum m_i^2 / q.
+
+    Examples
+    --------
+    >>> queries_per_person(np.array([0, 1, 2])), queries_per_person(np.array([0, 0, 0, 1, -1, -1]))
+    (1.0, 2.0)
+    """
+    many = np.bincount(truth[truth >= 0])
+    return float((many.astype(np.float64) ** 2).sum() + (truth < 0).sum()) / max(len(truth), 1)
