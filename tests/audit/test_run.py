@@ -19,6 +19,20 @@ def traces(seed=0, n=200, r=5, n_tokens=6, named=True):
     return Traces(targets, n_tokens, users), Traces(queries, n_tokens, users)
 
 
+def test_a_result_says_what_its_intervals_cover_and_an_older_one_promises_less():
+    a, b = traces()
+    for spec, covers in ((AuditSpec(seed=1), "people"), (AuditSpec(seed=1, sample=30), "queries")):
+        result = audit_traces(a, b, spec)
+        saved = json.loads(json.dumps(result.to_dict()))
+        assert [risk.covers for risk in AuditResult.from_dict(saved).risks] == [covers] * len(result.risks)
+        assert [gap.covers for gap in result.differences] == [covers] * len(result.differences)
+        for part in (*saved["risks"], *saved["differences"]):
+            for name in ("covers", "design_effect", "queries_per_person"):
+                part.pop(name, None)
+        older = AuditResult.from_dict(saved)
+        assert {one.covers for one in (*older.risks, *older.differences)} == {"queries"}
+
+
 def test_a_result_round_trips_and_holds_nothing_about_single_people():
     a, b = traces()
     result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, max_risk=0.1))

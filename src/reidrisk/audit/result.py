@@ -172,11 +172,15 @@ class AuditResult(Result):
         return strongest(self.risks)
 
 
+_MAY_BE_MISSING = ("per_user", "left_out", "covers", "design_effect", "queries_per_person")
+"""Fields that are never saved, or that older results lack; what stands for these promises least."""
+
+
 def _entry(kind: type[Result], values: Any, where: str) -> Any:
     """Rebuild one part of a result; every field must be there, so that nothing is judged by a default."""
     if not isinstance(values, dict):
         raise FormatError(f"this is not the result of an audit: {where} is not an object")
-    missing = [f.name for f in dataclasses.fields(kind) if f.name not in values and f.name != "per_user"]
+    missing = [f.name for f in dataclasses.fields(kind) if f.name not in values and f.name not in _MAY_BE_MISSING]
     if missing:
         raise FormatError(f"this is not the result of an audit: {where} has no {missing[0]}")
     try:
