@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # One cache of compiled kernels for all test workers.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
 
-.PHONY: help demo test lint docs bench studies chromium clean
+.PHONY: help demo test lint docs bench fuzz studies chromium clean
 
 help: ## Show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,6 +28,9 @@ docs: $(VENV)/.developer ## Build the documentation into site/
 
 bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against what a user would use instead
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to every reader and command (about a minute)
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 15 minutes)
 	$(BIN)/reidrisk study run carey-fig2 --users 500000 --out studies-out
@@ -62,4 +65,4 @@ chromium: ## Install Debian's Chromium for the report test, where that is allowe
 	  || echo "Chromium is not installed and may not be installed here: the report test will be skipped"
 
 clean: ## Remove everything that was made
-	rm -rf $(VENV) .numba-cache site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis report.html studies-out
+	rm -rf $(VENV) .numba-cache site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis report.html studies-out fuzz-failures

@@ -42,7 +42,8 @@ def _again(seed: int, number: int, corpus: Path, out: Path) -> int:
     keep(seed, number, corpus, out.absolute(), "tried again")
     case_folder = Path(tempfile.mkdtemp(prefix="fuzz-case-"))
     case = prepared(seed, number, corpus, case_folder)
-    print(f"{shlex.join(('reidrisk', *case.words)) if case.words else case.door.name}\n{case.told}\nfiles: {out}/{seed}-{number}")
+    print(shlex.join(("reidrisk", *case.words)) if case.words else case.door.name)
+    print(f"{case.told}\nfiles: {out}/{seed}-{number}")
     os.chdir(case_folder)
     ended = enter(case.door, case.words)
     print(f"exit {ended.code}\nout: {ended.out!r:.2000}\nerr: {ended.err!r:.2000}\nwrong: {fault(ended)}")
@@ -59,11 +60,13 @@ def _tell(found: Findings, seed: int, out: Path, seconds: float) -> None:
         groups.setdefault(key, []).append(wrong["done"])
         told.setdefault(key, wrong["told"])
     for (door, what), numbers in sorted(groups.items(), key=lambda group: group[0][1]):
-        print(f"{what}\n    {door}\n    {len(numbers)} times ({told[door, what]:.150}); see one again: python -m fuzz --seed {seed} --case {numbers[0]}")
+        print(f"{what}\n    {door}\n    {len(numbers)} times, such as {told[door, what]:.150}")
+        print(f"    see one again: python -m fuzz --seed {seed} --case {numbers[0]}")
     if found.wrong:
         print(f"{len(found.wrong)} cases went wrong; their files are in {out}")
     codes = ", ".join(f"{times:,} x exit {code}" for code, times in sorted(found.codes.items()))
-    print(f"{found.cases:,} cases in {seconds:.0f} s ({cpu:.0f} s of processor time, {found.cases / cpu:.0f} a second): {codes}")
+    rate = f"{cpu:.0f} s of processor time, {found.cases / cpu:.0f} a second of it"
+    print(f"{found.cases:,} cases in {seconds:.0f} s ({rate}): {codes}")
     if "FUZZ_TIMES" in os.environ:
         for door, times in sorted(found.doors.items(), key=lambda item: -sum(item[1]))[:25]:
             print(f"{sum(times):7.1f} s {len(times):5} x {1000 * sum(times) / len(times):7.1f} ms  {door}")

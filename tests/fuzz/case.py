@@ -57,7 +57,9 @@ def prepared(seed: int, number: int, corpus: Path, folder: Path) -> Case:
 def copied(door: Door, corpus: Path, folder: Path) -> list[Path]:
     """Copy what a door reads into a folder."""
     files = []
-    for name in door.files:
+    for name in dict.fromkeys(door.files):
+        if not (corpus / name).exists():
+            continue
         if (corpus / name).is_dir():
             shutil.copytree(corpus / name, folder / name)
             files += sorted((folder / name).iterdir())
@@ -99,13 +101,15 @@ def place(error: BaseException) -> str:
 
 
 def fault(ended: Ended) -> str | None:
-    """Say what is wrong with how a call ended, or nothing: exit 0 to 3, and printable text, one line where it failed."""
+    """Say what is wrong with how a call ended: it has to be exit 0 to 3 and printable text, one line with exit 2."""
     if ended.where:
         return ended.where
     if ended.code not in _ALLOWED:
         return f"exit {ended.code}: {ended.err.strip()[:150]!r}"
     for name, text in (("output", ended.out), ("error", ended.err)):
-        odd = next((c for c in text if c != "\n" and not c.isprintable() and not c.isspace() or c in "\x1b\r\x85"), None)
+        odd = next(
+            (c for c in text if (c != "\n" and not c.isprintable() and not c.isspace()) or c in "\x1b\r\x85"), None
+        )
         if odd is not None:
             return f"unprintable {odd!r} on standard {name}"
     if ended.code == 2 and (ended.err.count("\n") != 1 or not ended.err.startswith("reidrisk: ")):

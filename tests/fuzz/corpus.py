@@ -117,11 +117,15 @@ def _channels() -> None:
 
 def _topics() -> None:
     rows = [
-        f"{PEOPLE[user]},2024-05-{day + 1:02d} 12:00:00,www.t{user % 5 + 1}.com" for day in range(16) for user in (0, 1, 2)
+        f"{PEOPLE[user]},2024-05-{day + 1:02d} 12:00:00,www.t{user % 5 + 1}.com"
+        for day in range(16)
+        for user in (0, 1, 2)
     ]
     _text("visits.csv", "\n".join(["user,timestamp,host", *rows]) + "\n")
     pl.read_csv("visits.csv", try_parse_dates=True).write_parquet("visits.parquet")
-    _text("taxonomy.md", "| ID | Topic |\n| -- | -- |\n" + "".join(f"| {i} | {name} |\n" for i, name in TAXONOMY.items()))
+    _text(
+        "taxonomy.md", "| ID | Topic |\n| -- | -- |\n" + "".join(f"| {i} | {name} |\n" for i, name in TAXONOMY.items())
+    )
     _text("taxonomy.tsv", "ID\tTopic\n" + "".join(f"{i}\t{name}\n" for i, name in TAXONOMY.items()))
     _text("taxonomy.json", json.dumps([{"topic_id": i, "topic_label": name} for i, name in TAXONOMY.items()]))
     _text("override_list.tsv", "domain\ttopics\n" + "".join(f"t{i} com\t{i}\n" for i in TAXONOMY) + "none com\t\n")
@@ -146,7 +150,11 @@ def _cohorts() -> None:
 
 
 def _bandits() -> None:
-    rows = [f"p{u},{i * (50 + 7 * u)},{('rest', 'walk', 'run')[(i * (1 + u % 2) + u) % 3]}" for u in range(6) for i in range(9)]
+    rows = [
+        f"p{u},{i * (50 + 7 * u)},{('rest', 'walk', 'run')[(i * (1 + u % 2) + u) % 3]}"
+        for u in range(6)
+        for i in range(9)
+    ]
     _text("log.csv", "user,timestamp,state\n" + "\n".join(rows) + "\n")
     _text("states.txt", "rest\nwalk\nrun\n")
     some = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, 3))
@@ -160,10 +168,8 @@ def _bandits() -> None:
     _text("workouts.json", "\n".join(map(json.dumps, workouts)) + "\n")
     Path("workouts.json.gz").write_bytes(gzip.compress(Path("workouts.json").read_bytes(), mtime=0))
     for home in range(2):
-        lines = [
-            f"2012-07-20 10:0{i}:{10 + home} {('Door', 'Hall', 'Kitchen', f'Room{home}')[i % 4]} ON {('Cook', 'Eat')[i % 2]}"
-            for i in range(9)
-        ]
+        rooms, doing = ("Door", "Hall", "Kitchen", f"Room{home}"), ("Cook", "Eat")
+        lines = [f"2012-07-20 10:0{i}:{10 + home} {rooms[i % 4]} ON {doing[i % 2]}" for i in range(9)]
         _text(f"homes/h{home}.ann.txt", "\n".join(lines) + "\n")
     head = ",".join(["Id", "ActivityHour", *(f"Intensity{minute:02d}" for minute in range(60))])
     minutes = [
@@ -172,7 +178,8 @@ def _bandits() -> None:
         for h in range(1, 5)
     ]
     _text("fitbit/minuteIntensitiesWide_merged.csv", "\n".join([head, *minutes]) + "\n")
-    hours = [f"{u},4/13/2016 {h}:00:00 AM,{20 + h},0.{u}{h}" for u in (1, 2, 3) for h in range(1, 5)]
+    clock = [f"{hour or 12}:00:00 {half}" for half in ("AM", "PM") for hour in range(12)]
+    hours = [f"{u},4/13/2016 {time},20,0.{u}" for u in (1, 2, 3) for time in clock]
     _text(
         "fitbit/hourlyIntensities_merged.csv",
         "\n".join(["Id,ActivityHour,TotalIntensity,AverageIntensity", *hours]) + "\n",
@@ -195,18 +202,23 @@ def _release() -> None:
             raise KeyboardInterrupt
 
     # What a fit has kept when it is interrupted is its checkpoint; this one is interrupted at its second look.
-    with mock.patch("reidrisk.release.fit._KEEP_EVERY", 0.0), mock.patch("reidrisk.release.fit._EVERY", 4):
-        with contextlib.suppress(KeyboardInterrupt):
-            known = release.read_statistics("stats")
-            fit_mixture(known, 2, 2, 0, steps=10, device="cpu", checkpoint="fit.ckpt", progress=stop)
+    known, fit = release.read_statistics("stats"), "reidrisk.release.fit"
+    with mock.patch(f"{fit}._KEEP_EVERY", 0.0), mock.patch(f"{fit}._EVERY", 4), contextlib.suppress(KeyboardInterrupt):
+        fit_mixture(known, 2, 2, 0, steps=10, device="cpu", checkpoint="fit.ckpt", progress=stop)
 
 
 def _studies() -> None:
-    _text("lastfm.dat", "userID\tartistID\tweight\n" + "".join(f"{u}\t{u + i}\t9\n" for u in range(4) for i in range(3)))
+    _text(
+        "lastfm.dat", "userID\tartistID\tweight\n" + "".join(f"{u}\t{u + i}\t9\n" for u in range(4) for i in range(3))
+    )
     web = 'A,1000,1,"one","/one"\nA,1001,1,"two","/two"\nC,"1",1\nV,1000,1\nC,"2",2\nV,1001,1\n'
     Path("msweb.data.gz").write_bytes(gzip.compress(web.encode("latin-1"), mtime=0))
     when = [f"2024-05-0{1 + i} 12:00:00" for i in range(4)]
-    panel = {"panelist_id": ["p1", "p1", "p2", "p2"], "url": [f"https://www.t{i + 1}.com/x" for i in range(4)], "timestamp": when}
+    panel = {
+        "panelist_id": ["p1", "p1", "p2", "p2"],
+        "url": [f"https://www.t{i + 1}.com/x" for i in range(4)],
+        "timestamp": when,
+    }
     pyreadr.write_rds("panel.rds", pl.DataFrame(panel).with_columns(pl.col("timestamp").str.to_datetime()))
     _zip("msnbc.zip", {"msnbc.seq": "% Different categories\n\nnews health sports\n\n% Sequences:\n\n1 1 2\n3\n2 3 \n"})
 

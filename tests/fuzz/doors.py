@@ -15,7 +15,7 @@ class Door:
 
     name: str
     files: tuple[str, ...]
-    """Seeds that it reads, by their path in the corpus; a folder stands for the files in it."""
+    """Seeds that it reads, by their path in the corpus (other words do not count); a folder stands for its files."""
     words: tuple[str, ...] = ()
     """Words of the command line, or none where a function is called."""
     call: Callable[[], Any] | None = None
@@ -23,88 +23,92 @@ class Door:
     """How often it is tried, compared with the others: slow ones less often."""
 
 
-def _command(text: str, files: str, share: float = 1.0) -> Door:
-    return Door(text, tuple(files.split()), tuple(text.split()), share=share)
-
-
 _PLAY = "--runs 2 --steps 4 --releases 1 --amounts 0,1e-4 --strategy own --strategy average --quick --seed 1"
 _LISTS = "--override-list override_list.tsv --observers t1.com --observers b.com --out seen --seed 1 --top-k 2"
 _NOISE = "--epsilon 1 --delta 1e-6 --simulation --seed 1"
+_GROUPS = "cohorts audit cohorts.csv hosts.csv categories.csv"
 _REPORT = 0.02  # a page with charts takes a second
+_BESIDE = {"--spec": ("a.csv", "b.csv", "truth.csv"), "model.json": ("model.json.statement.json",)}
+"""Files that a command reads without being told."""
+
+_COMMANDS = {
+    "audit a.csv b.csv --seed 1": 4,
+    "audit a.csv.gz b.csv --seed 1 --epochs 1,3 --attack hamming --json": 2,
+    "audit a-numbers.csv b-numbers.csv --seed 1 --n-tokens 6 --top-k 2 --attack hamming": 3,
+    "audit a.parquet b.arrow --seed 1 --attack hamming --json": 3,
+    "audit a.npz b.npz --seed 1 --allow-unmatched --attack weighted-hamming": 2,
+    "audit a-long.csv b-long.csv --seed 1 --vocabulary words.txt --attack hamming": 3,
+    "audit a-long.parquet b.csv --seed 1 --truth truth.csv --attack hamming": 3,
+    "audit dated.csv dated.csv --seed 1 --attack hamming --truth truth.parquet": 2,
+    "audit a.csv b.csv --system topics --n-tokens 6 --noise 0.1 --max-risk 0.5 --sample 4 --seed 1": 1,
+    "audit a.csv b.csv --seed 1 --attack hamming --out r.html --result r.json": _REPORT,
+    "audit --spec spec.json --json": 2,
+    "audit --spec result.json": 1,
+    "gate result.json --max-risk 0.5": 8,
+    "gate result.json --max-risk 0.01 --json": 2,
+    "bounds matrix.csv": 3,
+    "bounds matrix.npz --json": 3,
+    "bounds sparse.npz": 4,
+    "bounds coo.npz --json": 2,
+    "bounds matrix.parquet --json": 2,
+    "bounds matrix.arrow": 2,
+    "convert a.csv --out x.parquet": 4,
+    "convert a.parquet --out x.csv --layout long": 3,
+    "convert a.arrow --out x.npz": 3,
+    "convert a.npz --out x.arrow": 3,
+    "convert a-numbers.parquet --out x.csv.gz --n-tokens 6": 2,
+    "convert sets.parquet --out x.csv": 3,
+    "convert sets.arrow --out x.npz": 2,
+    "convert sets.npz --out x.parquet": 2,
+    "convert sets-long.csv --out x.arrow --vocabulary words.json": 2,
+    "convert bags.csv --out x.parquet": 2,
+    "convert bags.parquet --out x.csv --vocabulary words.txt": 2,
+    "convert sets.tfrecord --out x.parquet": 3,
+    "convert sets.tfrecord.gz --out x.parquet --n-tokens 9": 2,
+    "convert clients.tfrecord --out x.csv": 2,
+    f"simulate topics --histories visits.csv --taxonomy taxonomy.md {_LISTS}": 2,
+    f"simulate topics --histories visits.parquet --taxonomy taxonomy.tsv --presence visits --json {_LISTS}": 2,
+    "simulate topics --histories visits.csv --taxonomy taxonomy.json --utility-buckets buckets.tsv --sort "
+    f"--by-the-specification --invalid-hosts count {_LISTS}": 1,
+    f"simulate topics --histories visits.csv --taxonomy taxonomy.md --model hosts {_LISTS}": 0.5,
+    "cohorts assign hosts.csv --min-size 2 --out c.csv": 2,
+    "cohorts assign hosts.csv --table clusters --out c.parquet --registrable --json": 2,
+    "cohorts assign weeks.csv --min-size 2 --week-column week --out w.csv --save-table t": 1,
+    _GROUPS: 3,
+    f"{_GROUPS} --gate --blocklist l.json --json": 2,
+    f"{_GROUPS} --out p.html": _REPORT,
+    f"{_GROUPS} --private --n-cohorts 4 {_NOISE}": 0.5,
+    f"release measure sets.parquet --top-k 2 --out s {_NOISE}": 2,
+    f"release measure sets-long.csv --top-k 2 --vocabulary words.txt --out s --json {_NOISE}": 1,
+    "release fit stats --types 2 --epochs 2 --steps 4 --out m.safetensors --device cpu": 1,
+    "release fit stats --types 2 --epochs 2 --steps 10 --out m.json --checkpoint fit.ckpt --device cpu": 1,
+    "release sample model.safetensors --users 20 --out u --seed 1": 3,
+    "release sample model.json --users 20 --out u --seed 1 --json": 3,
+    "release validate stats model.safetensors --users users --canary 0 --out p.html --seed 1": 0.1,
+    "release validate stats model.json --canary 20 --out p.html --real sets.parquet --internal i.html --trials 1 "
+    "--queries 4 --no-refit --seed 1": _REPORT,
+    f"bandits tradeoff log.csv {_PLAY}": 2,
+    f"bandits tradeoff log.csv --states states.txt --max-gap 900 --json {_PLAY}": 1,
+    f"bandits tradeoff log.csv --out p.html {_PLAY}": _REPORT,
+    f"bandits tradeoff matrices.npz --format matrices --json {_PLAY}": 1,
+    f"bandits tradeoff workouts.json --format endomondo --json {_PLAY}": 1,
+    f"bandits tradeoff workouts.json.gz --format endomondo --json {_PLAY}": 0.5,
+    f"bandits tradeoff homes --format casas --json {_PLAY}": 0.2,
+    f"bandits tradeoff fitbit --format fitbit --json {_PLAY}": 1,
+    "study list --json": 0.2,
+    "study run carey-information --users 500 --json": 0.02,
+    "demo --users 40 --epochs 2 --seed 1 --json": 0.05,
+}
+"""How often each is tried, compared with the others."""
 
 
 def _commands() -> list[Door]:
-    plain = [
-        ("audit a.csv b.csv --seed 1", "a.csv b.csv", 4),
-        ("audit a.csv.gz b.csv --seed 1 --epochs 1,3 --attack hamming --json", "a.csv.gz b.csv", 2),
-        ("audit a-numbers.csv b-numbers.csv --seed 1 --n-tokens 6 --top-k 2 --attack hamming", "a-numbers.csv b-numbers.csv", 3),
-        ("audit a.parquet b.arrow --seed 1 --attack hamming --json", "a.parquet b.arrow", 3),
-        ("audit a.npz b-numbers.npz --seed 1 --allow-unmatched --attack weighted-hamming", "a.npz b-numbers.npz", 2),
-        ("audit a-long.csv b-long.csv --seed 1 --vocabulary words.txt --attack hamming", "a-long.csv b-long.csv words.txt", 3),
-        ("audit a-long.parquet b.csv --seed 1 --truth truth.csv --attack hamming", "a-long.parquet b.csv truth.csv", 3),
-        ("audit dated.csv dated.csv --seed 1 --attack hamming --truth truth.parquet", "dated.csv truth.parquet", 2),
-        ("audit a.csv b.csv --system topics --n-tokens 6 --noise 0.1 --max-risk 0.5 --sample 4 --seed 1", "a.csv b.csv", 1),
-        ("audit a.csv b.csv --seed 1 --attack hamming --out r.html --result r.json", "a.csv b.csv", _REPORT),
-        ("audit --spec spec.json --json", "spec.json a.csv b.csv truth.csv", 2),
-        ("audit --spec result.json", "result.json a.csv b.csv truth.csv", 1),
-        ("gate result.json --max-risk 0.5", "result.json", 8),
-        ("gate result.json --max-risk 0.01 --json", "result.json", 2),
-        ("bounds matrix.csv", "matrix.csv", 3),
-        ("bounds matrix.npz --json", "matrix.npz", 3),
-        ("bounds sparse.npz", "sparse.npz", 4),
-        ("bounds coo.npz --json", "coo.npz", 2),
-        ("bounds matrix.parquet --json", "matrix.parquet", 2),
-        ("bounds matrix.arrow", "matrix.arrow", 2),
-        ("convert a.csv --out x.parquet", "a.csv", 4),
-        ("convert a.parquet --out x.csv --layout long", "a.parquet", 3),
-        ("convert a.arrow --out x.npz", "a.arrow", 3),
-        ("convert a.npz --out x.arrow", "a.npz", 3),
-        ("convert a-numbers.parquet --out x.csv.gz --n-tokens 6", "a-numbers.parquet", 2),
-        ("convert sets.parquet --out x.csv", "sets.parquet", 3),
-        ("convert sets.arrow --out x.npz", "sets.arrow", 2),
-        ("convert sets.npz --out x.parquet", "sets.npz", 2),
-        ("convert sets-long.csv --out x.arrow --vocabulary words.json", "sets-long.csv words.json", 2),
-        ("convert bags.csv --out x.parquet", "bags.csv", 2),
-        ("convert bags.parquet --out x.csv --vocabulary words.txt", "bags.parquet words.txt", 2),
-        ("convert sets.tfrecord --out x.parquet", "sets.tfrecord", 3),
-        ("convert sets.tfrecord.gz --out x.parquet --n-tokens 9", "sets.tfrecord.gz", 2),
-        ("convert clients.tfrecord --out x.csv", "clients.tfrecord", 2),
-        (f"simulate topics --histories visits.csv --taxonomy taxonomy.md {_LISTS}", "visits.csv taxonomy.md override_list.tsv", 2),
-        (f"simulate topics --histories visits.parquet --taxonomy taxonomy.tsv --presence visits --json {_LISTS}",
-         "visits.parquet taxonomy.tsv override_list.tsv", 2),
-        (f"simulate topics --histories visits.csv --taxonomy taxonomy.json --utility-buckets buckets.tsv --sort "
-         f"--by-the-specification --invalid-hosts count {_LISTS}", "visits.csv taxonomy.json buckets.tsv override_list.tsv", 1),
-        (f"simulate topics --histories visits.csv --taxonomy taxonomy.md --model hosts {_LISTS}",
-         "hosts taxonomy.md visits.csv override_list.tsv", 0.5),
-        ("cohorts assign hosts.csv --min-size 2 --out c.csv", "hosts.csv", 2),
-        ("cohorts assign hosts.csv --table clusters --out c.parquet --registrable --json", "hosts.csv clusters", 2),
-        ("cohorts assign weeks.csv --min-size 2 --week-column week --out w.csv --save-table t", "weeks.csv", 1),
-        ("cohorts audit cohorts.csv hosts.csv categories.csv", "cohorts.csv hosts.csv categories.csv", 3),
-        ("cohorts audit cohorts.csv hosts.csv categories.csv --gate --blocklist l.json --json", "cohorts.csv hosts.csv categories.csv", 2),
-        ("cohorts audit cohorts.csv hosts.csv categories.csv --out p.html", "cohorts.csv hosts.csv categories.csv", _REPORT),
-        (f"cohorts audit cohorts.csv hosts.csv categories.csv --private --n-cohorts 4 {_NOISE}", "cohorts.csv hosts.csv categories.csv", 0.5),
-        (f"release measure sets.parquet --top-k 2 --out s {_NOISE}", "sets.parquet", 2),
-        (f"release measure sets-long.csv --top-k 2 --vocabulary words.txt --out s --json {_NOISE}", "sets-long.csv words.txt", 1),
-        ("release fit stats --types 2 --epochs 2 --steps 4 --out m.safetensors --device cpu", "stats", 1),
-        ("release fit stats --types 2 --epochs 2 --steps 10 --out m.json --checkpoint fit.ckpt --device cpu", "fit.ckpt stats", 1),
-        ("release sample model.safetensors --users 20 --out u --seed 1", "model.safetensors", 3),
-        ("release sample model.json --users 20 --out u --seed 1 --json", "model.json model.json.statement.json", 3),
-        ("release validate stats model.safetensors --users users --canary 0 --out p.html --seed 1", "stats model.safetensors users", 0.1),
-        ("release validate stats model.json --canary 20 --out p.html --real sets.parquet --internal i.html --trials 1 "
-         "--queries 4 --no-refit --seed 1", "sets.parquet stats model.json", _REPORT),
-        (f"bandits tradeoff log.csv {_PLAY}", "log.csv", 2),
-        (f"bandits tradeoff log.csv --states states.txt --max-gap 900 --json {_PLAY}", "log.csv states.txt", 1),
-        (f"bandits tradeoff log.csv --out p.html {_PLAY}", "log.csv", _REPORT),
-        (f"bandits tradeoff matrices.npz --format matrices --json {_PLAY}", "matrices.npz", 1),
-        (f"bandits tradeoff workouts.json --format endomondo --json {_PLAY}", "workouts.json", 1),
-        (f"bandits tradeoff workouts.json.gz --format endomondo --json {_PLAY}", "workouts.json.gz", 0.5),
-        (f"bandits tradeoff homes --format casas --json {_PLAY}", "homes", 0.2),
-        (f"bandits tradeoff fitbit --format fitbit --json {_PLAY}", "fitbit", 1),
-        ("study list --json", "", 0.2),
-        ("study run carey-information --users 500 --json", "", 0.02),
-        ("demo --users 40 --epochs 2 --seed 1 --json", "", 0.05),
-    ]  # fmt: skip
-    return [_command(*entry) for entry in plain]
+    doors = []
+    for text, share in _COMMANDS.items():
+        words = tuple(text.split())
+        beside = tuple(name for word in words for name in _BESIDE.get(word, ()))
+        doors.append(Door(text, (*words, *beside), words, share=share))
+    return doors
 
 
 def _readers() -> list[Door]:
@@ -174,9 +178,12 @@ def _readers() -> list[Door]:
         "read_tfrecords": ("sets.tfrecord", "clients.tfrecord"),
     }
     doors = [
-        Door(f"io.{name} {file}", (file,), call=read("io", name, file)) for name, files in tables.items() for file in files
+        Door(f"io.{name} {file}", (file,), call=read("io", name, file))
+        for name, files in tables.items()
+        for file in files
     ]
-    return doors + [
+    return [
+        *doors,
         Door("io.read_bags_pair", ("bags.csv", "bags.parquet"), call=bags_pair),
         Door("io.parse_example", ("one.example",), call=example),
         Door("topics.read_histories", ("visits.csv",), call=read("topics", "read_histories", "visits.csv")),
@@ -187,9 +194,16 @@ def _readers() -> list[Door]:
         Door("release.read_users", ("users",), call=read("release", "read_users", "users"), share=2),
         Door("release.read_statistics", ("stats",), call=read("release", "read_statistics", "stats"), share=2),
         Door("release.read_published", ("stats",), call=published),
-        Door("bandits.read_matrices", ("matrices.npz",), call=read("bandits", "read_matrices", "matrices.npz"), share=2),
+        Door(
+            "bandits.read_matrices", ("matrices.npz",), call=read("bandits", "read_matrices", "matrices.npz"), share=2
+        ),
         Door("bandits.read_fitbit", ("fitbit",), call=read("bandits", "read_fitbit", "fitbit")),
-        Door("bandits.read_endomondo", ("workouts.json",), call=read("bandits", "read_endomondo", "workouts.json"), share=2),
+        Door(
+            "bandits.read_endomondo",
+            ("workouts.json",),
+            call=read("bandits", "read_endomondo", "workouts.json"),
+            share=2,
+        ),
         Door("studies.read_lastfm", ("lastfm.dat",), call=lastfm),
         Door("studies.read_msweb", ("msweb.data.gz",), call=msweb),
         Door("studies.read_msnbc", ("msnbc.zip",), call=msnbc),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -40,7 +41,9 @@ def drive(seed: int, cases: int, corpus: Path, saved: Path, workers: int = 2, fi
     """Try the cases ``first`` to ``first + cases - 1`` of a seed."""
     numbers = iter(range(first, first + cases))
     lock, found = threading.Lock(), Findings()
-    threads = [threading.Thread(target=_watch, args=(seed, numbers, corpus, saved, found, lock)) for _ in range(workers)]
+    threads = [
+        threading.Thread(target=_watch, args=(seed, numbers, corpus, saved, found, lock)) for _ in range(workers)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -49,9 +52,7 @@ def drive(seed: int, cases: int, corpus: Path, saved: Path, workers: int = 2, fi
     return found
 
 
-def _watch(
-    seed: int, numbers: Iterator[int], corpus: Path, saved: Path, found: Findings, lock: threading.Lock
-) -> None:
+def _watch(seed: int, numbers: Iterator[int], corpus: Path, saved: Path, found: Findings, lock: threading.Lock) -> None:
     """Keep one worker busy; where it dies or hangs, note the case and start another."""
     process: _Worker | None = None
     while True:
@@ -127,10 +128,8 @@ class _Worker:
     def end(self) -> str:
         """Stop the process; say how it ended if it already had."""
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""Values that readers meet in damaged and hostile files: numbers, words and times that break what is written for good ones."""
+"""Values that readers meet in damaged and hostile files: numbers, words and times."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ NUMBERS = (
 TEXTS = (
     "", " ", "null", "None", "true", "-", "--help", "\x1b[31mred\x1b[0m", "\x1b]8;;http://x\x07link", "[link=http://x]y",
     "[/x]", "[red]", "[bold]b[/bold]", "\x07", "\x00", "a\x00b", "a\nb", "a\rb", "a\tb", "a,b", 'a"b', "'", "\u202eabc",
-    "\u200b", "\ufeffx", "\u2028", "\x85", "e\u0301", "é" * 40, "\U0001f600", "\ue000", "\uffff", "=1+1", "../../x", "/dev/zero",
+    "\u200b", "\ufeffx", "\u2028", "\x85", "e\u0301", "é" * 40, "\U0001f600", "\ue000", "\uffff", "=1+1",
+    "../../x", "/dev/zero",
     "%s%n", "{0}", "{}", "user", "epoch_0", "epoch_1", "token", "epoch", "host", "tokens", "x" * 300, "x" * 70_000,
     "2024-02-30", "2024-13-01", "01/02/2024", "31.12.2023", "1 jan 2024", "0000-00-00", "9999-12-31 23:59:59.999999999",
-    "1969-12-31T23:59:59Z", "2024-05-01 12:00:00+14:00", "99999999999-01-01", "24:00", "xn--a", "a..b", ".com", "a.b" * 90,
+    "1969-12-31T23:59:59Z", "2024-05-01 12:00:00+14:00", "99999999999-01-01", "24:00", "xn--a", "a..b", ".com",
+    "a.b" * 90,
     "1" * 5000,
 )  # fmt: skip
 

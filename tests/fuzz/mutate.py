@@ -20,7 +20,23 @@ __all__ = ["damage", "hostile_option"]
 
 Change = Callable[[random.Random, bytes], bytes]
 
-_OPTIONS = ("0", "-1", "1", "2", "1e999", "nan", "-0", "1" + "0" * 30, "1000000000000", "abc", "", "[/x]", "0.5", "\x1b[31m", "9" * 5000)
+_OPTIONS = (
+    "0",
+    "-1",
+    "1",
+    "2",
+    "1e999",
+    "nan",
+    "-0",
+    "1" + "0" * 30,
+    "1000000000000",
+    "abc",
+    "",
+    "[/x]",
+    "0.5",
+    "\x1b[31m",
+    "9" * 5000,
+)
 
 
 def tfrecord(rng: random.Random, data: bytes) -> bytes:
@@ -44,7 +60,12 @@ def tfrecord(rng: random.Random, data: bytes) -> bytes:
     parts = []
     for record in records:
         head = struct.pack("<Q", len(record))
-        parts += [head, struct.pack("<I", int(masked(crc32c(head)))), record, struct.pack("<I", int(masked(crc32c(record))))]
+        parts += [
+            head,
+            struct.pack("<I", int(masked(crc32c(head)))),
+            record,
+            struct.pack("<I", int(masked(crc32c(record)))),
+        ]
     return b"".join(parts)
 
 
@@ -111,7 +132,9 @@ def damage(rng: random.Random, file: Path) -> str:
 def hostile_option(rng: random.Random, words: list[str]) -> str:
     """Give one option of a command another value; say which."""
     places = [i for i, word in enumerate(words[1:], 1) if words[i - 1].startswith("--") and not word.startswith("-")]
-    places = [i for i in places if words[i - 1] not in ("--out", "--result", "--internal", "--blocklist", "--save-table")]
+    places = [
+        i for i in places if words[i - 1] not in ("--out", "--result", "--internal", "--blocklist", "--save-table")
+    ]
     if not places:
         return "nothing"
     at = rng.choice(places)

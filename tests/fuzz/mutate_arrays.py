@@ -18,8 +18,40 @@ from fuzz.mutate_json import json_text
 
 __all__ = ["npz", "safetensors", "zipped"]
 
-_SHAPES = ((), (0,), (1,), (3,), (-1,), (2, 2), (0, 3), (3, 0), (2, 2, 2), (10**12,), (2**62,), (2**40, 2**40), (1,) * 40)
-_TYPES = ("<i8", "<u8", "<i1", "<f2", "<f4", "<f8", "<f16", "<c16", "|b1", "<U3", "|S3", "<M8[s]", "<m8", "|O", "|V4", ">i8", ">f8")
+_SHAPES = (
+    (),
+    (0,),
+    (1,),
+    (3,),
+    (-1,),
+    (2, 2),
+    (0, 3),
+    (3, 0),
+    (2, 2, 2),
+    (10**12,),
+    (2**62,),
+    (2**40, 2**40),
+    (1,) * 40,
+)
+_TYPES = (
+    "<i8",
+    "<u8",
+    "<i1",
+    "<f2",
+    "<f4",
+    "<f8",
+    "<f16",
+    "<c16",
+    "|b1",
+    "<U3",
+    "|S3",
+    "<M8[s]",
+    "<m8",
+    "|O",
+    "|V4",
+    ">i8",
+    ">f8",
+)
 _INTEGERS = (-1, 0, 1, 2, 3, 100, 2**31 - 1, 2**31, 2_000_000, 2**40, 2**62, -(2**63), 2**63 - 1)
 _FLOATS = (0.0, -0.0, -1.0, 1.0, np.nan, np.inf, -np.inf, 1e308, 1e-320, 0.5)
 
@@ -34,7 +66,9 @@ def npz(rng: random.Random, data: bytes) -> bytes:
     if kind < 0.12:
         members.pop(name, None)
     elif kind < 0.2:
-        members[rng.choice(("matrix.npy", "tokens.npy", "readme.txt", "x.npy", "\x1b[31m.npy", "user.npy"))] = members.get(name, b"")
+        members[rng.choice(("matrix.npy", "tokens.npy", "readme.txt", "x.npy", "\x1b[31m.npy", "user.npy"))] = (
+            members.get(name, b"")
+        )
     elif kind < 0.25:
         members[name] = rng.choice((b"", b"no array", members.get(name, b"")[:20], b"\x93NUMPY\x09\x00"))
     elif kind < 0.3:
@@ -121,7 +155,9 @@ def _hostile_values(rng: random.Random, array: Any) -> Any:
         elif flat.size and changed.dtype.kind == "f":
             flat[rng.randrange(flat.size)] = rng.choice(_FLOATS)
         elif flat.size and changed.dtype.kind in "US":
-            return np.array(json_text(rng, str(array.reshape(-1)[0]).encode()).decode("utf-8", "replace").replace("\x00", ""))
+            return np.array(
+                json_text(rng, str(array.reshape(-1)[0]).encode()).decode("utf-8", "replace").replace("\x00", "")
+            )
     return changed
 
 

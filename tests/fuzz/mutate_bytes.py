@@ -7,7 +7,20 @@ from collections.abc import Callable
 
 __all__ = ["BYTES"]
 
-_BITS = (b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\xc3\x28", b"\xed\xa0\x80", b"\n", b"\r", b'"', b"{", b"[", b",")
+_BITS = (
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\xc3\x28",
+    b"\xed\xa0\x80",
+    b"\n",
+    b"\r",
+    b'"',
+    b"{",
+    b"[",
+    b",",
+)
 
 
 def flip(rng: random.Random, data: bytes) -> bytes:
@@ -54,7 +67,18 @@ def move(rng: random.Random, data: bytes) -> bytes:
 
 def other(rng: random.Random, data: bytes) -> bytes:
     """Be something else altogether."""
-    return rng.choice((b"", b"\n", b"\x00" * 64, rng.randbytes(64), b"PAR1" + data, b"PK\x03\x04", b"\x1f\x8b\x08\x00", b"ARROW1\x00\x00"))
+    return rng.choice(
+        (
+            b"",
+            b"\n",
+            b"\x00" * 64,
+            rng.randbytes(64),
+            b"PAR1" + data,
+            b"PK\x03\x04",
+            b"\x1f\x8b\x08\x00",
+            b"ARROW1\x00\x00",
+        )
+    )
 
 
 BYTES: tuple[Callable[[random.Random, bytes], bytes], ...] = (flip, replace, truncate, insert, repeat, move, other)

@@ -1,4 +1,4 @@
-"""Damage to JSON: other types, missing and repeated names, huge numbers, deep nesting; also inside text that is JSON."""
+"""Damage to JSON: other types, missing names, huge numbers, deep nesting; also inside text that is JSON."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["json_lines", "json_text", "mutated_value"]
 
 _RAW = "@raw:"  # a string that begins with it becomes what follows, without its quotes
 _VALUES = (
-    None, True, False, 0, -1, 1, 2, 3.5, -0.0, 1e308, 2**31, 2**63, 2**64, 10**30, 1e-320, "", "x", [], {}, [[]], [None],
-    {"": None}, [1, "a", None], "\x1b[31m", "[/x]", "[link=http://x]y", "a\nb", "\u202e", "\x00", "x" * 5000,
+    None, True, False, 0, -1, 1, 2, 3.5, -0.0, 1e308, 2**31, 2**63, 2**64, 10**30, 1e-320, "", "x", [], {}, [[]],
+    [None], {"": None}, [1, "a", None], "\x1b[31m", "[/x]", "[link=http://x]y", "a\nb", "\u202e", "\x00", "x" * 5000,
     _RAW + "NaN", _RAW + "Infinity", _RAW + "-Infinity", _RAW + "1e999", _RAW + "9" * 400, _RAW + "7" * 5000,
     _RAW + "[" * 300 + "]" * 300, _RAW + "[" * 200_000, _RAW + '"\\ud800"', _RAW + "01", _RAW + '{"a": 1, "a": 2}',
 )  # fmt: skip

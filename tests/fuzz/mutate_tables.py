@@ -130,7 +130,13 @@ def parquet(rng: random.Random, data: bytes) -> bytes:
         table = _changed(rng, pq.read_table(io.BytesIO(data)))
         written = io.BytesIO()
         kinds = rng.choice(("none", "snappy", "gzip", "zstd", "lz4"))
-        pq.write_table(table, written, compression=kinds, use_dictionary=rng.random() < 0.5, row_group_size=rng.choice((1, 5, 10**6)))
+        pq.write_table(
+            table,
+            written,
+            compression=kinds,
+            use_dictionary=rng.random() < 0.5,
+            row_group_size=rng.choice((1, 5, 10**6)),
+        )
         return written.getvalue()
     except (pa.ArrowException, NotImplementedError, ValueError, KeyError, TypeError, OSError):
         return rng.choice(BYTES)(rng, data)  # Parquet has no such type, or the file was damaged before

@@ -22,7 +22,7 @@ SECONDS = 5.0
 _MEGABYTES = 700
 """Memory that a case may take on top of what the process has had before."""
 _ADDRESSES = 4 << 30
-"""Addresses that a case may reserve on top of those of the libraries."""
+"""Addresses that a case may reserve on top of those of the libraries; the charts of a page reserve more than that."""
 
 
 def main(seed: int, corpus: Path, saved: Path) -> None:
@@ -43,12 +43,13 @@ def main(seed: int, corpus: Path, saved: Path) -> None:
             print(json.dumps({"case": number}), file=told)
             case = prepared(seed, number, corpus, _emptied(home))
             if case.door.name not in entered:  # libraries are loaded and kernels compiled outside the measured time
+                _limit_addresses(None)
                 first = _emptied(base / "first")
                 copied(case.door, corpus, first)
                 os.chdir(first)
                 enter(case.door, case.door.words)
                 entered.add(case.door.name)
-                _limit_addresses()
+            _limit_addresses(None if ".html" in case.door.name else _ADDRESSES)
             os.chdir(home)
             print(json.dumps({"ready": number}), file=told)
             os.ftruncate(native, 0)
@@ -99,9 +100,11 @@ def _emptied(folder: Path) -> Path:
     return folder
 
 
-def _limit_addresses() -> None:
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + _ADDRESSES, resource.RLIM_INFINITY))
+def _limit_addresses(more: int | None) -> None:
+    limit = resource.RLIM_INFINITY
+    if more is not None:
+        limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import itertools
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -330,6 +331,17 @@ def test_the_published_parameters_round_trip(tmp_path):
     del document["type 1"]["epoch 0"]["slot 1"]["57"]
     file.write_text(json.dumps(document))
     with pytest.raises(ReidRiskError, match="laid out"):
+        release.read_parameters(file)
+
+
+@pytest.mark.parametrize("number", ["1e300", "Infinity", "9" * 400])
+def test_parameters_out_of_range_are_refused_without_a_warning(tmp_path, number):
+    file = tmp_path / "m.json"
+    release.write_parameters(random_model(3, (1, 2, 1, 2), statement=PUBLISHED), file, ids=[1, 2])
+    document = json.loads(file.read_text())
+    document["type 0"]["epoch 1"]["slot 0"]["2"] = "here"
+    file.write_text(json.dumps(document).replace('"here"', number))
+    with warnings.catch_warnings(action="error"), pytest.raises(ReidRiskError):
         release.read_parameters(file)
 
 

@@ -434,9 +434,10 @@ def test_pairs_in_either_order_are_the_same_pair(tmp_path):
     (tmp_path / "w.json").write_text(json.dumps([*within, {"topic_1_id": 3, "topic_2_id": 7, "frequency": 0.5}]))
     with pytest.raises(ReidRiskError, match="again"):
         release.read_published(tmp_path / "w.json", tmp_path / "a.json", k=2)
-    (tmp_path / "w.json").write_text(json.dumps([{"topic_1_id": 3, "frequency": 0.5}]))
-    with pytest.raises(ReidRiskError, match="record 0"):
-        release.read_published(tmp_path / "w.json", tmp_path / "a.json", k=2)
+    for damaged in ({"topic_1_id": 3, "frequency": 0.5}, {"topic_1_id": 3, "topic_2_id": math.inf, "frequency": 0.5}):
+        (tmp_path / "w.json").write_text(json.dumps([damaged]))
+        with pytest.raises(ReidRiskError, match="record 0"):
+            release.read_published(tmp_path / "w.json", tmp_path / "a.json", k=2)
     (tmp_path / "w.json").write_text("[{")
     with pytest.raises(ReidRiskError, match="JSON"):
         release.read_published(tmp_path / "w.json", tmp_path / "a.json", k=2)

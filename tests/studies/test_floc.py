@@ -3,16 +3,18 @@
 import csv
 import itertools
 import math
+import warnings
 import zipfile
 
 import numpy as np
+import polars as pl
 import pytest
 
 from reidrisk import bounds, cohorts, studies
 from reidrisk.errors import FormatError
 from reidrisk.studies import floc_people
 from reidrisk.studies.data import MissingDataError
-from reidrisk.studies.floc_people import Browsing, read_msnbc, synthetic
+from reidrisk.studies.floc_people import Browsing, read_msnbc, read_panel, synthetic
 from reidrisk.studies.writing import as_csv, as_markdown
 
 COLUMNS = {
@@ -115,6 +117,23 @@ def test_a_file_that_is_no_msnbc_is_refused(tmp_path):
     found = read_msnbc(path)
     assert len(found) == 2
     assert found.codes.tolist() == [0, 1, 1]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.seq", "% Different categories\n\nhealth news\n\n% Sequences:\n\n")
+    with warnings.catch_warnings(action="error"), pytest.raises(FormatError, match="not a single visitor"):
+        read_msnbc(path)
+
+
+def test_an_r_file_that_is_no_panel_is_refused_by_name(tmp_path):
+    reader = pytest.importorskip("pyreadr")
+    path = tmp_path / "panel.rds"
+    path.write_bytes(b"no R file")
+    with pytest.raises(FormatError, match=r"panel\.rds"):
+        read_panel(path, tmp_path, tmp_path)
+    # Times as text: everything else is as in a panel.
+    columns = {"panelist_id": ["p"], "url": ["https://a.com"], "timestamp": ["2024-05-01 12:00:00"]}
+    reader.write_rds(path, pl.DataFrame(columns))
+    with pytest.raises(FormatError, match="timestamp as a time"):
+        read_panel(path, tmp_path, tmp_path)
 
 
 def test_chromes_table_is_asked_for_by_name(monkeypatch, tmp_path):

@@ -77,6 +77,19 @@ def test_files_that_are_something_else_are_refused_by_name(tmp_path, text):
             read(path)
 
 
+def test_damaged_files_are_refused_by_name(tmp_path):
+    numbers = tmp_path / "odd.dat"
+    for cell in ("x", "", "1.5", "9" * 30):
+        numbers.write_text(f"userID\tartistID\tweight\n1\t{cell}\t9\n")
+        with pytest.raises(FormatError, match=r"odd\.dat"):
+            read_lastfm(numbers)
+    packed = gzip.compress(b'A,1,1,"a"\nC,"1",1\nV,1,1\n' * 50)
+    bad = tmp_path / "odd.gz"
+    bad.write_bytes(packed[:14] + bytes(255 - byte for byte in packed[14:30]) + packed[30:])
+    with pytest.raises(FormatError, match=r"odd\.gz"):
+        read_msweb(bad)
+
+
 @pytest.mark.data
 def test_the_public_files_have_their_published_sizes(study_file):
     lastfm = read_lastfm(study_file("lastfm_hetrec2k/user_artists.dat.gz"))

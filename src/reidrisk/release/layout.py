@@ -192,7 +192,7 @@ def _read_records(path: Path, names: tuple[str, str]) -> Records:
         try:
             value = float(record["frequency"])
             found.append((int(record[one]), int(record[two]), value))
-        except (TypeError, KeyError, ValueError) as error:
+        except (TypeError, KeyError, ValueError, OverflowError) as error:
             raise FormatError(f"{path}: record {row} has no {one}, {two} and frequency, all numbers") from error
         if not 0.0 <= value <= 1.0:
             raise FormatError(f"{path}: record {row} has the frequency {value}; a share of users is from 0 to 1")
@@ -205,7 +205,7 @@ def _taxonomy(path: PathLike | None, tables: list[Records]) -> tuple[list[int], 
         return ids, [str(number) for number in ids]
     try:
         entries = [(int(entry["topic_id"]), str(entry["topic_label"])) for entry in _read_json(Path(path))]
-    except (TypeError, KeyError, ValueError) as error:
+    except (TypeError, KeyError, ValueError, OverflowError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"{path}: it is no list of records with topic_id and topic_label") from error

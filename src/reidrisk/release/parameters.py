@@ -106,21 +106,22 @@ def read_parameters(
         others = set(first).symmetric_difference(keys)
         if others:
             raise FormatError(f"{path}: topic id {min(others)} is not both in the model and in the vocabulary")
-        theta = np.array(
-            [
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused with its place
+            theta = np.array(
                 [
-                    [[slot[key] for key in keys] for slot in _in_order(epoch, "slot")]
-                    for epoch in _in_order(one, "epoch")
-                ]
-                for one in types
-            ],
-            dtype=np.float32,
-        )
+                    [
+                        [[slot[key] for key in keys] for slot in _in_order(epoch, "slot")]
+                        for epoch in _in_order(one, "epoch")
+                    ]
+                    for one in types
+                ],
+                dtype=np.float32,
+            )
     except FormatError:
         raise
     except OSError as error:
         raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise FormatError(f"{path}: it is not laid out as type, epoch, slot, topic id ({error!r})") from error
     known = _read_beside(_part(path, _statement_file(path).name))
     if statement is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io as text_io
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -224,10 +225,12 @@ def read_msnbc(path: Path) -> Browsing:
         names = next(line for line in head.splitlines() if line and not line.startswith("%")).split()
         lines = [line for line in body.splitlines() if line.strip()]
         counts = np.array([len(line.split()) for line in lines])
+        if not lines:
+            raise ValueError("there is not a single visitor")
         codes = np.loadtxt(text_io.StringIO(" ".join(lines)), dtype=np.int32, ndmin=1) - 1
         if codes.size != counts.sum() or codes.min() < 0 or codes.max() >= len(names):
             raise ValueError("pages that are in no category")
-    except (zipfile.BadZipFile, StopIteration, UnicodeDecodeError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, StopIteration, ValueError) as error:
         raise FormatError(f"{path}: this is not zipped page categories of visitors: {error}") from error
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     chosen = {name: [names.index(name)] for name in MSNBC_SENSITIVE if name in names}
@@ -250,7 +253,15 @@ def read_panel(path: Path, listed: Path, taxonomy: Path) -> Browsing:
     from reidrisk.topics import HostClassifier, Taxonomy
 
     reader = require("pyreadr", "dev", "reading an R file")
-    table = next(iter(reader.read_r(path, output_format="polars").values()))
+    try:
+        table = next(iter(reader.read_r(path, output_format="polars").values()))
+    except (reader.PyreadrError, reader.LibrdataError, StopIteration, OSError, ValueError) as error:
+        raise FormatError(f"{path}: this is not a panel of webtrackR, saved by R: {error}") from error
+    kinds = {"panelist_id": pl.String, "url": pl.String, "timestamp": pl.Datetime}
+    if any(table.schema.get(name) != kind for name, kind in kinds.items()):
+        raise FormatError(
+            f"{path}: a panel has panelist_id and url as text and timestamp as a time, not {table.schema}"
+        )
     host = pl.col("url").str.extract(r"^[a-z]+://([^/:?#]*)").str.to_lowercase().str.strip_prefix("www.")
     rows = table.select(
         host.alias("host"),

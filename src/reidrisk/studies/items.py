@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,11 +135,15 @@ def read_lastfm(path: Path) -> ItemSets:
     """Read ``userID artistID weight`` (HetRec 2011): the artists each user listened to."""
     import polars as pl
 
+    kinds = {"userID": pl.Int64, "artistID": pl.Int64}
     try:
-        table = pl.read_csv(path, separator="\t", columns=["userID", "artistID"])
-        user, artist = (table[name].to_numpy() for name in ("userID", "artistID"))
+        table = pl.read_csv(path, separator="\t", columns=list(kinds), schema_overrides=kinds)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FormatError(f"{path}: this is not a table with the columns userID and artistID: {error}") from error
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise FormatError(f"{path}: this is not a table with the columns userID and artistID: {reason}") from error
+    if table.is_empty() or any(table.null_count().row(0)):
+        raise FormatError(f"{path}: this is not a table with the columns userID and artistID: a number is missing")
+    user, artist = (table[name].to_numpy() for name in kinds)
     return _grouped(user, np.unique(artist, return_inverse=True)[1], len(np.unique(artist)))
 
 
@@ -159,7 +164,7 @@ def read_msweb(path: Path) -> ItemSets:
                 elif kind == "V":
                     user.append(n_users)
                     area.append(areas[rest.partition(",")[0]])
-    except (KeyError, EOFError, OSError) as error:
+    except (KeyError, EOFError, OSError, zlib.error) as error:
         raise FormatError(f"{path}: this is not anonymous web data (A, C and V lines, gzip): {error}") from error
     if not user:
         raise FormatError(f"{path}: there is not a single V line in it, so nobody visited anything")
