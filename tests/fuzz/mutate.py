@@ -16,7 +16,7 @@ from fuzz.mutate_json import json_lines, json_text
 from fuzz.mutate_tables import arrow, parquet
 from fuzz.mutate_text import delimited, lines
 
-__all__ = ["damage", "hostile_option"]
+__all__ = ["damage", "fitting", "hostile_option"]
 
 Change = Callable[[random.Random, bytes], bytes]
 
@@ -79,11 +79,8 @@ def gzipped(rng: random.Random, data: bytes, inner: Change) -> bytes:
     if kind < 0.3:
         return rng.choice(BYTES)(rng, data)
     if kind < 0.35:
-        return data + gzip.compress(rng.choice((b"\n", b"\x00", b"1,")) * 5_000_000, 1, mtime=0)
-    try:
-        return gzip.compress(inner(rng, gzip.decompress(data)), 1, mtime=0)
-    except (OSError, EOFError):
-        return data
+        return data + gzip.compress(rng.choice((b"\n" * 200_000, b"\x00" * 5_000_000, b"1," * 3_000_000)), 1, mtime=0)
+    return gzip.compress(inner(rng, gzip.decompress(data)), 1, mtime=0)
 
 
 _tabs = partial(delimited, separator="\t")
@@ -115,18 +112,21 @@ def damage(rng: random.Random, file: Path) -> str:
     if rng.random() < 0.02:
         return _no_file(rng, file)
     data = file.read_bytes()
-    fitting = next((change for ending, change in _KINDS if file.name.endswith(ending)), None)
-    told = []
-    for _ in range(rng.choice((1, 1, 1, 1, 2))):
-        if fitting is not None and rng.random() < 0.85:
-            data, name = fitting(rng, data), "structure"
-        else:
-            change = rng.choice(BYTES)
-            data, name = change(rng, data), change.__name__
-        told.append(name)
-        data = data[:8_000_000]
-    file.write_bytes(data)
+    structure, told = fitting(file.name), []
+    if structure is not None and rng.random() < 0.85:
+        data = structure(rng, data)
+        told.append("structure")
+    if not told or rng.random() < 0.15:  # once more, below the structure
+        change = rng.choice(BYTES)
+        data = change(rng, data)
+        told.append(change.__name__)
+    file.write_bytes(data[:8_000_000])
     return " ".join(told)
+
+
+def fitting(name: str) -> Change | None:
+    """Return the damage that knows the format of a file, by its name."""
+    return next((change for ending, change in _KINDS if name.endswith(ending)), None)
 
 
 def hostile_option(rng: random.Random, words: list[str]) -> str:

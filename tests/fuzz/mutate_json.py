@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
 
 from fuzz.hostile import hostile_text
 
-__all__ = ["json_lines", "json_text", "mutated_value"]
+__all__ = ["json_lines", "json_text", "text_that_may_be_json"]
 
 _RAW = "@raw:"  # a string that begins with it becomes what follows, without its quotes
 _VALUES = (
@@ -21,13 +22,18 @@ _VALUES = (
 
 def json_text(rng: random.Random, data: bytes) -> bytes:
     """Change a document at one to three places."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):  # it was damaged before
-        return data + b"]"
+    document = json.loads(data)
     for _ in range(rng.choice((1, 1, 1, 1, 2))):
         document = mutated_value(rng, document)
     return dumped(rng, document).encode("utf-8", "surrogatepass")
+
+
+def text_that_may_be_json(rng: random.Random, text: str) -> str:
+    """Change what is inside, or be something else."""
+    try:
+        return json_text(rng, text.encode()).decode("utf-8", "replace")
+    except (ValueError, RecursionError):
+        return hostile_text(rng)
 
 
 def json_lines(rng: random.Random, data: bytes) -> bytes:
@@ -52,7 +58,7 @@ def mutated_value(rng: random.Random, document: Any) -> Any:
     """Return the document with one of its parts changed."""
     where = _places(document)
     if not where or rng.random() < 0.03:
-        return rng.choice(_VALUES)
+        return copy.deepcopy(rng.choice(_VALUES))
     holder, key = rng.choice(where)
     kind = rng.random()
     old = holder[key]
@@ -63,7 +69,7 @@ def mutated_value(rng: random.Random, document: Any) -> Any:
         except (ValueError, RecursionError):
             pass
     if kind < 0.5:
-        holder[key] = rng.choice(_VALUES)
+        holder[key] = copy.deepcopy(rng.choice(_VALUES))
     elif kind < 0.62:
         del holder[key]
     elif kind < 0.7 and isinstance(holder, list):

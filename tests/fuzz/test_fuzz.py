@@ -4,7 +4,9 @@ import importlib
 import inspect
 import os
 import pkgutil
+import random
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from fuzz.case import copied, enter, fault, prepared
 from fuzz.corpus import make_corpus
 from fuzz.doors import DOORS
 from fuzz.drive import drive
+from fuzz.mutate import fitting
 from reidrisk.cli.app import app
 
 SEED, CASES = 20_240_501, 1_500
@@ -116,6 +119,18 @@ def test_every_command_is_behind_a_door():
     assert not missed, f"add a door to tests/fuzz/doors.py for {missed}"
 
 
+def test_every_format_is_damaged_as_its_structure_suggests(corpus):
+    plain = []
+    for file in sorted(corpus.rglob("*.*")):
+        change, data = fitting(file.name), file.read_bytes()
+        if change is None:
+            plain.append(file.name)
+            continue
+        made = {change(random.Random(number), data) for number in range(60)}
+        assert len(made - {data}) > 20, file.name
+    assert plain == ["one.example", "panel.rds"]  # these are only damaged byte by byte
+
+
 def test_a_case_is_the_same_every_time(corpus, tmp_path):
     for number in range(40):
         seen = []
@@ -164,8 +179,6 @@ def test_a_hang_a_crash_and_a_bug_are_noticed(corpus, tmp_path, monkeypatch):
 
 
 def prepared_door(corpus, folder, number):
-    import shutil
-
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return prepared(7, number, corpus, folder).door.name
