@@ -77,7 +77,7 @@ _COMMANDS = {
     _GROUPS: 3,
     f"{_GROUPS} --gate --blocklist l.json --json": 2,
     f"{_GROUPS} --out p.html": _REPORT,
-    f"{_GROUPS} --private --n-cohorts 4 {_NOISE}": 0.5,
+    f"{_GROUPS} --private --n-cohorts 4 --public-rule published {_NOISE}": 0.5,
     f"release measure sets.parquet --top-k 2 --out s {_NOISE}": 2,
     f"release measure sets-long.csv --top-k 2 --vocabulary words.txt --out s --json {_NOISE}": 1,
     "release fit stats --types 2 --epochs 2 --steps 4 --out m.safetensors --device cpu": 1,
@@ -85,7 +85,7 @@ _COMMANDS = {
     "release sample model.safetensors --users 20 --out u --seed 1": 3,
     "release sample model.json --users 20 --out u --seed 1 --json": 3,
     "release validate stats model.safetensors --users users --canary 0 --out p.html --seed 1": 0.1,
-    "release validate stats model.json --canary 20 --out p.html --real sets.parquet --internal i.html --trials 1 "
+    "release validate stats model.json --canary 50 --out p.html --real sets.parquet --internal i.html --trials 1 "
     "--queries 4 --no-refit --seed 1": _REPORT,
     f"bandits tradeoff log.csv {_PLAY}": 2,
     f"bandits tradeoff log.csv --states states.txt --max-gap 900 --json {_PLAY}": 1,
