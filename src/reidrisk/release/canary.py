@@ -248,4 +248,5 @@ def _reading(passed: bool, within_budget: bool, too_far: float, overall: Mapping
         return "The stated noise is too small for the stated epsilon and delta. " + told
     if not passed:
         return "There is less noise than promised. " + told
-    return "Noise of the stated size would hold what is promised. " + told
+    padded = "Short sets are padded so that one more person changes nobody else's."
+    return f"Noise of the stated size would hold what is promised. {told} {padded}"
