@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import _exceedance, difference_interval, mean_interval
+from reidrisk.intervals import _exceedance, design_effect, difference_interval, mean_interval
 
 values = hnp.arrays(np.float64, st.integers(1, 60), elements=st.sampled_from([0.0, 0.001, 0.1, 1 / 3, 0.5, 1.0]))
 
@@ -54,6 +54,35 @@ def test_the_saddlepoint_agrees_with_random_weights(x):
     means = drawn @ points / drawn.sum(axis=1)
     for m in np.quantile(means, [0.9, 0.975, 0.995]):
         assert _exceedance(points, counts.astype(float), m) == pytest.approx(np.mean(means > m), rel=0.1)
+
+
+@pytest.mark.parametrize("x", [np.r_[np.full(298, 1.0), 0.5, 0.5], 1 / np.random.default_rng(1).integers(1, 50, 400)])
+def test_with_a_design_effect_every_value_counts_for_less(x):
+    """Both ends, by drawing Dirichlet weights of 1 / 3 a value and 1 for the worst one more."""
+    points, counts = np.unique(x, return_counts=True)
+    rng, found = np.random.default_rng(0), mean_interval(x, design_effect=3.0)
+    for end, worst, quantile in ((found[0], 0.0, 0.025), (found[1], 1.0, 0.975)):
+        drawn = rng.standard_gamma(np.append(counts / 3.0, 1.0), size=(200_000, len(points) + 1))
+        means = drawn @ np.append(points, worst) / drawn.sum(axis=1)
+        assert np.mean(means <= end) == pytest.approx(quantile, abs=0.004)
+
+
+@settings(deadline=None)
+@given(values, st.floats(1.0, 50.0), st.floats(1.0, 4.0))
+def test_a_larger_design_effect_is_wider(x, effect, more):
+    narrow, wide = mean_interval(x, design_effect=effect), mean_interval(x, design_effect=effect * more)
+    assert wide[0] <= narrow[0] + 1e-9
+    assert narrow[1] <= wide[1] + 1e-9
+
+
+def test_a_design_effect_is_at_least_that_of_independent_values():
+    x = np.r_[np.ones(30), np.zeros(70)]
+    assert design_effect(x, 0.0) == 1.0
+    assert design_effect(x, 4.0 * 0.21 / 100) == pytest.approx(4.0, rel=0.02)
+    assert design_effect(np.zeros(100), 1e-3) > 5.0  # values without spread: never divided by 0
+    for wrong in (0.5, np.inf, np.nan):
+        with pytest.raises(OptionError, match="design effect"):
+            mean_interval(x, design_effect=wrong)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,14 @@ def test_candidates_and_pair_scores_agree_with_the_twin(problem, data):
     assert np.array_equal(search.pair_scores(targets, queries, weights, rows), scores[np.arange(len(rows)), rows])
 
 
+@settings(deadline=None, max_examples=100)
+@given(problems(), st.sampled_from([1, 2]))
+def test_all_scores_agree_with_the_twin(problem, threads):
+    targets, queries, weights, n_tokens = problem
+    found = scan.scores(search.Index(targets, n_tokens), queries, weights, threads=threads)
+    assert np.array_equal(found, reference.scores(targets, queries, weights))
+
+
 @settings(deadline=None, max_examples=50)
 @given(problems())
 def test_posterior_is_a_softmax(problem):

@@ -213,7 +213,8 @@ def risk_of_credits(
             f"The attacker knows {n_aux} cells of the true record, drawn uniformly, to full precision.",
             "The attacker has obtained every shared record, and everyone attacked is among them.",
             "A match with a group finds the right one of its members by a guess.",
-            f"Every user was attacked with {int(times.max())} draws of cells: the interval is for users like these.",
+            f"Every user was attacked with {int(times.max())} draws of cells: the interval is for other users attacked "
+            "among the same shared records, if users are independent.",
             *(() if attack == ATTACKS[0] else (_MECHANISM,)),
         ),
         reading=(

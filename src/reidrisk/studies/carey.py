@@ -86,7 +86,7 @@ def figure_2(users: int, seed: int, progress: Progress) -> StudyResult:
             _POPULATION,
             _SITES,
             "Hamming and weighted Hamming were measured on all users, ties counted exactly: those rates are exact for "
-            "these users, and the intervals are for users like these.",
+            f"these users, and the intervals are for {_whom(risks)}.",
             f"The attacker who knows all top sets was measured on {risks[-1].n_queries:,} users drawn at random; "
             "no attacker does better in this closed world.",
             "The neural attack of the paper is not part of this study.",
@@ -103,6 +103,11 @@ def _top_sets_known(sets: TopSets, one: Traces, two: Traces, seed: int) -> Risk:
 def _size(work: float, least: int, most: int, users: int) -> int:
     """Return how many queries to sample, so that the work stays about the same at any number of users."""
     return max(least, min(most, int(work / users)))
+
+
+def _whom(risks: list[Risk]) -> str:
+    everyone = all(risk.covers == "people" for risk in risks if risk.everyone)
+    return "users like these" if everyone else "other queries among the same targets"
 
 
 def _risk_row(risk: Risk) -> Row:

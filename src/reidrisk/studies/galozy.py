@@ -109,8 +109,9 @@ def _assumptions(size: Size, surface: Tradeoff) -> tuple[str, ...]:
         f"{size.runs} runs of {size.steps:,} steps ({smaller}), and amounts of our own between them.",
         f"The attacker knows {surface.n_aux} cells, alpha is {surface.alpha:g}; every user is attacked, where the "
         "paper draws 100 times. Weights are the paper's formula 1/H; hard rewards.",
-        "Intervals are 95 %: of regret over runs, of de-anonymisation over users like these. Differences are paired: "
-        "same users, states and reward noise. Noise is drawn five times at each point, on counts once.",
+        "Intervals are 95 %: of regret over runs, of de-anonymisation over users attacked among these records. "
+        "Differences are paired: same users, states and reward noise. Noise is drawn five times at each point, on "
+        "counts once.",
         "All noise is simulated, and must not protect real people's records.",
     )
 

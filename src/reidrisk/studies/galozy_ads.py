@@ -41,7 +41,8 @@ def figure_11(size: Size, users: int, seed: int, progress: Progress) -> StudyRes
         assumptions=(
             *notes,
             "One's own record with Laplace noise, on probabilities as the text says and on counts; the scoreboard with "
-            "weights 1/H and alpha 0.001. Intervals are 95 %, for users like these; one draw of the noise.",
+            "weights 1/H and alpha 0.001. Intervals are 95 %, for users attacked among these records; one draw of the "
+            "noise.",
         ),
         draw=partial(_draw_11, rows, [people.name for people in everyone]),
     )

@@ -58,7 +58,7 @@ def weights_compared(size: Size, users: int, seed: int, progress: Progress) -> S
             *(people.note for people in everyone),
             f"One's own record with Laplace noise on probabilities; {size.runs} runs of {size.steps:,} steps, hard "
             "rewards. Noise is drawn five times at each point. Intervals are 95 %: of regret over runs, of "
-            "de-anonymisation over users like these; differences are paired.",
+            "de-anonymisation over users attacked among these records; differences are paired.",
             "The attacker knows the mechanism, so also which cells have no noise, and the paper's number of cells.",
         ),
         draw=partial(_draw, found),
