@@ -49,3 +49,14 @@ def pair(table) -> tuple[Path, Path]:
     a = table("a.csv", "user,epoch_0,epoch_1\nann,news,sports\nbob,news,music\ncat,cars,music\ndan,food,food\n")
     b = table("b.csv", "user,epoch_0,epoch_1\nann,news,sports\nbob,cars,music\ncat,news,music\ndan,food,food\n")
     return a, b
+
+
+@pytest.fixture
+def crowd(pair, table) -> tuple[Path, Path]:
+    """Sixty people, fifteen times the four with tokens of their own: enough to decide a gate, which four are not."""
+    made = []
+    for path in pair:
+        head, *rows = path.read_text().splitlines()
+        many = [",".join(f"{cell}{i}" for cell in row.split(",")) for i in range(15) for row in rows]
+        made.append(table(f"crowd-{path.name}", "\n".join([head, *many]) + "\n"))
+    return made[0], made[1]

@@ -121,8 +121,8 @@ def test_the_gate_names_who_was_asked_and_how(reidrisk, pair):
 
 
 @pytest.mark.parametrize(("limit", "code", "word"), [(0.99, 0, "pass"), (0.001, 1, "fail"), (0.5, 3, "undecided")])
-def test_the_gate_answers_by_exit_code(reidrisk, pair, limit, code, word):
-    reidrisk("audit", *pair, "--seed", 1, "--result", "r.json")
+def test_the_gate_answers_by_exit_code(reidrisk, crowd, limit, code, word):
+    reidrisk("audit", *crowd, "--seed", 1, "--result", "r.json")
     done = reidrisk("gate", "r.json", "--max-risk", limit)
     assert (done.code, done.out.split(":")[0]) == (code, word)
     assert json.loads(reidrisk("gate", "r.json", "--max-risk", limit, "--json").out)["answer"] == word
