@@ -33,13 +33,17 @@ fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to e
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 15 minutes)
-	$(BIN)/reidrisk study run carey-fig2 --users 500000 --out studies-out
-	$(BIN)/reidrisk study run carey-fig4 carey-information --users 300000 --out studies-out
-	$(BIN)/reidrisk study run jha-fig2 jha-fig3 jha-fig4 jha-fig5 jha-fig6 jha-fig7 jha-fig8 jha-fig9 jha-fig10 jha-fig11 jha-fig12 \
-	  jha-bayes jha-calibration jha-improvements jha-limits --out studies-out
-	$(BIN)/reidrisk study run floc-thresholds floc-chrome floc-weeks floc-private --out studies-out
-	$(BIN)/reidrisk study run dick-fig1 dick-fig3 dick-fig5 dick-fig6 dick-fig8 --out studies-out
-	$(BIN)/reidrisk study run galozy-fig1 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 galozy-weights --out studies-out
+	@failed=""; \
+	run() { echo "== $$*"; $(BIN)/reidrisk study run "$$@" --skip-missing --out studies-out || failed="$$failed $$1"; }; \
+	run carey-fig2 --users 500000; \
+	run carey-fig4 carey-information --users 300000; \
+	run jha-fig2 jha-fig3 jha-fig4 jha-fig5 jha-fig6 jha-fig7 jha-fig8 jha-fig9 jha-fig10 jha-fig11 jha-fig12 \
+	  jha-bayes jha-calibration jha-improvements jha-limits; \
+	run floc-thresholds floc-chrome floc-weeks floc-private; \
+	run dick-fig1 dick-fig3 dick-fig5 dick-fig6 dick-fig8; \
+	run galozy-fig1 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 galozy-weights; \
+	echo "== not with all of its data, or left out:"; $(BIN)/reidrisk study list --missing; \
+	if [ -n "$$failed" ]; then echo "== failed, in the run that begins with:$$failed"; exit 1; fi
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

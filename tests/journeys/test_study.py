@@ -58,6 +58,31 @@ def test_without_the_charts_the_study_stops_before_it_starts(reidrisk, tmp_path,
     assert not (tmp_path / "out").exists()
 
 
+def test_the_list_marks_what_needs_data_and_whether_it_is_there(reidrisk, tmp_path, monkeypatch):
+    monkeypatch.setenv("REIDRISK_DATA", str(tmp_path / "nothing"))
+    listed = {entry["name"]: entry for entry in json.loads(reidrisk("study", "list", "--json").out)}
+    assert listed["carey-fig2"]["data"] == listed["carey-fig2"]["missing"] == []
+    table = listed["floc-chrome"]["data"][0]
+    assert table["files"][0]["state"] == "missing"
+    assert len(table["files"][0]["sha256"]) == 64
+    assert (table["origin"], table["licence"]) == ("GitHub: shigeki/floc_simulator", "MIT, the table is Chrome's")
+    assert len(listed["floc-chrome"]["missing"]) == 1
+    assert reidrisk("study", "list").out.count("not all here") > 10
+    gaps = reidrisk("study", "list", "--missing").out
+    assert "floc_lsh_clusters/SortingLshClusters is missing" in " ".join(gaps.split())
+    assert "carey-fig2" not in gaps
+
+
+def test_missing_data_stops_a_run_and_with_skip_missing_only_the_study(reidrisk, tmp_path, monkeypatch):
+    monkeypatch.setenv("REIDRISK_DATA", str(tmp_path / "nothing"))
+    names = ("floc-chrome", "carey-information")
+    assert reidrisk("study", "run", *names, "--users", 2_000, "--out", "a").code == 2
+    done = reidrisk("study", "run", *names, "--users", 2_000, "--skip-missing", "--out", "b")
+    assert done.code == 0, done.err
+    assert "left out: floc-chrome: floc_lsh_clusters/SortingLshClusters" in done.err
+    assert {path.stem for path in (tmp_path / "b").iterdir()} == {"carey-information"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

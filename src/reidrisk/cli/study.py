@@ -29,21 +29,50 @@ def _menu(context: typer.Context) -> None:
 
 
 @study.command("list")
-def list_studies(as_json: Json = False) -> None:
-    """List the studies: what each one shows, its published size, and how long that takes."""
+def list_studies(
+    missing: Annotated[bool, typer.Option("--missing", help="Only those whose data is not here, and which.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List the studies: what each one shows, its published size, how long that takes, and whether its data is here."""
     from reidrisk.studies import STUDIES
+    from reidrisk.studies.sources import missing_data
 
+    gaps = {known.name: missing_data(known.needs) for known in STUDIES.values()}
+    shown = [known for known in STUDIES.values() if gaps[known.name] or not missing]
     if as_json:
-        names = ("name", "title", "reference", "users")
-        output.print_json([{name: getattr(known, name) for name in names} for known in STUDIES.values()])
+        output.print_json([_entry(known, gaps[known.name]) for known in shown])
         return
-    table = Table("study", "what it shows", "reference", "users", "time")
+    if missing:
+        for known in shown:
+            output.console().print(f"{known.name}: {'; '.join(gaps[known.name])}.", markup=False)
+        return
+    table = Table("study", "what it shows", "reference", "users", "time", "data")
     table.columns[0].no_wrap = True
     table.columns[3].justify = "right"
-    for known in STUDIES.values():
+    for known in shown:
         time = _time(known.estimate(known.users))
-        table.add_row(known.name, known.title, known.reference, f"{known.users:,}", time)
+        data = "none" if not known.needs else "not all here" if gaps[known.name] else "here"
+        table.add_row(known.name, known.title, known.reference, f"{known.users:,}", time, data)
     output.console().print(table)
+    if any(gaps.values()):
+        output.remark("`reidrisk study list --missing` says which files are not here, and what stands in for them.")
+
+
+def _entry(known: Any, gaps: tuple[str, ...]) -> dict[str, Any]:
+    from reidrisk.studies.sources import SOURCES, state
+
+    data = [
+        {
+            "name": source.name,
+            "origin": source.origin,
+            "licence": source.licence,
+            "without": source.without,
+            "files": [{"path": path, "sha256": sha, "state": state(path, sha)} for path, sha in source.files],
+        }
+        for source in (SOURCES[name] for name in known.needs)
+    ]
+    names = ("name", "title", "reference", "users")
+    return {name: getattr(known, name) for name in names} | {"data": data, "missing": list(gaps)}
 
 
 @study.command("run")
@@ -52,10 +81,14 @@ def run_study(
     out: Annotated[Path | None, typer.Option(help="Write NAME.csv, NAME.png and NAME.md into this folder.")] = None,
     users: Annotated[int | None, typer.Option(help="Simulated people; as many as published when missing.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="Leave out studies that cannot be run without their data.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run studies one after the other; print the published figures beside ours."""
     from reidrisk import studies
+    from reidrisk.studies.data import MissingDataError
 
     chosen = [(studies.find(one), studies.find(one).size(users)) for one in dict.fromkeys(name)]
     checked_seed(seed)
@@ -63,12 +96,18 @@ def run_study(
         # Before the long job, not after it.
         studies.need_charts()
         output.check_folder(out)
-    answers = []
+    answers, left_out = [], list[str]()
     unheard: BrokenPipeError | None = None
     for known, n in chosen:
         output.remark(f"{known.title}, {n:,} users: about {_time(known.estimate(n))} on two cores.")
-        with output.progress_bar() as progress:
-            found = studies.run(known.name, users=n, seed=seed, progress=progress)
+        try:
+            with output.progress_bar() as progress:
+                found = studies.run(known.name, users=n, seed=seed, progress=progress)
+        except MissingDataError as missing:
+            if not skip_missing:
+                raise
+            left_out.append(f"left out: {known.name}: {missing}")
+            continue
         written = studies.write(found, out) if out is not None else ()
         answers.append(found.to_dict() | {"files": [str(path) for path in written]})
         if not as_json and unheard is None:
@@ -80,6 +119,8 @@ def run_study(
                 unheard = gone  # the other studies still have files to write
         for path in written:
             output.remark(f"written: {path}")
+    for line in left_out:
+        output.remark(line)
     if unheard is not None:
         raise unheard
     if as_json:
@@ -92,6 +133,8 @@ def _print(found: Any) -> None:
         table.add_row(compared.quantity, compared.published, compared.ours, compared.why)
     console = output.console()
     console.print(table)
+    for line in found.without:
+        console.print(f"Made without all of its data: {line}.", markup=False)
     for assumption in found.assumptions:
         console.print(f"- {assumption}")
     console.print(f"\nSeed {found.seed}; {found.users:,} users.")

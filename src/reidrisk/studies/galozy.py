@@ -117,6 +117,14 @@ def _assumptions(size: Size, surface: Tradeoff) -> tuple[str, ...]:
 
 
 _TRADEOFF = "de-anonymisation against regret"
+_DATA = {
+    "fig1": ("casas",),
+    "fig6": ("casas",),
+    "fig8": ("casas",),
+    "fig9": ("endomondo",),
+    "fig10": ("fitbit",),
+}
+_ALL_DATA = ("casas", "endomondo", "fitbit")
 _KINDS: tuple[tuple[str, str, Callable[..., StudyResult], int, str, float, float], ...] = (
     ("fig1", "Figure 1", figure_1, HOMES, "Hard and easy rewards: regret over time", 10.0, 40.0),
     ("fig6", "Figure 6", figure_6, HOMES, "Transitions of one user", 2.0, 0.0),
@@ -147,6 +155,7 @@ def _studies() -> tuple[Study, ...]:
             users,
             (seconds, 0.0),
             partial(run, size),
+            needs=_DATA.get(name, _ALL_DATA),
         )
         for name, reference, run, users, title, short, long in _KINDS
         for size, seconds in ((SMALL, short), (FULL, long))

@@ -23,9 +23,8 @@ class DrawnResult(StudyResult):
 
     draw: Callable[[], Any] | None = None
 
-    def chart(self) -> Any:
-        """Draw it; needs the extra ``report``."""
-        return super().chart() if self.draw is None else self.draw()
+    def _drawn(self) -> Any:
+        return super()._drawn() if self.draw is None else self.draw()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reidrisk.errors import OptionError
 from reidrisk.streams import checked_seed
 from reidrisk.studies import (
@@ -22,6 +24,7 @@ from reidrisk.studies import (
     jha_users,
 )
 from reidrisk.studies.dick_release import FittedStudy
+from reidrisk.studies.sources import missing_data
 from reidrisk.studies.study import Progress, Study, StudyResult
 
 __all__ = ["STUDIES", "find", "run"]
@@ -42,6 +45,7 @@ _ALL = (
         carey_items.PUBLISHED_USERS,
         (15.0, 75.0),
         carey_items.figure_4,
+        needs=("lastfm", "msweb"),
     ),
     Study(
         "carey-information",
@@ -58,6 +62,7 @@ _ALL = (
         268,
         (2.0, 0.0),
         jha_users.figure_2,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig3",
@@ -66,6 +71,7 @@ _ALL = (
         jha.USERS,
         (5.0, 30_000.0),
         jha.figure_3,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig4",
@@ -74,6 +80,7 @@ _ALL = (
         jha.USERS,
         (5.0, 30_000.0),
         jha.figure_4,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig5",
@@ -82,6 +89,7 @@ _ALL = (
         jha.USERS,
         (2.0, 3_000.0),
         jha_parameters.figure_5,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig6",
@@ -90,6 +98,7 @@ _ALL = (
         jha.USERS,
         (3.0, 15_000.0),
         jha.figure_6,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig7",
@@ -98,6 +107,7 @@ _ALL = (
         jha.USERS,
         (3.0, 15_000.0),
         jha.figure_7,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig8",
@@ -106,6 +116,7 @@ _ALL = (
         jha_parameters.SIZES[-1],
         (5.0, 900.0),
         jha_parameters.figure_8,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig9",
@@ -114,6 +125,7 @@ _ALL = (
         jha.USERS,
         (5.0, 10_000.0),
         jha_parameters.figure_9,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig10",
@@ -122,6 +134,7 @@ _ALL = (
         jha.USERS,
         (5.0, 10_000.0),
         jha_parameters.figure_10,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig11",
@@ -130,6 +143,7 @@ _ALL = (
         jha.USERS,
         (2.0, 7_000.0),
         jha.figure_11,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-fig12",
@@ -138,6 +152,7 @@ _ALL = (
         jha.USERS,
         (2.0, 7_000.0),
         jha.figure_12,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-bayes",
@@ -146,6 +161,7 @@ _ALL = (
         jha.USERS,
         (55.0, 45_000.0),
         jha_bayes.curves_of_bayes,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-calibration",
@@ -154,6 +170,7 @@ _ALL = (
         jha.USERS,
         (40.0, 20_000.0),
         jha_bayes.calibration,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-improvements",
@@ -162,6 +179,7 @@ _ALL = (
         jha.USERS,
         (45.0, 50_000.0),
         jha_improvements.improvements,
+        needs=("jha-rates",),
     ),
     Study(
         "jha-limits",
@@ -170,6 +188,7 @@ _ALL = (
         jha.USERS,
         (50.0, 60_000.0),
         jha_limits.limits,
+        needs=("jha-rates",),
     ),
     Study(
         "dick-fig1",
@@ -178,6 +197,7 @@ _ALL = (
         1_000_000,
         (3.0, 10.0),
         dick.figure_1,
+        needs=("topics-release",),
     ),
     FittedStudy(
         "dick-fig3",
@@ -186,6 +206,7 @@ _ALL = (
         1_000_000,
         (5.0, 10.0),
         dick.figure_3,
+        needs=("topics-release",),
     ),
     FittedStudy(
         "dick-fig5",
@@ -204,6 +225,7 @@ _ALL = (
         dick_users.figure_6,
         fits=3,
         fits_at_full_size=10,
+        needs=("topics-release",),
     ),
     Study(
         "dick-fig8",
@@ -220,6 +242,7 @@ _ALL = (
         1_000_000,
         (10.0, 5.0),
         floc.thresholds,
+        needs=("msweb", "msnbc", "webtrackr", "chrome-topics"),
     ),
     Study(
         "floc-chrome",
@@ -228,6 +251,7 @@ _ALL = (
         100_000,
         (1.0, 20.0),
         floc_chrome.chrome_table,
+        needs=("floc-table",),
     ),
     Study(
         "floc-weeks",
@@ -244,6 +268,7 @@ _ALL = (
         1_000_000,
         (8.0, 2.0),
         floc_private.private,
+        needs=("msweb", "msnbc", "webtrackr", "chrome-topics"),
     ),
     *galozy.ALL,
 )
@@ -285,4 +310,6 @@ def run(name: str, users: int | None = None, seed: int = 0, progress: Progress |
     '7.59'
     """
     study = find(name)
-    return study.run(study.size(users), checked_seed(seed), progress or (lambda stage, share: None))
+    without = missing_data(study.needs)
+    found = study.run(study.size(users), checked_seed(seed), progress or (lambda stage, share: None))
+    return replace(found, without=without)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ __all__ = ["Comparison", "Progress", "Steps", "Study", "StudyResult", "line"]
 Progress = Callable[[str, float], None]
 """Is told what is being done, and the share of the whole that is behind."""
 
+_LINE = 90  # letters that fit beside each other on a picture
 _LEAST = 100  # with fewer users, no rate of a study says anything
 
 Row = Mapping[str, str | int | float]
@@ -55,6 +57,8 @@ class StudyResult:
         What the vertical axis shows, and whether it is linear even where rates lie far apart.
     x_log, x_ticks
         Whether the horizontal axis is logarithmic, and where its marks are: at every point when missing.
+    without : tuple of str
+        What data of the study is not here, and what stands in for it; the picture says so.
     """
 
     name: str
@@ -71,6 +75,7 @@ class StudyResult:
     y_linear: bool = False
     x_log: bool = False
     x_ticks: tuple[float, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,7 +88,18 @@ class StudyResult:
         return f"reidrisk study run {self.name} {options}"
 
     def chart(self) -> Any:
-        """Draw the lines; needs the extra ``report``."""
+        """Draw it, and write on it where data is missing; needs the extra ``report``."""
+        chart = self._drawn()
+        if not self.without:
+            return chart
+        title = chart.to_dict().get("title", "")
+        parts = dict(title) if isinstance(title, dict) else {"text": title}
+        lines = [part for line in self.without for part in textwrap.wrap(line, _LINE)]
+        parts |= {"text": parts.get("text") or self.title, "subtitle": ["Made without all of its data:", *lines]}
+        looks = {"anchor": "start", "subtitleColor": "#B00020", "subtitleFontSize": 13}
+        return chart.properties(title=drawing.altair().TitleParams(**(looks | parts)))
+
+    def _drawn(self) -> Any:
         alt = drawing.altair()
         points = [point for drawn in self.lines for point in drawn.points]
         counts = sorted({point.x for point in points})
@@ -109,6 +125,7 @@ class StudyResult:
             "rows": [dict(row) for row in self.rows],
             "comparisons": [vars(comparison) for comparison in self.comparisons],
             "assumptions": list(self.assumptions),
+            "without": list(self.without),
         }
 
 
@@ -117,7 +134,8 @@ class Study:
     """A published experiment that can be run again.
 
     ``run(users, seed, progress)`` does it; ``users`` is the published size, and ``seconds`` says how long that
-    takes on two cores: a base, and more for each million users.
+    takes on two cores: a base, and more for each million users. ``needs`` names the data it reads, see
+    :data:`reidrisk.studies.sources.SOURCES`.
     """
 
     name: str
@@ -126,6 +144,7 @@ class Study:
     users: int
     seconds: tuple[float, float]
     run: Callable[[int, int, Progress], StudyResult]
+    needs: tuple[str, ...] = ()
 
     def size(self, users: int | None) -> int:
         """Return how many users it is run with: as many as published when missing, and never less than 100.

@@ -56,6 +56,7 @@ def as_markdown(result: StudyResult, folder: Path) -> str:
     parts = [
         f"# {result.title}",
         f"{result.reference}; run again with {result.users:,} users, seed {result.seed}, reidrisk {__version__}.",
+        *(["**Made without all of its data:** " + "; ".join(result.without) + "."] if result.without else []),
         "## Published and ours",
         _table(("quantity", "published", "ours", "why they differ"), compared),
         f"![{result.title}]({result.name}.png)",
