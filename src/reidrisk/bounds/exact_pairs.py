@@ -17,11 +17,12 @@ import numpy.typing as npt
 __all__ = ["ROUNDING", "Factor", "exact_crossing", "exact_excess", "exp_ends", "log_ends", "rounded_ends"]
 
 Factor = Fraction | float
-"""A factor x of at least 1, exact; the only floats are whole ones and infinity."""
+"""A factor x of at least 1; a float stands for itself, exactly."""
 
 ROUNDING = 2.0**-53
 """Largest relative error of one operation in floating point."""
 
+_LARGEST_EXP, _LARGEST_LOG = 700.0, 750.0  # e to the first is a float; the ratio of two floats is below e to the second
 _LOG_ERROR = 16 * ROUNDING  # of math.log, log1p and exp with what is done around them; they are good to 2 or 3
 
 
@@ -110,8 +111,10 @@ def log_ends(x: Factor) -> tuple[float, float]:
     return _ends(log)
 
 
-def exp_ends(epsilon: float) -> tuple[float, float]:
-    """Return two floats with ``e^epsilon`` between them, for ``epsilon >= 0``; equal for 0 and for infinity.
+def exp_ends(epsilon: float) -> tuple[Factor, Factor]:
+    """Return two factors with ``e^epsilon`` between them, for ``epsilon >= 0``; equal for 0 and for infinity.
+
+    Beyond ``e^750`` infinity does as well: no two floats above 0 and up to 1 are that far apart.
 
     Examples
     --------
@@ -121,12 +124,14 @@ def exp_ends(epsilon: float) -> tuple[float, float]:
     >>> low < math.e < high
     True
     """
-    if epsilon in (0.0, math.inf):
-        return (1.0, 1.0) if epsilon == 0.0 else (math.inf, math.inf)
-    try:
-        low, high = _ends(math.exp(epsilon))
-    except OverflowError:
-        return float(np.finfo(np.float64).max), math.inf
+    if epsilon == 0.0:
+        return 1.0, 1.0
+    if epsilon > _LARGEST_LOG:
+        return math.inf, math.inf
+    if epsilon > _LARGEST_EXP:
+        few, many = exp_ends(epsilon / 2)
+        return Fraction(few) ** 2, Fraction(many) ** 2
+    low, high = _ends(math.exp(epsilon))
     return max(low, 1.0), high
 
 

@@ -84,7 +84,7 @@ class RowPairs:
         """Number of distinct rows."""
         return int(self._indptr.size - 1)
 
-    def delta(self, x: float, x_high: float | None = None) -> tuple[float, float]:
+    def delta(self, x: Factor, x_high: Factor | None = None) -> tuple[float, float]:
         """Return a lower and an upper end of ``max_ij D_ij(x)``, equal where it is a float and was proven.
 
         Where x is known to lie between ``x`` and ``x_high`` only, the ends hold for all of these.
