@@ -163,6 +163,16 @@ def test_an_attack_that_may_not_answer_promises_the_draw_of_queries_only():
         assert (risk.covers, risk.left_out, risk.design_effect) == ("queries", None, 1.0)
 
 
+def test_an_attack_that_asks_which_queries_are_unique_promises_nothing_of_other_queries():
+    """A draw among the queries there are still leaves all of them to look at, so that a sample is covered."""
+    a, b = noisy(np.random.default_rng(0), 60, 6, 4, 0.6)
+    strict, unique, loose = attacks.StrictSets(2), attacks.LooseSets(2, require_unique=True), attacks.LooseSets(3)
+    for attack in (strict, unique, attacks.Both(loose, strict), attacks.Either(strict, loose)):
+        assert measure.random_user(attack, a, b).covers == "none"
+        assert measure.random_user(attack, a, b, sample=50, seed=0).covers == "queries"
+    assert measure.random_user(attacks.Both(loose, attacks.LooseSets(2)), a, b).covers == "queries"
+
+
 def test_a_link_that_is_not_the_best_score_is_noticed():
     class Second(attacks.Hamming):
         def link(self, queries, probability=False, progress=None):

@@ -74,6 +74,11 @@ class Attack(ABC, Generic[Records]):
         """
         return self
 
+    @property
+    def compares_queries(self) -> bool:
+        """Whether the answer for one query depends on the other queries; so it is taken to be of who looks around."""
+        return type(self).look_around is not Attack.look_around
+
     def narrowed(self, rows: npt.NDArray[np.int64]) -> Attack[Records]:
         """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
         return Narrowed(self, rows)

@@ -27,6 +27,11 @@ class _Pair(SetAttack):
                 raise OptionError(f"{self.name} combines set attacks, not {type(attack).__name__}")
         self.a, self.b = a, b
 
+    @property
+    def compares_queries(self) -> bool:
+        """Whether one of the two does."""
+        return self.a.compares_queries or self.b.compares_queries
+
     def _learn(self, targets: Traces) -> None:
         self.a.fit(targets)
         self.b.fit(targets)

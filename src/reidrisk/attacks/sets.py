@@ -227,6 +227,11 @@ class LooseSets(_OneThreshold):
         self.require_unique = require_unique
 
     @property
+    def compares_queries(self) -> bool:
+        """Whether a profile must be unique among the queries."""
+        return self.require_unique
+
+    @property
     def description(self) -> str:
         """What the attacker does and assumes."""
         return (

@@ -131,16 +131,18 @@ def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:
 
 
 def _covered(risks: Sequence[Risk]) -> str:
-    """Say what the intervals of everyone allow for."""
-    fixed = list(dict.fromkeys(risk.attack for risk in risks if risk.covers != "people"))
-    if not fixed:
-        return "The intervals speak about other people like these in both tables, not about measurement error."
-    which = "The intervals" if len(fixed) == len({risk.attack for risk in risks}) else f"Those of {', '.join(fixed)}"
-    others = "" if which == "The intervals" else "The intervals speak about other people like these in both tables. "
-    return (
-        f"{others}{which} cover other records to identify among the same known ones, not other people among the "
-        "known: with these the rate can move further."
-    )
+    """Say what the intervals of everyone allow for, attack by attack where they differ."""
+    said = {
+        "people": "speak about other people like these in both tables, not about measurement error",
+        "queries": "cover other records to identify among the same known ones, not other people among the known, with "
+        "whom the rate can move further",
+        "none": "promise nothing, since its links depend on all records together",
+    }
+    found = {covers: list(dict.fromkeys(r.attack for r in risks if r.covers == covers)) for covers in said}
+    kinds = [covers for covers in said if found[covers]]
+    if len(kinds) == 1:
+        return f"The intervals {said[kinds[0]]}."
+    return " ".join(f"The intervals of {', '.join(found[covers])} {said[covers]}." for covers in kinds)
 
 
 def _truth(truth: str | None) -> Assumption:

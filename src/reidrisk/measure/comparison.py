@@ -17,8 +17,8 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
     """Return the paired difference of two risks measured on the same queries: rate of one - rate of other.
 
     Its interval covers no more than those of both risks do: other people like these where both can tell what leaving
-    out each person does, otherwise another draw of queries among the same targets, and nothing where one of them is a
-    matching.
+    out each person does, otherwise another draw of queries among the same targets, and nothing where one of them
+    promises nothing.
 
     Parameters
     ----------

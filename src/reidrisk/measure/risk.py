@@ -16,10 +16,10 @@ from reidrisk.errors import DataError, OptionError
 from reidrisk.intervals import design_effect, mean_interval
 from reidrisk.measure import jackknife
 from reidrisk.measure.jackknife import Gains
+from reidrisk.measure.promises import assumptions_of, reading_of
 from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.results import Covers, Risk
 from reidrisk.streams import fresh_seed, stream
-from reidrisk.wording import about_in_words, counted, in_words, people_in_words, range_in_words
 
 __all__ = ["checked_groups", "chosen_queries", "credits", "curve", "random_user", "risk_of", "summarise"]
 
@@ -43,7 +43,8 @@ def random_user(
 
     The result's ``covers`` says what its interval allows for. With a sample it is that draw of queries, the targets
     being what they are. With everyone it is other people like these in both tables, where leaving out each person can
-    be followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only.
+    be followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only; nothing is promised where
+    the attack asks which queries are unique.
 
     Parameters
     ----------
@@ -202,8 +203,8 @@ def _within(
         baseline=baseline,
         mean_ties=float(ties[chosen].mean()),
         seed=seed,
-        assumptions=(*_assumptions(truth, risk, gains.why_not), note),
-        reading=_reading(risk.rate, risk.low, risk.high, baseline),
+        assumptions=(*assumptions_of(truth, risk, gains.why_not), note),
+        reading=reading_of(risk.rate, risk.low, risk.high, baseline),
     )
 
 
@@ -240,8 +241,8 @@ def summarise(
         risk,
         mean_ties=float(links.n_ties.mean()),
         seed=seed,
-        assumptions=_assumptions(truth, risk, gains.why_not, min_group),
-        reading=_reading(risk.rate, risk.low, risk.high, risk.baseline),
+        assumptions=assumptions_of(truth, risk, gains.why_not, min_group),
+        reading=reading_of(risk.rate, risk.low, risk.high, risk.baseline),
     )
 
 
@@ -258,7 +259,7 @@ def risk_of(
 ) -> Risk:
     """Return the rate of these credits with its interval, its baseline and the sizes, in whatever setting."""
     rate, credit = float(credit.mean()), np.clip(credit, 0.0, 1.0)
-    covers: Covers = "queries"
+    covers: Covers = "none" if everyone and attack.compares_queries else "queries"
     # Where everyone was scored, people are what another measurement would draw, whoever has several queries.
     crowd = effect = jackknife.queries_per_person(truth.target) if everyone else 1.0
     without = None if gains.by_target is None else jackknife.rates_without(credit, gains.by_target, truth.target)
@@ -285,46 +286,4 @@ def risk_of(
         design_effect=effect,
         queries_per_person=crowd,
         left_out=without,
-    )
-
-
-def _assumptions(truth: Truth, risk: Risk, why_not: str, min_group: int = 1) -> tuple[str, ...]:
-    notes, times = [truth.origin], f"in {100 * risk.level:g} of 100 such measurements"
-    if risk.everyone:
-        notes.append("Every query was scored: the rate is exact for these people.")
-    else:
-        notes.append(
-            f"The rate was measured on {risk.n_queries:,} queries drawn at random, and the interval holds the rate of "
-            f"all of them {times}."
-        )
-    strangers = int(np.sum(truth.target < 0))
-    if strangers:
-        notes.append(
-            f"Of the scored queries, {counted(strangers, min_group)} belong to nobody among the targets; any link of "
-            "them is wrong."
-        )
-    if risk.covers == "people":
-        notes.append(
-            "The interval is for as many people like these, drawn anew for both tables, and holds their expected rate "
-            f"{times} if people are independent: the wider of Gaffke's bound and a jackknife over people."
-        )
-    elif risk.everyone:
-        notes.append(
-            "The interval covers another draw of queries among the same targets, not other people among the targets: "
-            f"{why_not or 'one person has all queries'}. It holds their expected rate {times} if people are "
-            "independent."
-        )
-    notes.append("That Gaffke's bound holds is conjectured; it was tested by simulation.")
-    return tuple(notes)
-
-
-def _reading(rate: float, low: float, high: float, baseline: float) -> str:
-    if low <= baseline:
-        return (
-            f"This attacker cannot be told apart from blind guessing: it links {people_in_words(rate)} correctly "
-            f"({range_in_words(rate, low, high)}), guessing links {in_words(baseline)}."
-        )
-    return (
-        f"An attacker who holds both tables links {about_in_words(rate)} people correctly "
-        f"({range_in_words(rate, low, high)}); guessing blindly would link {in_words(baseline)}."
     )
