@@ -136,7 +136,7 @@ def _covered(risks: Sequence[Risk]) -> str:
         "people": "speak about other people like these in both tables, not about measurement error",
         "queries": "cover other records to identify among the same known ones, not other people among the known, with "
         "whom the rate can move further",
-        "none": "promise nothing, since its links depend on all records together",
+        "none": "promise nothing, since links depend on all records together",
     }
     found = {covers: list(dict.fromkeys(r.attack for r in risks if r.covers == covers)) for covers in said}
     kinds = [covers for covers in said if found[covers]]
