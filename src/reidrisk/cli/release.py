@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from reidrisk.cli import output, release_inputs
 from reidrisk.cli.audit import Json, Seed
+from reidrisk.cli.release_shown import print_release
 from reidrisk.errors import OptionError
 
 if TYPE_CHECKING:
-    from reidrisk.release import NoiseBudget, PrivacyStatement, Statistics
+    from reidrisk.release import NoiseBudget, Statistics
 
 __all__ = ["release"]
 
@@ -89,7 +89,7 @@ def measure(
         say("writing", 0.9)
         api.write_statistics(found, out)
     assert found.statement is not None
-    _print_release(
+    print_release(
         found.statement,
         {"folder": str(out), "k": found.k, "n_tokens": found.n_tokens, "estimated_users": found.n_users},
         f"About {found.n_users:,.0f} users, estimated from noisy counts; sets of {found.k} out of {found.n_tokens:,}.",
@@ -147,7 +147,7 @@ def fit(
     assert model.report is not None
     assert model.statement is not None
     report = model.report
-    _print_release(
+    print_release(
         model.statement,
         {"file": str(out), "n_types": types, "n_epochs": epochs, **report.to_dict()},
         f"J = {report.objective:.3g} after {report.steps:,} steps in {report.seconds:.3g} seconds on {report.device} "
@@ -183,7 +183,7 @@ def sample(
             known, users, seed, out, progress=lambda done, of: say(f"{done:,} users drawn", done / of)
         )
     assert known.statement is not None
-    _print_release(
+    print_release(
         known.statement.after("synthetic users were drawn from the model"),
         {"folder": str(out), "files": [str(file) for file in files], "users": users, "seed": seed},
         f"{users:,} synthetic users in {len(files)} file{'' if len(files) == 1 else 's'} in {out}; seed {seed}.",
@@ -302,25 +302,3 @@ def _attacked(api: Any, targets: Statistics, budget: NoiseBudget, trials: int, s
     statement = targets.statement
     assert statement is not None
     return api.canary(statement, targets.k, targets.n_epochs, trials, seed if statement.simulation else None)
-
-
-def _print_release(
-    statement: PrivacyStatement, values: dict[str, Any], told: str, following: str, as_json: bool
-) -> None:
-    if as_json:
-        output.print_json({**values, "privacy": statement.to_dict()})
-        return
-    screen = output.console()
-    screen.print(f"\n{told}", highlight=False)
-    table = Table("privacy", "", show_header=False)
-    table.add_row("in one sentence", statement.reading)
-    table.add_row("mechanism", statement.mechanism)
-    table.add_row("epsilon, delta", f"{statement.epsilon:.6g}, {statement.delta:.3g}")
-    table.add_row("unit", f"{statement.unit}; neighbours: {statement.neighbours}")
-    if statement.sigma:
-        table.add_row("noise of a count", ", ".join(f"{name} {sigma:.4g}" for name, sigma in statement.sigma.items()))
-    table.add_row("taken as public", "; ".join(statement.taken_as_public) or "nothing")
-    table.add_row("post-processing", "; ".join(statement.post_processing) or "none")
-    screen.print(table)
-    if following:
-        output.say("", "Now try:", "", f"  {following}")
