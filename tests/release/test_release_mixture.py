@@ -2,8 +2,11 @@
 
 import itertools
 import json
+import os
+import stat
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -379,6 +382,19 @@ def test_a_new_model_never_stands_beside_an_old_statement(tmp_path, monkeypatch)
         release.write_parameters(random_model(4, (2, 3, 2, 4), statement=PUBLISHED), file)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     assert np.array_equal(release.read_parameters(file).theta, old.theta)
+
+
+def test_a_pipe_is_written_into_and_stays_one(tmp_path):
+    model = random_model(3, (2, 3, 2, 4), statement=PUBLISHED)
+    release.write_parameters(model, tmp_path / "m.json")
+    os.mkfifo(tmp_path / "p.json")
+    heard = []
+    reader = threading.Thread(target=lambda: heard.append((tmp_path / "p.json").read_bytes()), daemon=True)
+    reader.start()
+    release.write_parameters(model, tmp_path / "p.json")
+    reader.join(timeout=10)
+    assert heard == [(tmp_path / "m.json").read_bytes()]
+    assert stat.S_ISFIFO((tmp_path / "p.json").stat().st_mode)
 
 
 def test_labels_and_fit_travel_beside_the_published_layout(tmp_path):

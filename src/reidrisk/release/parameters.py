@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.errors import FormatError, OptionError
-from reidrisk.io.atomic import PathLike
+from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.together import current, write_together
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.mixture import TypeMixture
@@ -45,11 +45,18 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
         "labels": labels,
         "fit": None if model.report is None else model.report.to_dict(),
     }
-    # A new model must never stand beside the statement of an old one, nor the other way round.
+    text = json.dumps(beside, ensure_ascii=False, allow_nan=False)
     path, stated = Path(path), _statement_file(path)
+    if is_stream(path):  # holds no old model, and is written into
+        with write_atomically(stated) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        with write_atomically(path) as temporary:
+            _write_logits(temporary, model, keys)
+        return
+    # A new model must never stand beside the statement of an old one, nor the other way round.
     with write_together(path.parent, path.name, (path.name, stated.name)) as new:
         _write_logits(new / path.name, model, keys)
-        (new / stated.name).write_text(json.dumps(beside, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+        (new / stated.name).write_text(text, encoding="utf-8")
 
 
 def _write_logits(path: Path, model: TypeMixture, keys: list[str]) -> None:
