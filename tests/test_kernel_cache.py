@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from scipy import sparse
 
 import reidrisk
 from reidrisk import kernel_cache
@@ -127,3 +128,68 @@ def test_a_cache_folder_that_a_stranger_has_or_could_exchange_is_not_ours(tmp_pa
 
     monkeypatch.setattr(os, "stat", stranger)
     assert not kernel_cache._ours(str(folder))
+
+
+KEPT = """
+import sys
+from reidrisk.io.crc32c import crc32c, crc32c_of
+assert crc32c(b"123456789") == 0xE3069283
+hits = sum(crc32c_of.stats.cache_hits.values())
+print("hits" if hits else "misses")
+"""
+DAMAGE = {
+    "an empty index": ("*.nbi", lambda content: b""),
+    "half an index": ("*.nbi", lambda content: content[: len(content) // 2]),
+    "an index that is none": ("*.nbi", lambda content: b"\x80\x05K\x01."),
+    "an empty kernel": ("*.nbc", lambda content: b""),
+    "half a kernel": ("*.nbc", lambda content: content[: len(content) // 2]),
+    "a kernel with one other byte": ("*.nbc", lambda content: content[:500] + b"?" + content[501:]),
+    "a kernel of somebody else": ("*.nbc", lambda content: b"cos\nabort\n."),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A folder of compiled kernels."""
+    folder = tmp_path_factory.mktemp("kernels")
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
+    assert str(compiled(environment, KEPT)) == "misses"
+    assert str(compiled(environment, KEPT)) == "hits"
+    return folder
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_cache_is_built_anew(tmp_path, warm, damage):
+    pattern, changed = DAMAGE[damage]
+    shutil.copytree(warm, tmp_path, dirs_exist_ok=True)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    files = sorted(tmp_path.rglob(pattern))
+    assert files
+    for file in files:
+        file.write_bytes(changed(file.read_bytes()))
+    assert str(compiled(environment, KEPT)) == "misses", "what is damaged counts as not there"
+    assert str(compiled(environment, KEPT)) == "hits", "and is kept again"
+
+
+def test_a_command_runs_with_an_empty_index(tmp_path):
+    sparse.save_npz(tmp_path / "p.npz", sparse.csr_array([[0.5, 0.5, 0], [0, 0.25, 0.75], [0.75, 0, 0.25]]))
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    command = [sys.executable, "-m", "reidrisk", "bounds", str(tmp_path / "p.npz"), "--json"]
+    first = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert first.returncode == 0, first.stderr
+    indexes = list((tmp_path / "kernels").rglob("*.nbi"))
+    assert indexes
+    for file in indexes:
+        file.write_bytes(b"")
+    again = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+
+
+def test_every_kernel_is_made_by_the_module_that_guards_the_cache():
+    package = Path(reidrisk.__file__).parent
+    direct = [
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if file.name != "kernels.py" and ("import numba" in file.read_text() or "from numba" in file.read_text())
+    ]
+    assert direct == []

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError
 from reidrisk.foreign import reason
+from reidrisk.indices import checked_csr
 
 __all__ = ["ROW_SUM_TOLERANCE", "Channel"]
 
@@ -109,7 +110,7 @@ def _dense(matrix: Any) -> npt.NDArray[np.float64]:
 def _sparse(matrix: Any) -> Any:
     from scipy import sparse
 
-    rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    rows = sparse.csr_array(checked_csr(matrix), dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()
     rows.data.flags.writeable = False

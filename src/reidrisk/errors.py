@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DataError", "FormatError", "MissingExtraError", "OptionError", "ReidRiskError", "TruthError"]
+__all__ = ["DataError", "FormatError", "MissingExtraError", "OptionError", "ReidRiskError", "SizeError", "TruthError"]
 
 
 class ReidRiskError(ValueError):
@@ -23,6 +23,10 @@ class FormatError(ReidRiskError):
 
 class OptionError(ReidRiskError):
     """A parameter outside its allowed range."""
+
+
+class SizeError(DataError):
+    """Something larger than :mod:`reidrisk.sizes` allows; nothing was allocated for it."""
 
 
 class TruthError(ReidRiskError):

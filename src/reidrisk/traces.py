@@ -7,17 +7,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, OptionError
+from reidrisk.indices import checked_csr
 from reidrisk.padding import Words, filled, from_seed, from_the_system
 from reidrisk.streams import BLOCK, blocks, stream
 from reidrisk.users import UserIds, as_users, take_users
 from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["Bags", "TopSets", "Traces"]
-
-
-MAX_TOKENS = 10_000_000
-"""Largest vocabulary: attacks keep a few numbers for every token."""
 
 
 class _Records:
@@ -65,11 +63,8 @@ class _Records:
     def _name(self, n: int, n_tokens: int, users: Any, vocabulary: Vocabulary | None) -> None:
         if isinstance(n_tokens, bool) or not isinstance(n_tokens, int | np.integer) or n_tokens < 1:
             raise DataError(f"n_tokens must be a whole number of at least 1, not {n_tokens!r}")
-        if n_tokens > MAX_TOKENS:
-            raise DataError(
-                f"{n_tokens:,} possible tokens are more than the {MAX_TOKENS:,} that fit; if these numbers are ids, "
-                "number the ones that occur from 0 on, or give them as text"
-            )
+        ids = "if these numbers are ids, number those that occur from 0 on, or give them as text"
+        sizes.TOKENS.check(int(n_tokens), "the vocabulary", ids)
         if vocabulary is not None and len(vocabulary) != n_tokens:
             raise DataError(f"n_tokens is {n_tokens} but the vocabulary has {len(vocabulary)} labels")
         if n == 0:
@@ -287,7 +282,8 @@ class Bags(_Records):
         from scipy import sparse  # half a second nobody else should pay for
 
         # A copy: the caller's matrix is neither put in order nor frozen, and a frozen one can be.
-        matrix = sparse.csr_array(counts if sparse.issparse(counts) else np.atleast_2d(counts), copy=True)
+        given = checked_csr(counts) if sparse.issparse(counts) else np.atleast_2d(counts)
+        matrix = sparse.csr_array(given, copy=True)
         matrix.sum_duplicates()
         values = matrix.data
         if values.dtype.kind not in "iu":

@@ -248,10 +248,10 @@ def test_bad_options_are_refused():
 @pytest.mark.parametrize(
     ("indices", "indptr", "message"),
     [
-        ([0, 10**9, 2], [0, 1, 2, 3], "user 1 names category 1000000000"),
-        ([0, -5, 2], [0, 1, 2, 3], "user 1 names category -5"),
-        ([0, 1, 2], [0, 2, 1, 3], "falls after user 1"),
-        ([0, 1, 2], [0, 1, 2, 9], "does not fit"),
+        ([0, 10**9, 2], [0, 1, 2, 3], "row 1 names column 1000000000 of 3"),
+        ([0, -5, 2], [0, 1, 2, 3], "row 1 names column -5 of 3"),
+        ([0, 1, 2], [0, 2, 1, 3], "falls after row 1"),
+        ([0, 1, 2], [0, 1, 2, 9], "indptr goes from 0 to 9"),
     ],
 )
 def test_a_sparse_matrix_that_points_outside_itself_is_refused(indices, indptr, message):

@@ -162,8 +162,8 @@ def test_bad_files_are_named_by_line_and_column(tmp_path, text, message):
 def test_files_that_are_none_are_refused(tmp_path):
     (tmp_path / "bad.csv.gz").write_text("1,2\n")
     (tmp_path / "wide.csv").write_text("1,2\n")
-    for name in ("bad.csv.gz", "missing.csv"):
-        with pytest.raises(FormatError, match="cannot read rates"):
+    for name, message in (("bad.csv.gz", "cannot read rates"), ("missing.csv", "no such file")):
+        with pytest.raises(FormatError, match=message):
             populations.read_rates(tmp_path / name)
     with pytest.raises(DataError, match="has 2 columns, not 349"):
         populations.read_rates(tmp_path / "wide.csv", n_topics=349)

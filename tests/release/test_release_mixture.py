@@ -306,7 +306,7 @@ def test_a_model_file_gives_the_model_back(tmp_path):
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(ReidRiskError, match="no model"):
         TypeMixture.load(file)
-    with pytest.raises(ReidRiskError, match="no model"):
+    with pytest.raises(ReidRiskError, match="no such file"):
         TypeMixture.load(tmp_path / "missing.safetensors")
     from safetensors.numpy import save_file
 

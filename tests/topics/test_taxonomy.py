@@ -68,7 +68,7 @@ def test_the_line_at_fault_is_named(tmp_path, rows, message):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[{", "cannot be read as JSON"), ("{}", "holds a dict"), ("[1]", "entry 1 has no topic_id"), ("[]", "no topic"),
+    [("[{", "this is not JSON"), ("{}", "holds a dict"), ("[1]", "entry 1 has no topic_id"), ("[]", "no topic"),
      ('[{"topic_id": true, "topic_label": "/A"}]', "entry 1 has the id True"),
      ('[{"topic_id": 1, "topic_label": null}]', "entry 1 has the label None")],
 )  # fmt: skip

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, gathered
 from reidrisk.errors import DataError
+from reidrisk.kernels import njit
 from reidrisk.traces import Bags, Traces
 
 __all__ = ["BAG_TRIALS", "MOST", "Counts", "Ladder", "count", "ladder_of", "one_table", "widened"]
@@ -231,7 +231,7 @@ def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts
     return Counts(start, held, counted, rung, tokens, records.n_tokens)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _runs(ordered: Any, start: Any, found: Any) -> None:  # pragma: no cover - compiled
     """Count equal neighbours in every sorted row."""
     for i in range(len(ordered)):

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
+from reidrisk.kernels import njit
 from reidrisk.search.weights import GRID
 
 __all__ = [
@@ -33,12 +33,12 @@ FAR = 26.0  # exp(-26) is less than one step of the fixed point
 LOWEST = np.iinfo(np.int64).min
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True, inline="always")
 def _place(sights: Any, pairs: Any, per_pair: Any) -> Any:  # pragma: no cover - compiled
     return (sights + 1) * (sights + 1) // 4 + pairs if per_pair else sights
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def combined(sums: Any) -> Any:  # pragma: no cover - compiled
     """Return the logarithm of the sum over kinds, on the grid."""
     top = sums[0]
@@ -52,7 +52,7 @@ def combined(sums: Any) -> Any:  # pragma: no cover - compiled
     return top + np.int64(np.rint(math.log(total) * GRID))
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def log_evidence(
     start: Any, token: Any, count: Any, rung: Any, group: Any, alone: Any, none: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
@@ -68,7 +68,7 @@ def log_evidence(
         out[i] = combined(sums)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def holdings(
     start: Any, token: Any, count: Any, rung: Any, other: Any, group: Any, joint: Any, depth: Any,
     per_pair: Any, out: Any,
@@ -83,7 +83,7 @@ def holdings(
                 out[i, z] += np.int64(at[where, z]) - at[0, z]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _coincidences(a: Any, b: Any, token: Any) -> Any:  # pragma: no cover - compiled
     found = 0
     for s in range(len(a)):
@@ -91,7 +91,7 @@ def _coincidences(a: Any, b: Any, token: Any) -> Any:  # pragma: no cover - comp
     return found
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def pair_scores(
     t_start: Any, t_token: Any, t_count: Any, t_rung: Any, t_epochs: Any, t_alone: Any,
     q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
@@ -126,7 +126,7 @@ def pair_scores(
         out[i] = combined(sums) - t_alone[t] - q_alone[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def score_rows(
     start: Any, member: Any, times: Any, columns: Any, block: Any,
     t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
@@ -217,7 +217,7 @@ def score_rows(
     return best
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def scan_rows(scores: Any, best: Any, nats: Any) -> Any:  # pragma: no cover - compiled
     """Return (ties, first tied target, sum over targets of exp((score - best) * nats) in fixed point)."""
     ties, first, total = np.int64(0), np.int64(-1), np.int64(0)
@@ -235,7 +235,7 @@ def scan_rows(scores: Any, best: Any, nats: Any) -> Any:  # pragma: no cover - c
     return ties, first, total
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def link_rows(
     start: Any, member: Any, times: Any, columns: Any, block: Any,
     t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
@@ -256,7 +256,7 @@ def link_rows(
         ties[i], first[i], total[i] = scan_rows(scores, best[i], nats)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def all_rows(
     start: Any, member: Any, times: Any, columns: Any, block: Any,
     t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.bayes_counts import Counts
+from reidrisk.kernels import njit
 
 __all__ = ["Layout", "lay_out"]
 
@@ -41,7 +41,7 @@ def lay_out(targets: Counts) -> Layout:
     return Layout(start, member, times, np.ascontiguousarray(targets.epochs.T), block)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _lay_out(
     row: Any, token: Any, count: Any, block: Any, start: Any, member: Any, times: Any
 ) -> None:  # pragma: no cover - compiled

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.bayes_counts import Counts
+from reidrisk.kernels import njit
 
 __all__ = ["by_content"]
 
@@ -31,7 +31,7 @@ def by_content(counts: Counts) -> npt.NDArray[np.int64]:
     return np.asarray(_sorted(order, spare, counts.start, counts.token, counts.count, counts.epochs))
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _sorted(
     order: Any, spare: Any, start: Any, token: Any, count: Any, epochs: Any
 ) -> Any:  # pragma: no cover - compiled
@@ -53,7 +53,7 @@ def _sorted(
     return order
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _before(a: Any, b: Any, start: Any, token: Any, count: Any, epochs: Any) -> Any:  # pragma: no cover - compiled
     """Return whether row a comes before row b: by its epochs, or, in bags, by tokens and counts."""
     for s in range(epochs.shape[1]):

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.bayes_counts import Counts, Ladder
+from reidrisk.kernels import njit
 
 __all__ = [
     "Grid",
@@ -228,7 +228,7 @@ def _membership(counts: Counts, group: Ints, size: Floats, alone: Floats, log_sh
     return np.asarray(member / member.sum(axis=1, keepdims=True))
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _expected(weight: Any, histogram: Any, likelihood: Any, out: Any) -> None:  # pragma: no cover - compiled
     for g in range(len(weight)):
         for c in range(len(likelihood)):
@@ -243,7 +243,7 @@ def _expected(weight: Any, histogram: Any, likelihood: Any, out: Any) -> None:  
             out[g, i] *= weight[g, i]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _count_cells(
     start: Any, token: Any, count: Any, rung: Any, group: Any, member: Any, found: Any
 ) -> None:  # pragma: no cover - compiled
@@ -253,7 +253,7 @@ def _count_cells(
                 found[z, group[token[place]], rung[i], count[place]] += member[i, z]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _add_cells(
     start: Any, token: Any, count: Any, rung: Any, group: Any, more: Any, logs: Any
 ) -> None:  # pragma: no cover - compiled

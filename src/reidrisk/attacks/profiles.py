@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.kernels import njit
 from reidrisk.options import whole
 from reidrisk.traces import Traces
 
@@ -86,7 +86,7 @@ def sizes_numpy(words: Words) -> Ints:
     return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def popcount(word: Any) -> Any:  # pragma: no cover - compiled
     """Count the bits of one word, in pairs, fours and bytes at a time."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -95,7 +95,7 @@ def popcount(word: Any) -> Any:  # pragma: no cover - compiled
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _sizes(words: Any, out: Any) -> None:  # pragma: no cover - compiled
     for i in range(len(words)):
         total = 0
@@ -104,7 +104,7 @@ def _sizes(words: Any, out: Any) -> None:  # pragma: no cover - compiled
         out[i] = total
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _build(tokens: Any, n_tokens: int, threshold: int, seen: Any, kept: Any) -> None:  # pragma: no cover - compiled
     counts = np.zeros(n_tokens, dtype=np.int64)
     for i in range(len(tokens)):
@@ -120,7 +120,7 @@ def _build(tokens: Any, n_tokens: int, threshold: int, seen: Any, kept: Any) -> 
                 counts[token] = 0
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def consistent(kept_q: Any, seen_q: Any, kept_t: Any, seen_t: Any) -> Any:  # pragma: no cover - compiled
     """Tell whether each denoised profile is within the other's global profile: R_q in G_t and R_t in G_q."""
     for w in range(len(kept_q)):  # noqa: SIM110 - a loop compiles to a loop
@@ -129,7 +129,7 @@ def consistent(kept_q: Any, seen_q: Any, kept_t: Any, seen_t: Any) -> Any:  # pr
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def loose_matches(
     kept_q: Any, seen_q: Any, kept_t: Any, seen_t: Any, usable: Any, starts: Any, members: Any, count: Any, first: Any
 ) -> None:  # pragma: no cover - compiled
@@ -157,7 +157,7 @@ def loose_matches(
                     first[q] = t
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def pair_scores(
     kept_q: Any, seen_q: Any, kept_t: Any, seen_t: Any, rows: Any, strict: bool, out: Any
 ) -> None:  # pragma: no cover - compiled

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.engines.threads import ThreadsEngine
 from reidrisk.errors import DataError, OptionError
+from reidrisk.kernels import njit
 from reidrisk.search import GRID, to_grid
 from reidrisk.users import UserIds, as_users, take_users
 
@@ -248,7 +248,7 @@ def reference(targets: Floats, cells: Ints, values: Floats, weights: Ints, alpha
     return np.asarray((near * weights[cells][:, None, :]).sum(axis=2))
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _agree(
     targets: Any, cells: Any, values: Any, weights: Any, alpha: float, out: Any
 ) -> None:  # pragma: no cover - compiled

@@ -147,6 +147,9 @@ class AuditResult(Result):
         known["checksums"] = values.get("checksums", {})
         if not isinstance(known["checksums"], dict) or not all(isinstance(v, str) for v in known["checksums"].values()):
             raise FormatError("this is not the result of an audit: checksums are not texts by name")
+        for name in ("spec", "descriptions", "versions"):
+            if not isinstance(known[name], dict):
+                raise FormatError(f"this is not the result of an audit: {name} is not an object")
         for name, kind in many.items():
             if not isinstance(known[name], list):
                 raise FormatError(f"this is not the result of an audit: {name} is not a list")

@@ -17,7 +17,7 @@ from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
 from reidrisk.errors import DataError, FormatError
 from reidrisk.extras import require
-from reidrisk.io.formats import existing_file, reading
+from reidrisk.io.opening import check_bytes, existing_file, reading
 
 __all__ = ["OTHER", "read_casas", "read_home"]
 
@@ -64,7 +64,7 @@ def read_casas(
     if len(set(users)) != len(users):
         twice = next(name for name in users if users.count(name) > 1)
         raise DataError(f"there are two logs of the home {twice!r}; give each home once")
-    labels = np.array([activity for home in events for _, _, activity in home])
+    labels = np.array([activity for home in events for _, _, activity in home], dtype=np.object_)
     user = np.repeat(np.arange(len(files)), [len(home) for home in events])
     time = np.array([at for home in events for at, _, _ in home])
 
@@ -99,6 +99,7 @@ def read_home(path: str | Path) -> list[tuple[float, str, str]]:
     file = existing_file(path)
     events: list[tuple[float, str, str]] = []
     running: list[str] = []
+    check_bytes(file, str(path))
     with reading(str(path), "a sensor log"):
         lines = file.read_bytes().splitlines()
     for number, raw in enumerate(lines, start=1):

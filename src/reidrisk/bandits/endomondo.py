@@ -16,7 +16,7 @@ import numpy.typing as npt
 from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
 from reidrisk.errors import DataError, FormatError
-from reidrisk.io.formats import existing_file, reading
+from reidrisk.io.opening import bounded_lines, existing_file, reading
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
 
@@ -56,8 +56,11 @@ def read_endomondo(path: str | Path, states: Sequence[str] | None = None) -> Beh
     workouts = list(read_workouts(path))
     if not workouts:
         raise DataError(f"{path}: the file has no workouts; write one a line, with userId, sport and timestamp")
-    users, user = np.unique([w.user for w in workouts], return_inverse=True)
-    names, state = state_codes(np.array([w.sport for w in workouts]), states, lambda row: f"{path}: workout {row + 1}")
+    # As objects: an array of text would make all of them as long as the longest.
+    people = np.array([w.user for w in workouts], dtype=np.object_)
+    sports = np.array([w.sport for w in workouts], dtype=np.object_)
+    users, user = np.unique(people, return_inverse=True)
+    names, state = state_codes(sports, states, lambda row: f"{path}: workout {row + 1}")
     start, seconds = np.array([w.start for w in workouts]), np.array([w.seconds for w in workouts])
     records, _ = matrices_of_events(user, start, state, len(users), len(names), lasting=seconds)
     times = np.zeros((len(users), len(names)))
@@ -80,7 +83,7 @@ def read_workouts(path: str | Path) -> Iterator[Workout]:
     file = existing_file(path)
     opened = gzip.open if file.suffix == ".gz" else open
     with reading(str(path), "workouts"), opened(file, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(bounded_lines(lines, str(path)), start=1):  # type: ignore[arg-type]
             text = line_of_text(line, path, number)
             if text.strip():
                 yield _workout(_parsed(text, path, number), path, number)

@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.likelihood_model import EXACT, LEAST_SCALE, Known, Targets, model_of
 from reidrisk.engines.threads import ThreadsEngine
+from reidrisk.kernels import njit
 from reidrisk.search import GRID
 
 __all__ = ["likelihood_scores", "reference"]
@@ -137,7 +137,7 @@ def _on_grid(nats: Floats) -> Ints:
     return np.asarray(np.floor(np.clip(nats, -_MOST, _MOST) * GRID + 0.5), dtype=np.int64)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _score(targets: Any, known: Any, d: int, limited: bool, out: Any) -> None:  # pragma: no cover - compiled
     queries, a = known.cells.shape
     for q in range(queries):
@@ -151,7 +151,7 @@ def _score(targets: Any, known: Any, d: int, limited: bool, out: Any) -> None:  
             start = end
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _add_singles(
     targets: Any, known: Any, q: int, start: int, end: int, out: Any
 ) -> None:  # pragma: no cover - compiled
@@ -185,7 +185,7 @@ def _add_singles(
             out[t] += max(told, _LEAST)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _add_averages(
     targets: Any, known: Any, q: int, start: int, end: int, limited: bool, out: Any
 ) -> None:  # pragma: no cover - compiled
@@ -212,6 +212,6 @@ def _add_averages(
             out[t] += max(_rounded(density) - targets.common[t, c], _LEAST)
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _rounded(nats: float) -> int:  # pragma: no cover - compiled
     return int(np.floor(min(max(nats, -_MOST), _MOST) * GRID + 0.5))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Self
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.strategies import PrivateClusters, TruncatedSVD
+from reidrisk.kernels import njit
 from reidrisk.search import to_grid
 
 __all__ = ["Known", "Model", "Targets", "model_of"]
@@ -225,7 +225,7 @@ def _nearby(values: Floats, width: Floats, left_out: Bools) -> Floats:
     return out
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _add_nearby(ascending: Any, order: Any, width: Any, first: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Sum over the records below, then over those above: each sum follows from that of the neighbour."""
     n, m = ascending.shape

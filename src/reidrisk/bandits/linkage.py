@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.attacks.scoreboard import agreement, score_grid
 from reidrisk.bandits.anonymise import Shared, started
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
@@ -77,6 +78,7 @@ def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | No
     if many < 1:
         raise OptionError(f"draws must be at least 1, not {draws!r}")
     checked_seed(seed)
+    sizes.NUMBERS.check(n * many * n_aux, "what the attacker knows", "take fewer draws or cells")
     user = np.tile(np.arange(n, dtype=np.int64), many)
     cells = np.empty((len(user), n_aux), dtype=np.int64)
     for draw in range(many):

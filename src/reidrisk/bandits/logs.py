@@ -74,8 +74,10 @@ def from_log(
         )
     if not table.n_rows:
         raise DataError(f"{table.name}: the log has no entries; each row is one: user, timestamp, state")
-    users, user = np.unique(_texts(table, "user"), return_inverse=True)
-    names, state = state_codes(_texts(table, "state"), states, lambda row: f"{table.name}: row {row}")
+    users, user = _coded(table, "user")
+    found, code = _coded(table, "state")
+    names, known = state_codes(found, states, lambda i: f"{table.name}: row {int(np.argmax(code == i))}")
+    state = known[code]
     time = _seconds(table, "timestamp")
     _check_distinct(table, user, time, state)
     lasting = _seconds(table, "seconds") if "seconds" in table.types else None
@@ -134,14 +136,27 @@ def line_of_text(line: bytes, path: str | Path, number: int) -> str:
         raise FormatError(f"{path}: line {number} is not UTF-8 text; save the file in UTF-8") from error
 
 
-def _texts(table: Any, column: str) -> npt.NDArray[Any]:
+def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Return the distinct texts of a column in order, and for each row which of them it holds."""
     import polars as pl
 
-    cells = _plain(table, column).cast(pl.String)
+    given = _plain(table, column)
+    try:
+        cells = given.cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        kind = given.dtype
+        raise FormatError(f"{table.name}: column {column!r} holds {kind}; it must hold text or numbers") from error
     empty = cells.is_null() | (cells.str.strip_chars() == "").fill_null(value=False)
     if empty.any():
         raise DataError(f"{table.name}: row {empty.arg_max()} has no {column}; fill it in, or take it out")
-    return np.asarray(cells.to_numpy(), dtype=np.str_)
+    encoded = cells.to_arrow().dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    # As objects: an array of text would make all of them as long as the longest.
+    texts = np.array([distinct[i] for i in order], dtype=np.object_)
+    return texts, rank[encoded.indices.to_numpy()]
 
 
 def _seconds(table: Any, column: str) -> Floats:

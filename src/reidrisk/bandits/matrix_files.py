@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from reidrisk.bandits.transitions import Behaviour
 from reidrisk.errors import DataError, FormatError
-from reidrisk.io.formats import existing_file, reading
+from reidrisk.io.arrays import read_npz
+from reidrisk.io.opening import existing_file
 
 __all__ = ["read_matrices"]
 
@@ -31,11 +31,8 @@ def read_matrices(path: str | Path) -> Behaviour:
     >>> read_matrices(file)
     Behaviour(2 users x 2 states, profiles of 1 number)
     """
-    file, name = existing_file(path), str(path)
-    with reading(name, "NPZ"):
-        _check_kind(file, name)
-        with np.load(file, allow_pickle=False) as stored:
-            arrays = {key: _array(stored, key, name) for key in stored.files}
+    name = str(path)
+    arrays = read_npz(existing_file(path), name)
     for key in ("records", "profiles"):
         if key not in arrays:
             raise FormatError(f"{name}: there is no array {key!r}; store 'records' (n, d, d) and 'profiles' (n, p)")
@@ -62,26 +59,3 @@ def read_matrices(path: str | Path) -> Behaviour:
         )
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
-
-
-def _check_kind(file: Path, name: str) -> None:
-    """Refuse what is no archive of arrays: the library would take it for stored Python objects, and say so."""
-    with open(file, "rb") as opened:
-        head = opened.read(6)
-    if head == b"\x93NUMPY":
-        raise FormatError(f"{name}: it holds a single array; store 'records' and 'profiles' with numpy.savez")
-    if not head.startswith(b"PK"):
-        what = "is empty" if not head else "is no NPZ file"
-        raise FormatError(f"{name}: {what}; store 'records' (n, d, d) and 'profiles' (n, p) with numpy.savez")
-
-
-def _array(stored: Any, key: str, name: str) -> Any:
-    try:
-        array = stored[key]
-    except ValueError as error:
-        if "Object arrays" not in str(error):
-            raise
-        raise FormatError(f"{name}: the array {key!r} holds Python objects; store numbers, or names as text") from error
-    if not isinstance(array, np.ndarray):
-        raise FormatError(f"{name}: {key!r} is no array; store 'records' and 'profiles' with numpy.savez")
-    return array

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.bandits.environment import LatentBandit, as_matrices
 from reidrisk.engines.threads import ThreadsEngine
 from reidrisk.errors import DataError, OptionError
@@ -276,4 +277,5 @@ def count_of(value: int, name: str) -> int:
     """Return a number of runs or steps, or say that it is none."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
+    (sizes.STEPS if name == "steps" else sizes.RUNS).check(int(value), name, "take fewer")
     return int(value)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from reidrisk.kernels import njit
 
 __all__ = ["AGENTS", "FLOOR", "Tables", "filtered", "padded", "play", "reference"]
 
@@ -174,7 +175,7 @@ def reference(
     return np.array(noted).T
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _update(
     belief: Any, assumed: Any, levels: Any, level: Any, reward: float, sigma: float, scratch: Any, chance: Any
 ) -> None:  # pragma: no cover - compiled
@@ -229,7 +230,7 @@ def _update(
             belief[j] += first + last
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _filter(
     belief: Any, assumed: Any, levels: Any, level: Any, sigma: float, arms: Any, rewards: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
@@ -239,7 +240,7 @@ def _filter(
         out[t] = belief[: out.shape[1]]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _play(
     world: Any,
     mind: Any,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, OptionError
 
 __all__ = [
@@ -208,6 +209,8 @@ def matrices_of_events(
     """
     if max_gap is not None and not max_gap >= 0:
         raise OptionError(f"max_gap must be a number of seconds of at least 0, not {max_gap!r}")
+    what = f"{n_users:,} users x {n_states:,} x {n_states:,} states"
+    sizes.NUMBERS.check(n_users * n_states**2, what, "give fewer users, or put states together")
     order = np.lexsort((np.arange(len(user)), time, user))
     user, time, state = user[order], time[order], state[order]
     gap = np.diff(time, append=time[-1:])

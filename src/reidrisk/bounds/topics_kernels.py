@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from reidrisk.kernels import njit
 
 __all__ = ["largest_shares"]
 

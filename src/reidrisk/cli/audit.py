@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from reidrisk.cli import output
 from reidrisk.errors import FormatError, OptionError, ReidRiskError
+from reidrisk.io.documents import read_json
 
 __all__ = ["audit", "checked", "do_each", "finish", "gate", "read_result"]
 
@@ -197,10 +198,7 @@ def _saved_spec(path: Path) -> tuple[Any, dict[str, str]]:
 def _json(path: Path, what: str) -> dict[str, Any]:
     if not path.is_file():
         raise FormatError(f"{path}: there is no such file; it should be {what} (JSON)")
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path}: this is not JSON, but should be {what}: {error}") from error
+    values = read_json(path, what, _refuse_constant)
     if not isinstance(values, dict):
         raise FormatError(f"{path}: this is a JSON {type(values).__name__}, but should be {what}")
     return values

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from reidrisk import sizes
 from reidrisk.cli import audit as audit_command
 from reidrisk.cli import output
 
@@ -34,6 +35,7 @@ def demo(
         return
     from reidrisk.audit import AuditSpec, run
 
+    sizes.CELLS.check(users * epochs, "the simulated population", "take fewer --users or --epochs")
     output.check_writable(out, result)
     output.check_report(out)
     spec = audit_command.checked(

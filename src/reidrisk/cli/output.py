@@ -250,4 +250,8 @@ def _line(text: str) -> Text:
 def console() -> Console:
     """Return where tables go: as wide as the terminal, or as COLUMNS says, or 110 characters."""
     found = _Console()
-    return found if found.is_terminal else _Console(width=int(os.environ.get("COLUMNS", _WIDTH)))
+    if found.is_terminal:
+        return found
+    given = os.environ.get("COLUMNS", "")
+    # Other programs set it too: what is no width is not looked at.
+    return _Console(width=int(given) if given.isascii() and given.isdecimal() and len(given) < 6 else _WIDTH)

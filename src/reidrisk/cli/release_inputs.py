@@ -63,12 +63,17 @@ def _holds_labels(path: Path) -> bool:
 def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
     import numpy as np
 
-    from reidrisk import TopSets
+    from reidrisk import TopSets, sizes
 
     if top_k == sets.k:
         return sets
+    if top_k > sets.n_tokens:
+        shown = f"{top_k:,}" if top_k < 10**18 else "more than 10^18"
+        raise DataError(f"{path}: sets of {shown} tokens cannot come from {sets.n_tokens:,}; give a smaller --top-k")
     if top_k < sets.k:
         raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")
+    cells = len(sets) * sets.n_epochs * top_k
+    sizes.CELLS.check(cells, f"{path}, as sets of {top_k:,} tokens", "give a smaller --top-k")
     longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
     longer[:, :, : sets.k] = sets.tokens
     return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary, sets.padded_with_seed)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from reidrisk.cohorts.cityhash import CONSTANTS, MULTIPLIER
+from reidrisk.kernels import njit
 
 __all__ = ["hash_columns", "seeded_pair"]
 
@@ -15,30 +15,30 @@ _K0, _K1, _K2, _K3 = (np.uint64(k) for k in CONSTANTS)
 _M = np.uint64(MULTIPLIER)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _rotate(value: Any, by: int) -> Any:  # pragma: no cover - compiled
     return (value >> np.uint64(by)) | (value << np.uint64(64 - by))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _shift_mix(value: Any) -> Any:  # pragma: no cover - compiled
     return value ^ (value >> np.uint64(47))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _mix16(u: Any, v: Any) -> Any:  # pragma: no cover - compiled
     a = _shift_mix((u ^ v) * _M)
     return _shift_mix((v ^ a) * _M) * _M
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def seeded_pair(i: Any, j: Any, seed: Any) -> Any:  # pragma: no cover - compiled
     """Return CityHash64WithSeed of the 16 little-endian bytes of two words."""
     plain = _mix16(i, _rotate(j + np.uint64(16), 16)) ^ j
     return _mix16(plain - _K2, seed)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _fetch(data: Any, at: int, width: int) -> Any:  # pragma: no cover - compiled
     word = np.uint64(0)
     for i in range(width):
@@ -46,7 +46,7 @@ def _fetch(data: Any, at: int, width: int) -> Any:  # pragma: no cover - compile
     return word
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _weak32(data: Any, at: int, a: Any, b: Any) -> Any:  # pragma: no cover - compiled
     z = _fetch(data, at + 24, 8)
     a += _fetch(data, at, 8)
@@ -56,7 +56,7 @@ def _weak32(data: Any, at: int, a: Any, b: Any) -> Any:  # pragma: no cover - co
     return a + z, b + _rotate(a, 44) + c
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _fold32(a: Any, one: Any, two: Any, z: Any) -> Any:  # pragma: no cover - compiled
     b, c = _rotate(a + z, 52), _rotate(a, 37)
     a += one
@@ -65,7 +65,7 @@ def _fold32(a: Any, one: Any, two: Any, z: Any) -> Any:  # pragma: no cover - co
     return a + z, b + _rotate(a, 31) + c
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _hash(data: Any, s: int, n: int) -> Any:  # pragma: no cover - compiled
     length, end = np.uint64(n), s + n
     if n == 0:
@@ -105,7 +105,7 @@ def _hash(data: Any, s: int, n: int) -> Any:  # pragma: no cover - compiled
     return _mix16(_mix16(v0, w0) + _shift_mix(y) * _K1 + z, _mix16(v1, w1) + x)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def hash_columns(data: Any, starts: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Fill ``out`` with the hashes of the strings from ``starts[i]`` to ``starts[i + 1]`` of a byte buffer."""
     for i in range(out.size):

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError
+from reidrisk.indices import checked_csr
 from reidrisk.options import whole
 from reidrisk.streams import blocks
 
-__all__ = ["CohortCounts", "as_assignment", "checked_csr", "count_visits", "k_anonymity", "reference"]
+__all__ = ["CohortCounts", "as_assignment", "count_visits", "k_anonymity", "reference"]
 
 _MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
 _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63, so differences are exact
@@ -212,47 +213,13 @@ def _csr_blocks(visited: Any, n: int) -> Iterator[tuple[int, int, Any]]:
 
     if sparse.issparse(visited):
         # Any sparse layout may hold a cell twice; the kernel counts a user once all the same.
-        yield 0, n, checked_csr(visited)
+        yield 0, n, checked_csr(visited, "visited")
         return
     dense = np.asarray(visited)
     if dense.dtype.kind not in "biuf":
         raise DataError("visited must hold numbers: 1 where a user visited a category, 0 elsewhere")
     for _, start, stop in blocks(n):
         yield start, stop, sparse.csr_array(dense[start:stop])
-
-
-def checked_csr(visited: Any) -> Any:
-    """Return a sparse matrix by rows, or refuse one whose arrays point outside it: compiled loops trust them.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> checked_csr(sparse.coo_array([[0, 1]])).indices.tolist()
-    [1]
-    """
-    if visited.format == "csr":
-        _check_layout(visited)
-    elif visited.format in ("csc", "bsr"):
-        try:
-            visited.check_format(full_check=True)
-        except ValueError as error:
-            raise DataError(f"visited is no valid sparse matrix: {error}; build it anew") from error
-    return visited.tocsr()
-
-
-def _check_layout(table: Any) -> None:
-    rows, columns = table.shape
-    starts, indices = table.indptr, table.indices
-    if starts.size != rows + 1 or starts[0] != 0 or starts[-1] > min(indices.size, table.data.size):
-        raise DataError("visited is no valid sparse matrix: its indptr does not fit its entries; build it anew")
-    if (np.diff(starts) < 0).any():
-        row = int(np.argmax(np.diff(starts) < 0))
-        raise DataError(f"visited is no valid sparse matrix: its indptr falls after user {row}; build it anew")
-    wrong = (indices < 0) | (indices >= columns)
-    if wrong.any():
-        entry = int(np.argmax(wrong))
-        row = int(np.searchsorted(starts, entry, side="right")) - 1
-        raise DataError(f"visited of user {row} names category {indices[entry]}; there are {columns:,}, from 0 on")
 
 
 def _check_values(part: Any, start: int) -> None:

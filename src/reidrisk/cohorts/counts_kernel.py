@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
+from reidrisk.kernels import njit
 
 __all__ = ["count_once"]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def count_once(
     indptr: Any, indices: Any, data: Any, rows: Any, start: int, seen: Any, table: Any
 ) -> None:  # pragma: no cover - compiled

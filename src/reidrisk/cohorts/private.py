@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.private_answers import ask_users, bounded_visits
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
@@ -148,6 +149,8 @@ def private_sensitivity(
     if isinstance(n_cohorts, bool) or not isinstance(n_cohorts, int | np.integer) or n_cohorts < 1:
         raise OptionError(f"n_cohorts must be the number of cohorts of the system, at least 1, not {n_cohorts!r}")
     drawn = (fresh_seed() if seed is None else checked_seed(seed)) if simulation else None
+    columns = (getattr(visited, "shape", None) or np.shape(visited) or (1,))[-1]
+    sizes.NUMBERS.check(int(n_cohorts) * int(columns), "the cohorts", "measure fewer categories")
     assigned = as_assignment(assignment, int(n_cohorts))
     shape = tuple(np.shape(visited))
     if len(shape) != 2 or shape[0] != assigned.size or shape[1] < 1:

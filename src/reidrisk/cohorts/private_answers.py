@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.cohorts.counts import checked_csr
 from reidrisk.cohorts.private_counts import LocalCounts
 from reidrisk.errors import DataError, OptionError
+from reidrisk.indices import checked_csr
 from reidrisk.privacy import randomised_response
 from reidrisk.streams import stream
 
@@ -119,7 +119,7 @@ def sparse_visits(visited: Any) -> Any:
         given = visited if sparse.issparse(visited) else sparse.csr_array(visited)
     except (TypeError, ValueError) as error:
         raise DataError("visited must be a table of numbers, one row a user and one column a category") from error
-    given = checked_csr(given)
+    given = checked_csr(given, "visited")
     if len(given.shape) != 2:
         raise DataError(f"visited has the shape {given.shape}; give one row a user and one column a category")
     if given.nnz and not (given.data >= 0).all():

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from reidrisk.cohorts.cityhash_kernels import seeded_pair
 from reidrisk.cohorts.simhash import SCALE, TWO_PI
+from reidrisk.kernels import njit
 
 __all__ = ["gaussians", "sign_bits"]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _gaussian(d: int, feature: Any) -> Any:  # pragma: no cover - compiled
     place = np.uint64(d)
     one = np.float64(seeded_pair(place, feature, np.uint64(1))) / SCALE
@@ -22,7 +22,7 @@ def _gaussian(d: int, feature: Any) -> Any:  # pragma: no cover - compiled
     return math.sqrt(-2.0 * math.log(one)) * math.cos(TWO_PI * two)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def gaussians(features: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Fill ``out`` (features, bits) with the Gaussian of each feature and bit."""
     for i in range(features.size):
@@ -30,7 +30,7 @@ def gaussians(features: Any, out: Any) -> None:  # pragma: no cover - compiled
             out[i, d] = _gaussian(d, features[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def sign_bits(
     starts: Any, ranks: Any, features: Any, place: Any, cache: Any, bits: int, hashes: Any, counts: Any
 ) -> None:  # pragma: no cover - compiled

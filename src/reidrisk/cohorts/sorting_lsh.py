@@ -12,7 +12,7 @@ from reidrisk.cohorts.histories import domain_lists
 from reidrisk.cohorts.simhash import BITS, checked_bits, signatures
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike, write_atomically
-from reidrisk.io.formats import existing_file
+from reidrisk.io.opening import check_bytes, existing_file
 from reidrisk.options import whole
 
 __all__ = ["MIN_DOMAINS", "SortingLSH", "as_hashes"]
@@ -87,6 +87,7 @@ class SortingLSH:
         [False, True, False]
         """
         file, name = existing_file(path), str(path)
+        check_bytes(file, name)
         try:
             entries = np.frombuffer(file.read_bytes(), dtype=np.uint8)
         except OSError as error:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
-from reidrisk.io.formats import format_of, open_table
+from reidrisk.io.formats import format_of, is_list, open_table
 
 __all__ = ["fitted_to_users", "read_assignment", "read_categories", "read_visits", "write_assignment"]
 
@@ -86,10 +87,10 @@ def write_assignment(path: PathLike, users: Any, cohorts: npt.NDArray[np.int64],
     if kind not in ("csv", "parquet") or str(path).endswith(".gz"):
         raise OptionError(f"{path}: cohorts are written as .csv or .parquet; choose another ending")
     with write_atomically(path) as temporary:
-        if kind == "csv":
-            frame.write_csv(temporary)
-        else:
-            frame.write_parquet(temporary)
+        try:
+            frame.write_csv(temporary) if kind == "csv" else frame.write_parquet(temporary)
+        except pl.exceptions.PolarsError as error:  # a full disk, as polars tells it
+            raise OSError(f"{path}: cannot be written ({reason(error, 120)})") from error
 
 
 def _key(path: PathLike) -> str:
@@ -108,10 +109,17 @@ def _text(path: PathLike, columns: Sequence[str], missing: bool = False) -> Any:
     absent = [column for column in columns if column not in table.types]
     if absent:
         raise FormatError(f"{path}: it has no column {absent[0]!r}; it has {', '.join(map(repr, table.types))}")
-    frame = pl.DataFrame(pa.table({column: table.column(column) for column in columns}))
-    if not len(frame):
-        raise DataError(f"{path}: the table has no rows")
-    frame = frame.select(pl.col(column).cast(pl.String) for column in columns)
+    lists = [column for column in columns if is_list(table.types[column])]
+    if lists:
+        raise FormatError(f"{path}: column {lists[0]!r} holds lists; give one value a row")
+    try:
+        frame = pl.DataFrame(pa.table({column: table.column(column) for column in columns}))
+        if not len(frame):
+            raise DataError(f"{path}: the table has no rows")
+        frame = frame.select(pl.col(column).cast(pl.String) for column in columns)
+    except (pl.exceptions.PolarsError, pa.ArrowException) as error:
+        why = reason(error, 120)
+        raise FormatError(f"{path}: a column is neither text nor numbers ({why}); write one of these") from error
     for column in [] if missing else columns:
         if frame[column].null_count():
             row = int(np.argmax(frame[column].is_null().to_numpy()))

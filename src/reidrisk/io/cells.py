@@ -10,7 +10,7 @@ import numpy as np
 
 from reidrisk.errors import DataError
 from reidrisk.io.columns import cell
-from reidrisk.io.formats import Table
+from reidrisk.io.formats import BATCH, Table
 
 __all__ = ["typed"]
 
@@ -38,7 +38,7 @@ def typed(table: Table, tokens: Sequence[str] = (), ids: Sequence[str] = (), lab
 
     if not table.is_text:
         return table
-    chosen = {column: pa.int64() for column in ids if _all_integers(table, column)}
+    chosen = {column: pa.int64() for column in ids if _all_integers(table, [column])}
     if not labels:
         kind = _kind_of_tokens(table, tokens)
         chosen |= {column: kind for column in tokens if kind is not None}
@@ -54,12 +54,13 @@ def typed(table: Table, tokens: Sequence[str] = (), ids: Sequence[str] = (), lab
     return replace(table, types=table.types | chosen, source=batches)
 
 
-def _all_integers(table: Table, column: str) -> bool:
+def _all_integers(table: Table, columns: Sequence[str]) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for batch in table.batches([column]):
-        values = batch.column(0)
+    for batch in table.batches(columns):
+        # Together: a call for each of very many short columns would take most of the time.
+        values = pa.concat_arrays(batch.columns)
         # Casting also takes '007' and '0x7': keep those as text, they are other names than '7'.
         padded = pc.match_substring_regex(values, r"^-?0.") if pc.any(pc.starts_with(values, "0")).as_py() else None
         if (padded is not None and pc.any(padded).as_py()) or pc.any(pc.starts_with(values, "-0")).as_py():
@@ -76,7 +77,8 @@ def _kind_of_tokens(table: Table, columns: Sequence[str]) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if all(_all_integers(table, column) for column in columns):
+    together = max(1, BATCH // max(table.n_rows, 1))
+    if all(_all_integers(table, columns[i : i + together]) for i in range(0, len(columns), together)):
         return pa.int64()
     counts = dict.fromkeys(("cells", "whole", "digits", "number", "nan"), 0)
     number_at = text_at = ""

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.channel import ROW_SUM_TOLERANCE, Channel
 from reidrisk.errors import DataError, FormatError
+from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.columns import Ids, cell
+from reidrisk.io.csv_files import read_cells
 from reidrisk.io.encoding import refuse_repeated_users
-from reidrisk.io.formats import csv_header, existing_file, format_of, open_table, reading
+from reidrisk.io.formats import existing_file, format_of, open_table, reading
+from reidrisk.io.sparse_files import sparse_matrix
 
 __all__ = ["read_channel"]
 
@@ -53,34 +57,24 @@ def read_channel(path: PathLike) -> Channel:
 
 
 def _from_npz(file: Path, name: str) -> Any:
-    with reading(name, "NPZ"):
-        with np.load(file, allow_pickle=False) as arrays:
-            keys = list(arrays.files)
-            if "format" not in keys or "shape" not in keys:
-                if not keys:
-                    raise FormatError(f"{name}: there is no array in it; save the matrix under the name 'matrix'")
-                matrix = arrays["matrix" if "matrix" in keys else keys[0]]
-                if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
-                    raise FormatError(
-                        f"{name}: its array is of shape {matrix.shape} and type {matrix.dtype}; "
-                        "a channel is a matrix of numbers (users, outputs)"
-                    )
-                return matrix
-        from scipy import sparse
-
-        return sparse.csr_array(sparse.load_npz(file))
+    arrays = read_npz(file, name)
+    if "format" in arrays and "shape" in arrays:
+        return sparse_matrix(arrays, name)
+    if not arrays:
+        raise FormatError(f"{name}: there is no array in it; save the matrix under the name 'matrix'")
+    matrix = arrays.get("matrix", next(iter(arrays.values())))
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
+        raise FormatError(
+            f"{name}: its array is of shape {matrix.shape} and type {matrix.dtype}; "
+            "a channel is a matrix of numbers (users, outputs)"
+        )
+    return matrix
 
 
 def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
-    from pyarrow import csv
-
     with reading(name, "CSV"):
-        csv_header(file, name)  # which may be a first row of numbers
-        read = csv.ReadOptions(use_threads=False, autogenerate_column_names=True)
-        with csv.open_csv(file, csv.ReadOptions(use_threads=False, autogenerate_column_names=True)) as head:
-            width = len(head.schema)
-        convert = csv.ConvertOptions(column_types={f"f{i}": "string" for i in range(width)}, strings_can_be_null=False)
-        table = csv.read_csv(file, read, csv.ParseOptions(), convert)
+        table = read_cells(file, name, None)
+    width = table.num_columns
     first = [column[0].as_py().strip() for column in table.columns]
     has_header = any(not _is_number(text) for text in (first[1:] or first))
     rows = table.slice(1) if has_header else table
@@ -91,6 +85,7 @@ def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]
     if has_users:
         _refuse_bad_users(rows.column(0), name)
     columns = range(1 if has_users else 0, width)
+    sizes.NUMBERS.check(rows.num_rows * len(columns), name, "give fewer users, or save a sparse matrix in NPZ")
     matrix = np.empty((rows.num_rows, len(columns)))
     for j, i in enumerate(columns):
         matrix[:, j] = _numbers(rows.column(i), name, names[i])
@@ -112,6 +107,7 @@ def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
             )
     if "user" in table.types:
         _refuse_bad_users(table.column("user"), table.name)
+    sizes.NUMBERS.check(table.n_rows * len(columns), table.name, "give fewer users, or save a sparse matrix in NPZ")
     matrix = np.empty((table.n_rows, len(columns)))
     start = 0
     for batch in table.batches(columns):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, OptionError
 from reidrisk.io.raw import RawTokens
 from reidrisk.options import whole
@@ -35,6 +36,7 @@ def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared
     """Find the vocabulary of these tables: the declared one, else the one in the files, else the tokens that occur."""
     if n_tokens is not None:
         whole("n_tokens", n_tokens)
+        sizes.TOKENS.check(int(n_tokens), "n_tokens", "give the size of the system's vocabulary")
     words = _declared(declared)
     _refuse_two_kinds(tables)
     vocabulary = _one_vocabulary(tables, words)
@@ -170,6 +172,8 @@ def _from_numbers(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding
     if n_tokens is not None:
         return Encoding(int(n_tokens), None)
     most = max(int(table.tokens.max(initial=-1)) for table in tables)
+    ids = "if these numbers are ids, number those that occur from 0 on, or give them as text"
+    sizes.TOKENS.check(most + 1, _named(tables), ids)
     if most < 0:
         raise DataError(f"{_named(tables)}: not a single token is observed; give a table with tokens in it")
     return Encoding(most + 1, None, (_note(tables, most + 1, "up to the largest"),))

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from reidrisk import sizes
 from reidrisk.errors import FormatError
 from reidrisk.io.example import BYTES, FLOAT, parse_example
+from reidrisk.kernels import njit
 
 __all__ = ["Columns", "parse_examples"]
 
@@ -59,6 +60,8 @@ def parse_examples(
     kinds = np.array(list(features.values()), dtype=np.int64)
     n, width = len(starts), 8
     while True:
+        # Before every try: one record with a long list makes room for a list as long in all of them.
+        sizes.NUMBERS.check(n * len(names) * width, name, "split the file, or leave out the records with long lists")
         counts = np.full((n, len(names)), -1, dtype=np.int64)
         integers = np.zeros((n, len(names), width), dtype=np.int64)
         floats = np.zeros((n, len(names), width), dtype=np.uint32)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reidrisk.errors import FormatError, ReidRiskError
-from reidrisk.foreign import reason
+from reidrisk import sizes
+from reidrisk.errors import FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.metadata import NO_METADATA, Metadata, from_json, from_schema
+from reidrisk.io.opening import existing_file, reading, text_of
 
 __all__ = [
     "BATCH",
     "ENDINGS",
     "Table",
-    "csv_header",
     "existing_file",
     "format_of",
+    "is_list",
     "open_table",
     "reading",
     "table_of_frame",
@@ -62,14 +61,42 @@ class Table:
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield Arrow record batches with these columns, in row order."""
+        self.refuse_odd_types(columns)
+        sizes.CELLS.check(self.n_rows * max(len(columns), 1), self.name, "give fewer rows or columns")
         with reading(self.name, self.title):
             yield from self.source(columns)
+
+    def refuse_odd_types(self, columns: Sequence[str]) -> None:
+        """Refuse columns of a type that is neither a value nor a plain list of values."""
+        import pyarrow as pa
+
+        known = set()
+        for column in columns:
+            kind = self.types[column]
+            if kind in known:
+                continue
+            known.add(kind)
+            inner = kind.value_type if is_list(kind) else kind
+            inner = inner.value_type if pa.types.is_dictionary(inner) else inner
+            odd = pa.types.is_run_end_encoded(inner) or isinstance(inner, pa.BaseExtensionType)
+            if odd or pa.types.is_nested(inner) or pa.types.is_dictionary(inner):
+                raise FormatError(
+                    f"{self.name}: column {column!r} is of type {str(kind)[:80]}, which is not read; write plain "
+                    "numbers, text or lists of them"
+                )
 
     def column(self, column: str) -> Any:
         """Return a whole column as one Arrow chunked array."""
         import pyarrow as pa
 
         return pa.chunked_array([batch.column(0) for batch in self.batches([column])], type=self.types[column])
+
+
+def is_list(kind: Any) -> bool:
+    """Tell whether an Arrow type is a plain list, of any kind of length."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def format_of(path: PathLike) -> str:
@@ -91,45 +118,6 @@ def format_of(path: PathLike) -> str:
             return ENDINGS[ending]
     given = f"the ending {Path(name).suffix!r} is not known" if Path(name).suffix else "the name has no ending"
     raise FormatError(f"{path}: {given}; use one of {', '.join(ENDINGS)}")
-
-
-def existing_file(path: PathLike) -> Path:
-    """Return the path of a file that is there, or say that it is not."""
-    file = Path(path)
-    if file.is_dir():
-        raise FormatError(f"{path}: is a folder, not a file; name the table in it")
-    if not file.exists():
-        raise FormatError(f"{path}: there is no such file; check the path")
-    return file
-
-
-def text_of(path: PathLike, otherwise: str = "save the file in UTF-8") -> str:
-    """Return the UTF-8 text of a file, or say which byte is none and what to do ``otherwise``."""
-    file = existing_file(path)
-    try:
-        return file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: byte {error.start} is not UTF-8 text; {otherwise}") from error
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-@contextmanager
-def reading(name: str, title: str) -> Iterator[None]:
-    """Turn whatever a library raises on a damaged file into one line that names the file."""
-    import zipfile
-    import zlib
-
-    import pyarrow as pa
-
-    try:
-        yield
-    except ReidRiskError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise FormatError(
-            f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({reason(error)})"
-        ) from error
 
 
 def open_table(path: PathLike) -> Table:
@@ -162,9 +150,12 @@ def _in_memory(table: Any, name: str, title: str, metadata: Metadata, is_text: b
 
 
 def _types(name: str, schema: Any) -> dict[str, Any]:
-    types = dict(zip(schema.names, schema.types, strict=True))
-    if len(types) != len(schema.names):
-        twice = next(column for column in schema.names if schema.names.count(column) > 1)
+    names = schema.names
+    sizes.COLUMNS.check(len(names), name, "leave some out")
+    types = dict(zip(names, schema.types, strict=True))
+    if len(types) != len(names):
+        seen: set[str] = set()
+        twice = next(column for column in names if column in seen or seen.add(column))  # type: ignore[func-returns-value]
         raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
     return types
 
@@ -177,6 +168,7 @@ def _open_parquet(file: Path, name: str, title: str) -> Table:
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         for batch in opened.iter_batches(BATCH, columns=list(columns)):
+            batch.validate(full=True)  # text that is no UTF-8 would otherwise be met later, by those who trust it
             yield batch.select(list(columns))
 
     metadata = from_schema(name, schema.metadata)
@@ -208,84 +200,40 @@ def _open_arrow(file: Path, name: str, title: str) -> Table:
 
 
 def _open_csv(file: Path, name: str, title: str) -> Table:
-    from pyarrow import csv
+    from reidrisk.io.csv_files import csv_header, read_cells
 
-    # One thread: only then does the library know in which row it stumbled.
-    read = csv.ReadOptions(use_threads=False)
     names = csv_header(file, name)
-    parse = csv.ParseOptions(
-        newlines_in_values=True,
-        ignore_empty_lines=len(names) > 1,  # in a single column an empty line is an empty cell
-    )
-    convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(names, "string"),
-        strings_can_be_null=True,
-        null_values=[""],
-    )
-    try:
-        table = csv.read_csv(file, read, parse, convert)
-    except ValueError as error:
-        odd = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
-        if odd:
-            raise FormatError(
-                f"{name}: row {int(odd[1]) - 1} has {odd[3]} cells where the header has {odd[2]}; "
-                "the file may be truncated"
-            ) from error
-        bad = re.search(r"CSV column #(\d+): (?:Row #(\d+): )?.*invalid UTF8", str(error))
-        if bad:
-            where = f"row {int(bad[2]) - 1}, " if bad[2] else ""
-            column = names[int(bad[1])]
-            raise FormatError(f"{name}: {where}column {column!r} is not UTF-8 text; save the file in UTF-8") from error
-        raise
-    return _in_memory(table, name, title, NO_METADATA, is_text=True)
-
-
-def csv_header(file: Path, name: str) -> list[str]:
-    """Return the cells of the first line; an empty file, or one that is not separated by commas, is refused."""
-    import csv
-    import gzip
-
-    opened = gzip.open if file.name.lower().endswith(".gz") else open
-    # Bytes that are not UTF-8 are let through here: the reader of the cells names their row.
-    with opened(file, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
-        names = next(csv.reader(lines), [])
-    if not names:
-        raise FormatError(f"{name}: the file is empty; a table has a header and at least one row")
-    separator = re.search("[;\t|]", names[0]) if len(names) == 1 else None
-    if separator:
-        by = {";": "semicolons", "\t": "tabs", "|": "bars"}[separator[0]]
-        raise FormatError(f"{name}: the cells are separated by {by}, not by commas; save the file with commas")
-    if any("\0" in column or re.search("[\ud800-\udfff]", column) for column in names):
-        raise FormatError(f"{name}: the header is not UTF-8 text; save the file in UTF-8")
-    return names
+    return _in_memory(read_cells(file, name, names), name, title, NO_METADATA, is_text=True)
 
 
 def _open_npz(file: Path, name: str, title: str) -> Table:
     import numpy as np
     import pyarrow as pa
 
+    from reidrisk.io.arrays import read_npz
+
     columns: dict[str, Any] = {}
     metadata = NO_METADATA
-    with np.load(file, allow_pickle=False) as arrays:
-        for key in arrays.files:
-            values = arrays[key]
-            if key == "reidrisk":
-                metadata = from_json(name, str(values))
-            elif values.ndim == 1:
-                columns[key] = pa.array(values)
-            elif key == "tokens" and values.ndim == 2:
-                columns |= {f"epoch_{j}": pa.array(values[:, j]) for j in range(values.shape[1])}
-            elif key == "tokens" and values.ndim == 3:
-                lists = pa.FixedSizeListArray
-                for j in range(values.shape[1]):
-                    flat = np.ascontiguousarray(values[:, j]).ravel()
-                    columns[f"epoch_{j}"] = lists.from_arrays(pa.array(flat), values.shape[2])
-            else:
-                raise FormatError(
-                    f"{name}: array {key!r} has shape {values.shape}; a table holds columns of one dimension, "
-                    "or an array 'tokens' of (users, epochs)"
-                )
+    for key, values in read_npz(file, name).items():
+        if key == "reidrisk":
+            metadata = from_json(name, str(values))
+        elif values.ndim == 1:
+            columns[key] = pa.array(values)
+        elif key == "tokens" and values.ndim in (2, 3):
+            sizes.COLUMNS.check(values.shape[1], name, "give fewer epochs")
+            by_epoch = np.ascontiguousarray(np.moveaxis(values, 1, 0))  # else every column would be gathered by itself
+            for j, part in enumerate(by_epoch):
+                flat = pa.array(part.ravel())
+                if values.ndim == 3:
+                    flat = pa.FixedSizeListArray.from_arrays(flat, values.shape[2])
+                columns[f"epoch_{j}"] = flat
+        else:
+            raise FormatError(
+                f"{name}: array {key!r} has shape {values.shape}; a table holds columns of one dimension, "
+                "or an array 'tokens' of (users, epochs)"
+            )
     lengths = {key: len(values) for key, values in columns.items()}
     if len(set(lengths.values())) > 1:
-        raise FormatError(f"{name}: the arrays differ in length ({lengths}); give every column the same number of rows")
+        shown = dict(list(lengths.items())[:8])
+        raise FormatError(f"{name}: the arrays differ in length ({shown}); give every column the same number of rows")
     return _in_memory(pa.table(columns), name, title, metadata)

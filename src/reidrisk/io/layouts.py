@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from reidrisk.errors import FormatError, OptionError
-from reidrisk.io.formats import Table
+from reidrisk.io.formats import Table, is_list
 
 __all__ = [
     "LAYOUTS",
@@ -24,8 +23,8 @@ __all__ = [
 LAYOUTS = ("long", "wide")
 """Layouts of traces: one row an observation, or one row a user."""
 
-_EPOCH = re.compile(r"epoch_(\d+)")
-_SLOT = re.compile(r"epoch_(\d+)_(\d+)")
+_EPOCH = re.compile(r"epoch_([0-9]{1,9})")
+_SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
 
 
 def check_layout(layout: str | None) -> None:
@@ -69,8 +68,9 @@ def require_columns(table: Table, needed: Sequence[str], layout: str) -> None:
 
 def refuse_unknown(table: Table, known: Sequence[str], layout: str, shown: str) -> None:
     """Refuse a table that has a column beside the known ones."""
+    names = set(known)
     for column in table.types:
-        if column not in known:
+        if column not in names:
             hint = "rename it to 'user'" if _is_like_user(column) and "user" not in table.types else "drop it"
             raise FormatError(f"{table.name}: column {column!r} is not known in the {layout} layout ({shown}); {hint}")
 
@@ -82,7 +82,7 @@ def epoch_columns(table: Table) -> list[str]:
     _refuse_gaps(table, list(numbers), "epoch_{}")
     columns = [numbers[epoch] for epoch in sorted(numbers)]
     for column in columns:
-        if _is_list(table.types[column]):
+        if is_list(table.types[column]):
             raise FormatError(
                 f"{table.name}: column {column!r} holds lists, so this is a table of top sets, not of traces; "
                 "read it with read_top_sets"
@@ -107,7 +107,7 @@ def set_columns(table: Table) -> list[list[str]]:
     refuse_unknown(table, ["user", *numbers.values()], "top set", "user, epoch_0, epoch_1, … of lists")
     _refuse_gaps(table, list(numbers), "epoch_{}")
     for column in numbers.values():
-        if not _is_list(table.types[column]):
+        if not is_list(table.types[column]):
             raise FormatError(
                 f"{table.name}: column {column!r} is of type {table.types[column]}, not a list, so this is no table of "
                 "top sets; read it with read_traces"
@@ -118,7 +118,7 @@ def set_columns(table: Table) -> list[list[str]]:
 def holds_sets(table: Table) -> bool:
     """Tell whether a table is one of top sets: lists, or one column a slot."""
     return any(
-        _SLOT.fullmatch(column) or (_EPOCH.fullmatch(column) and _is_list(kind)) for column, kind in table.types.items()
+        _SLOT.fullmatch(column) or (_EPOCH.fullmatch(column) and is_list(kind)) for column, kind in table.types.items()
     )
 
 
@@ -128,19 +128,14 @@ def holds_bags(table: Table) -> bool:
 
 
 def _refuse_gaps(table: Table, found: list[int], pattern: str) -> None:
-    first = 1 if found and min(found) == 1 else 0
-    for number in range(first, max(found, default=0) + 1):
-        if number not in found:
-            raise FormatError(
-                f"{table.name}: column {pattern.format(number)!r} is missing; epochs are numbered without gaps, "
-                f"this table has {_listed(list(table.types))}"
-            )
-
-
-def _is_list(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    first, there = 1 if found and min(found) == 1 else 0, set(found)
+    # The first that is missing is at most as far as there are columns, whatever number the last one has.
+    gap = next((number for number in range(first, first + len(there) + 1) if number not in there), 0)
+    if not there or gap <= max(there):
+        raise FormatError(
+            f"{table.name}: column {pattern.format(gap)!r} is missing; epochs are numbered without gaps, "
+            f"this table has {_listed(list(table.types))}"
+        )
 
 
 def _is_like_user(column: str) -> bool:

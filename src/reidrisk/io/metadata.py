@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from reidrisk import sizes
 from reidrisk.errors import FormatError, ReidRiskError
 from reidrisk.vocabulary import Vocabulary
 
@@ -54,8 +55,10 @@ def from_json(name: str, text: str) -> Metadata:
         document = json.loads(text)
         labels, n_tokens, k = document.get("vocabulary"), document.get("n_tokens"), document.get("k")
         seeded = document.get("padded_with_seed", False)
+        if not isinstance(labels, list | None):
+            raise FormatError(f"the vocabulary is a {type(labels).__name__}, not a list")
         vocabulary = None if labels is None else Vocabulary(labels)
-    except (ValueError, AttributeError, TypeError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         reason = f" ({error})" if isinstance(error, ReidRiskError) else ""
         raise FormatError(f"{name}: its 'reidrisk' metadata is damaged{reason}; write the file again") from error
     if n_tokens is None and vocabulary is not None:
@@ -66,8 +69,14 @@ def from_json(name: str, text: str) -> Metadata:
             f"{name}: its 'reidrisk' metadata contradicts itself (n_tokens {n_tokens!r}, "
             f"{'no vocabulary' if vocabulary is None else f'{len(vocabulary)} labels'}); write the file again"
         )
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
-        raise FormatError(f"{name}: its 'reidrisk' metadata says sets of {k!r} tokens; write the file again")
+    sizes.TOKENS.check(n_tokens or 0, name, "number those that occur from 0 on")
+    most = n_tokens or sizes.TOKENS.most
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= most):
+        shown = repr(k) if not isinstance(k, int) or abs(k) < 10**18 else "more than 10^18"
+        raise FormatError(
+            f"{name}: its 'reidrisk' metadata says sets of {shown} tokens, and there are {most:,} at most; write the "
+            "file again"
+        )
     if not isinstance(seeded, bool):
         raise FormatError(
             f"{name}: its 'reidrisk' metadata says padded_with_seed {seeded!r}, not true or false; write the file again"

@@ -108,6 +108,7 @@ def read_pair(
     a, b = (read_raw(open_table(path), layout, labels=declared) for path in (targets_path, queries_path))
     _check_epochs(a, b)
     encoding = settle([a, b], n_tokens, vocabulary)
+    encoding = replace(encoding, notes=(*encoding.notes, *a.notes, *b.notes))
     targets, queries = build_traces(a, encoding), build_traces(b, encoding)
     return _paired(targets, queries, encoding, (a.name, b.name), allow_unmatched, truth, min_group)
 
@@ -203,7 +204,8 @@ def _check_epochs(a: RawTokens, b: RawTokens) -> None:
     if a.epochs is None or b.epochs is None or a.epochs == b.epochs:
         return
     for table, other in ((a, b), (b, a)):
-        only = [epoch for epoch in table.epochs or () if epoch not in (other.epochs or ())]
+        there = set(other.epochs or ())
+        only = [epoch for epoch in table.epochs or () if epoch not in there]
         if only:
             raise DataError(
                 f"epoch {only[0]} of {table.name} is not in {other.name}; epochs are compared by name, so name them "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, Labels, cell, holds_text, whole_numbers
-from reidrisk.io.formats import Table
+from reidrisk.io.formats import Table, is_list
 from reidrisk.io.layouts import epoch_columns, layout_of, refuse_unknown, require_columns
 from reidrisk.io.metadata import Metadata
+from reidrisk.io.periods import ordered_periods
 from reidrisk.users import UserIds
 
 __all__ = ["RawTokens", "first_seen", "read_raw", "refuse_empty", "token_kind", "widened"]
@@ -36,6 +37,8 @@ class RawTokens:
     """Says to people where the cell at an index is."""
     epochs: list[Any] | None = None
     """The labels of the epochs, where the file names them."""
+    notes: tuple[str, ...] = ()
+    """What had to be concluded from the table, in sentences."""
 
 
 def read_raw(table: Table, layout: str | None, labels: bool) -> RawTokens:
@@ -51,10 +54,14 @@ def refuse_empty(table: Table) -> None:
         raise DataError(f"{table.name}: the table is empty; give at least one row")
 
 
-def token_kind(table: Table, columns: Sequence[str]) -> Labels | None:
-    """Tell whether these columns hold text, and refuse a mixture."""
+def token_kind(table: Table, columns: Sequence[str], lists: bool = False) -> Labels | None:
+    """Tell whether these columns hold text, and refuse a mixture; ``lists`` of tokens are for top sets alone."""
     import pyarrow as pa
 
+    table.refuse_odd_types(columns)
+    listed = [] if lists else [column for column in columns if is_list(table.types[column])]
+    if listed:
+        raise FormatError(f"{table.name}: column {listed[0]!r} holds lists; give one token a row")
     kinds = {column: _of_values(table.types[column]) for column in columns}
     known = [column for column in columns if not pa.types.is_null(kinds[column])]
     text = [holds_text(kinds[column]) for column in known]
@@ -87,6 +94,7 @@ def _read_wide(table: Table, as_labels: bool) -> RawTokens:
     table = typed(table, columns, ["user"] if named else [], as_labels)
     labels = token_kind(table, columns)
     ids = Ids(table.name, "user", table.types["user"], table.n_rows) if named else None
+    sizes.CELLS.check(table.n_rows * len(columns), table.name, "give fewer rows or epochs")
     tokens: npt.NDArray[Any] = np.empty((table.n_rows, len(columns)), dtype=np.int16)
     start = 0
     for batch in table.batches([*(["user"] if named else []), *columns]):
@@ -117,6 +125,7 @@ def _read_long(table: Table, as_labels: bool) -> RawTokens:
     refuse_unknown(table, needed, "long", "user, epoch, token")
     table = typed(table, ["token"], ["user", "epoch"], as_labels)
     labels = token_kind(table, ["token"])
+    sizes.CELLS.check(table.n_rows * len(needed), table.name, "give fewer rows")
     ids = Ids(table.name, "user", table.types["user"], table.n_rows)
     values: npt.NDArray[Any] = np.empty(table.n_rows, dtype=np.int16)
     weeks = []
@@ -131,10 +140,13 @@ def _read_long(table: Table, as_labels: bool) -> RawTokens:
         start += len(part)
     if start != table.n_rows:
         raise FormatError(f"{table.name}: {start:,} of {table.n_rows:,} rows are there; the file is truncated")
-    epoch_of, epochs = _sorted_epochs(table.name, pa.chunked_array(weeks))
+    periods = ordered_periods(table.name, pa.chunked_array(weeks))
     user_of, users = first_seen(ids.collected())
+    epochs = periods.names
     r = len(epochs)
-    keys = user_of * r + epoch_of
+    coarser = "put times into periods, such as weeks, so that people have several of them in common"
+    sizes.CELLS.check(len(users) * r, f"{table.name}, {len(users):,} users x {r:,} epochs", coarser)
+    keys = user_of * r + periods.rank
     _refuse_twice(table.name, keys, users, epochs)
     tokens = np.full(len(users) * r, -1, dtype=values.dtype)
     tokens[keys] = values
@@ -143,7 +155,8 @@ def _read_long(table: Table, as_labels: bool) -> RawTokens:
         return cell(table.name, int(np.argmax(keys == row * r + epoch)), "token")
 
     seen = labels.seen if labels else None
-    return RawTokens(table.name, tokens.reshape(-1, r), users, seen, table.metadata, place, epochs)
+    found = tokens.reshape(-1, r)
+    return RawTokens(table.name, found, users, seen, table.metadata, place, epochs, periods.notes)
 
 
 def first_seen(ids: UserIds) -> tuple[npt.NDArray[np.int64], UserIds]:
@@ -155,34 +168,6 @@ def first_seen(ids: UserIds) -> tuple[npt.NDArray[np.int64], UserIds]:
     distinct = encoded.dictionary
     rows = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return rows, distinct.to_numpy() if is_number else distinct
-
-
-def _sorted_epochs(name: str, cells: Any) -> tuple[npt.NDArray[np.int64], list[Any]]:
-    """Return for each row the rank of its epoch, and the distinct epochs in order."""
-    import pyarrow as pa
-
-    kind = cells.type
-    if not (holds_text(kind) or pa.types.is_integer(kind) or pa.types.is_temporal(kind)):
-        raise FormatError(f"{name}: column 'epoch' is of type {kind}; epochs are integers, dates or text that sorts")
-    if cells.null_count:
-        row = int(np.argmax(cells.is_null().to_numpy()))
-        raise DataError(f"{cell(name, row, 'epoch')} is empty; every observation has an epoch")
-    if pa.types.is_dictionary(kind):
-        cells = cells.cast(kind.value_type)
-    encoded = cells.combine_chunks().dictionary_encode()
-    distinct = encoded.dictionary.to_pylist()
-    order = sorted(range(len(distinct)), key=lambda i: _natural(distinct[i]))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [distinct[i] for i in order]
-
-
-def _natural(epoch: Any) -> Any:
-    """Sort 'week 2' before 'week 10'; numbers and dates sort by themselves."""
-    if not isinstance(epoch, str):
-        return epoch
-    parts = re.split(r"(\d+)", epoch)
-    return [(part, 0) if i % 2 == 0 else ("", int(part)) for i, part in enumerate(parts)], epoch
 
 
 def _refuse_twice(name: str, keys: npt.NDArray[np.int64], users: UserIds, epochs: list[Any]) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.cells import typed
@@ -22,6 +24,8 @@ from reidrisk.traces import TopSets
 from reidrisk.users import take_users
 
 __all__ = ["read_top_sets", "write_top_sets"]
+
+_LESS = "give fewer users or epochs, or smaller sets"
 
 
 def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> TopSets:
@@ -114,9 +118,11 @@ def _read_raw(table: Table, labels: bool) -> RawTokens:
     columns = [column for epoch in epochs for column in epoch]
     named = "user" in table.types
     table = typed(table, columns, ["user"] if named else [], labels)
-    words = token_kind(table, columns)
+    words = token_kind(table, columns, lists=True)
     ids = Ids(table.name, "user", table.types["user"], table.n_rows) if named else None
-    tokens: npt.NDArray[Any] = np.full((table.n_rows, len(epochs), max(map(len, epochs))), -1, dtype=np.int16)
+    shape = (table.n_rows, len(epochs), max(map(len, epochs)))
+    sizes.CELLS.check(math.prod(shape), table.name, _LESS)
+    tokens: npt.NDArray[Any] = np.full(shape, -1, dtype=np.int16)
     start = 0
     for batch in table.batches([*(["user"] if named else []), *columns]):
         if ids is not None:
@@ -126,6 +132,7 @@ def _read_raw(table: Table, labels: bool) -> RawTokens:
                 row, place, values = _cells(batch.column(column), table.name, column, start, words)
                 longest = int(place.max(initial=-1)) + 1
                 if slot + longest > tokens.shape[2]:
+                    sizes.CELLS.check(math.prod(tokens.shape[:2]) * (slot + longest), table.name, _LESS)
                     tokens = _longer(tokens, slot + longest)
                 tokens = widened(tokens, values)
                 tokens[row + start, epoch, slot + place] = values

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from reidrisk.errors import FormatError
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.crc32c import crc32c, crc32c_of, masked
-from reidrisk.io.formats import existing_file, reading
+from reidrisk.io.opening import check_bytes, existing_file, is_packed, reading
+from reidrisk.kernels import njit
 
 __all__ = ["read_frames", "write_frames"]
 
@@ -45,15 +45,18 @@ def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     """
     file, name = existing_file(path), str(path)
     with reading(name, "TFRecord"):
-        if file.name.lower().endswith(".gz"):
+        if is_packed(file):
             import gzip
 
+            check_bytes(file, name)
             buffer = np.frombuffer(gzip.decompress(file.read_bytes()), dtype=np.uint8)
         elif file.stat().st_size == 0:
             raise FormatError(f"{name}: the file is empty; a TFRecord file has at least one record")
         else:
             buffer = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
     n = _count(buffer)
+    if not n:
+        raise FormatError(f"{name}: the file is empty; a TFRecord file has at least one record")
     starts, stops = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     record, offset, wrong = _verify(buffer, starts, stops)
     if wrong:

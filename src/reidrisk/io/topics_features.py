@@ -16,7 +16,7 @@ __all__ = ["CLIENTS", "RecordBlock", "RecordShape", "record_block", "record_shap
 CLIENTS = ("client_1_tokens", "client_2_tokens")
 """What two observers saw, in the records of the simulator."""
 
-_EPOCH = re.compile(r"epoch_(\d+)_(topics|weights|tokens)")
+_EPOCH = re.compile(r"epoch_([0-9]{1,9})_(topics|weights|tokens)")
 
 
 @dataclass
@@ -68,7 +68,7 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
         raise FormatError(
             f"{name}: record 1 has {', '.join(kinds)}; topics of epochs, or tokens of two clients, are missing"
         )
-    for epoch in range(max(sets, default=-1) + 1):
+    for epoch in range(min(max(sets, default=-1), len(sets)) + 1):  # a gap is found among the first of them
         if epoch not in sets or (numbers["weights"] and epoch not in numbers["weights"]):
             missing = "weights" if epoch in sets else ("topics" if numbers["topics"] else "tokens")
             raise FormatError(f"{name}: record 1 has no feature 'epoch_{epoch}_{missing}'; epochs have no gaps")
@@ -127,9 +127,13 @@ def _distinct_sets(
     """Return each set with the largest weight first and every topic once, and how many were there again."""
     if weights is not None:
         ids = np.take_along_axis(ids, np.argsort(-weights, axis=2, kind="stable"), axis=2)
+    # Equal ids follow each other once they are sorted, the first of them in front.
+    order = np.argsort(ids, axis=2, kind="stable")
+    ranked = np.take_along_axis(ids, order, axis=2)
+    same = np.zeros(ids.shape, dtype=np.bool_)
+    same[:, :, 1:] = (ranked[:, :, 1:] == ranked[:, :, :-1]) & (ranked[:, :, 1:] >= 0)
     again = np.zeros(ids.shape, dtype=np.bool_)
-    for slot in range(1, ids.shape[2]):
-        again[:, :, slot] = (ids[:, :, :slot] == ids[:, :, [slot]]).any(axis=2) & (ids[:, :, slot] >= 0)
+    np.put_along_axis(again, order, same, axis=2)
     if again.any():
         ids = np.where(again, -1, ids)
         ids = np.take_along_axis(ids, np.argsort(ids < 0, axis=2, kind="stable"), axis=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.encoding import frozen, refuse_repeated_users
 from reidrisk.io.topics_features import CLIENTS, RecordBlock, RecordShape, record_block, record_shape
+from reidrisk.options import whole
 from reidrisk.traces import TopSets, Traces
 from reidrisk.users import UserIds
 from reidrisk.vocabulary import Vocabulary
@@ -145,7 +148,8 @@ def write_tfrecords(
     if any(bool((client.tokens < 0).any()) for client in observers):
         raise DataError(f"{path}: a token of an observer is missing, and these records have no place for that")
     words = top_sets.vocabulary
-    ids = [int(label) for label in words.labels] if words and all(map(str.isdecimal, words.labels)) else None
+    numbered = words is not None and all(re.fullmatch(r"[0-9]{1,10}", label) for label in words.labels)
+    ids = [int(label) for label in words.labels] if words is not None and numbered else None
 
     def topics(tokens: npt.NDArray[Any]) -> list[int]:
         return [ids[token] if ids else int(token) for token in tokens.tolist() if token >= 0]
@@ -205,6 +209,7 @@ def _joined_users(name: str, parts: list[RecordBlock]) -> UserIds:
 
 def _joined(parts: list[npt.NDArray[np.signedinteger[Any]]]) -> npt.NDArray[np.signedinteger[Any]]:
     shape = (sum(map(len, parts)), *np.max([part.shape[1:] for part in parts], axis=0).tolist())
+    sizes.CELLS.check(math.prod(shape), "the records", "read fewer files, or keep fewer topics with top_k")
     whole, start = np.full(shape, -1, dtype=np.result_type(*parts)), 0
     for part in parts:
         whole[start : start + len(part), :, *(slice(k) for k in part.shape[2:])] = part
@@ -222,11 +227,12 @@ def _tokens(
     if not ids.size:
         raise DataError(f"{name}: not a single topic is in it")
     if n_tokens is not None:
+        sizes.TOKENS.check(whole("n_tokens", n_tokens), "n_tokens", "give the size of the taxonomy")
         if ids[-1] >= n_tokens:
             raise DataError(f"{name}: topic id {ids[-1]} is outside [0, {n_tokens}); raise n_tokens")
         known = np.arange(n_tokens, dtype=np.int64)
     elif vocabulary is not None:
-        if not all(map(str.isdecimal, vocabulary.labels)):
+        if not all(re.fullmatch(r"[0-9]{1,10}", label) for label in vocabulary.labels):
             raise DataError(f"{name}: the labels of the vocabulary must be topic ids, as in the records")
         known = np.array([int(label) for label in vocabulary.labels], dtype=np.int64)
         unknown = np.setdiff1d(ids, known)

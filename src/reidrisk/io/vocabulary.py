@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import text_of
+from reidrisk.io.documents import parse_json
+from reidrisk.io.opening import text_of
 from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["read_vocabulary"]
@@ -33,6 +34,7 @@ def read_vocabulary(path: PathLike) -> Vocabulary:
     text, name = text_of(path), str(path)
     is_json = Path(path).suffix.lower() == ".json"
     labels = _from_json(name, text) if is_json else _lines(text)
+    sizes.TOKENS.check(len(labels), name, "leave out what nobody has")
     if not labels:
         raise DataError(f"{name}: there is no label in it; give one label a line")
     what = "entry" if is_json else "line"
@@ -53,14 +55,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _from_json(name: str, text: str) -> list[str]:
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise FormatError(f"{name}: cannot be read as JSON, it may be truncated ({error})") from error
+    document = parse_json(text, name)
     if not isinstance(document, list):
         raise FormatError(f"{name}: holds a {type(document).__name__}; give a list of labels")
     labels = [entry.get("topic_id") if isinstance(entry, dict) else entry for entry in document]
     for number, label in enumerate(labels, start=1):
         if isinstance(label, bool) or not isinstance(label, str | int):
             raise FormatError(f"{name}: entry {number} is {label!r}; labels are text")
+        if isinstance(label, int) and label.bit_length() > 64:
+            raise FormatError(f"{name}: entry {number} is a number of more than 64 bits; give such labels as text")
     return [str(label) for label in labels]

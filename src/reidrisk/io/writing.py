@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, FormatError
 from reidrisk.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
@@ -53,7 +54,12 @@ def tokens_as_arrow(tokens: npt.NDArray[Any], vocabulary: Vocabulary | None = No
 
 def users_as_numpy(users: UserIds) -> npt.NDArray[Any]:
     """Return user ids as a plain array, text as fixed-width strings: what NPZ can hold."""
-    return users if isinstance(users, np.ndarray) else np.array(users.to_pylist(), dtype=np.str_)
+    if isinstance(users, np.ndarray):
+        return users
+    texts = users.to_pylist()
+    room = 4 * len(texts) * max(map(len, texts), default=0)
+    sizes.BYTES.check(room, "user ids in NPZ, all as long as the longest", "write Parquet instead")
+    return np.array(texts, dtype=np.str_)
 
 
 def check_ids(path: PathLike, users: UserIds | None, vocabulary: Vocabulary | None) -> None:

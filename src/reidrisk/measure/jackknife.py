@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
+from reidrisk.kernels import njit
 
 __all__ = ["PAIRS", "Gains", "gains", "queries_per_person", "rates_without", "variance"]
 
@@ -111,7 +111,7 @@ def _add(
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _count(scores: Any, least: Any, above: Any, level: Any) -> None:  # pragma: no cover - compiled
     """Count the targets of each query above a score, and those on it."""
     for i in range(len(scores)):
@@ -120,7 +120,7 @@ def _count(scores: Any, least: Any, above: Any, level: Any) -> None:  # pragma: 
             level[i] += score == least[i]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _share(scores: Any, best: Any, worth: Any, found: Any) -> None:  # pragma: no cover - compiled
     """Add to each target what it is worth to the queries whose best score it has."""
     for i in range(len(scores)):

@@ -11,6 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, OptionError
 from reidrisk.options import from_0_to_1, whole
 from reidrisk.streams import blocks, checked_seed, stream
@@ -50,6 +51,7 @@ def audiences(n: int, overlap: float, seed: int, sites: int = 2) -> tuple[Ints, 
     (1000, 1000, 500, 1500)
     """
     n, sites = whole("n", n), whole("sites", sites, least=2)
+    sizes.NUMBERS.check(n, "drawing audiences", "draw fewer users")
     overlap = from_0_to_1("overlap", overlap, "a share of an audience,")
     core = round(n * overlap / (sites - (sites - 1) * overlap))
     if n - core < sites and core < n:
@@ -83,6 +85,7 @@ def visits(n: int, epochs: int, every: npt.ArrayLike, seed: int, site: str = "a"
     ((1000, 30), True, True)
     """
     n, epochs = whole("n", n), whole("epochs", epochs)
+    sizes.CELLS.check(n * epochs, "drawing visits", "draw fewer users or epochs")
     try:
         mean = np.asarray(every, dtype=np.float64)
     except (TypeError, ValueError):

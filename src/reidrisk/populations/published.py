@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.options import whole
 from reidrisk.streams import blocks, checked_seed, stream
 from reidrisk.traces import TopSets
@@ -201,6 +202,7 @@ def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | 
     """Draw (n, epochs, 5) tokens for any parameters; :func:`published` uses the embedded ones."""
     n, epochs, seed = whole("n", n, unit="users"), whole("epochs", epochs, unit="epochs"), checked_seed(seed)
     workers = (os.cpu_count() or 1) if threads is None else whole("threads", threads, unit="threads")
+    sizes.CELLS.check(n * epochs * SET_SIZE, "drawing the published population", "draw fewer users or epochs")
     tokens = np.empty((n, epochs, SET_SIZE), dtype=np.int16)
 
     def fill(part: tuple[int, int, int]) -> None:

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError, FormatError
 from reidrisk.foreign import reason
+from reidrisk.indices import checked_csr
+from reidrisk.io.opening import check_bytes, existing_file, is_packed
 
 __all__ = ["checked_rates", "read_rates"]
 
@@ -38,10 +40,11 @@ def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
     ...     read_rates(file.name).tolist()
     [[0.5, 0.0], [0.0, 2.0]]
     """
-    path = Path(path)
+    path = existing_file(path)
+    check_bytes(path, path.name)
     rows: list[Floats] = []
     try:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+        with (gzip.open if is_packed(path) else open)(path, "rt", encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     rows.append(_numbers(line.split(","), f"{path.name}, line {number}"))
@@ -81,7 +84,7 @@ def _number(cell: str) -> float:
 
 def checked_rates(matrix: Any) -> Floats:
     """Return a rate matrix as a read-only dense array, or name the row and column of the first bad rate."""
-    given = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    given = checked_csr(matrix, "rates").toarray() if hasattr(matrix, "tocsr") else matrix
     try:
         rates = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, OptionError
 from reidrisk.options import whole
 from reidrisk.populations.rate_tables import checked_rates
@@ -134,6 +135,7 @@ def iid(matrix: Any, n: int, seed: int) -> Rates:
     [[0.0, 3.0], [0.0], [0.0, 1.0]]
     """
     given, n, seed = checked_rates(matrix), whole("n", n), checked_seed(seed)
+    sizes.USERS.check(n, "drawing users", "draw fewer")
     visits = given > 0
     n_chosen, visitors = visits.sum(axis=1), visits.sum(axis=0)
     topics = np.flatnonzero(visitors)
@@ -173,6 +175,7 @@ def crossover(matrix: Any, n: int, seed: int) -> Rates:
     [(2.0, 2.0), (2.0, 5.0), (5.0, 2.0), (5.0, 5.0)]
     """
     given, n, seed = checked_rates(matrix), whole("n", n), checked_seed(seed)
+    sizes.USERS.check(n, "drawing users", "draw fewer")
     m, n_topics = given.shape
     if m < 2:
         raise DataError("a crossover needs two parents, but the rates have one user; give at least 2 rows")
@@ -249,6 +252,7 @@ def distinct(n: int, n_topics: int = 349, top_k: int = 5, rate: float = CERTAIN,
 
 def _extreme(n: int, n_topics: int, top_k: int, rate: float) -> tuple[int, int, int, float]:
     n, n_topics, top_k = whole("n", n), whole("n_topics", n_topics), whole("top_k", top_k)
+    sizes.USERS.check(n, "drawing users", "draw fewer")
     if top_k > n_topics:
         raise OptionError(f"top_k must lie between 1 and the {n_topics} topics, not {top_k}")
     if not 0 < rate < math.inf:

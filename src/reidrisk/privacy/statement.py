@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from reidrisk.errors import FormatError, ReidRiskError
+from reidrisk.errors import FormatError
 from reidrisk.privacy.accounting import check_budget
 from reidrisk.results import Result
 
@@ -88,7 +87,7 @@ class PrivacyStatement(Result):
         try:
             found = cls.from_dict(document)
             _check_values(found)
-        except (TypeError, ReidRiskError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FormatError(f"{name}: its privacy statement is damaged ({error}); write the file again") from error
         former = f"but for a chance of {found.delta:.2g}."
         if not found.simulation and found.reading == found._sentence().replace(
@@ -122,7 +121,8 @@ def _check_values(statement: PrivacyStatement) -> None:
         if not isinstance(values, Mapping):
             raise FormatError(f"{name} is {values!r}, not a number for each table")
         for table, value in values.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+            # JSON may hold whole numbers that no float can.
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1e300:
                 raise FormatError(f"{name} of {table} is {value!r}, not a finite number above 0")
     for name in ("taken_as_public", "post_processing"):
         texts = getattr(statement, name)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import OptionError
 from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
@@ -142,6 +143,8 @@ def canary(
     (True, 0.24, True)
     """
     trials = whole("trials", trials, least=50)
+    sizes.RUNS.check(trials, "the canary", "take fewer")
+    sizes.NUMBERS.check(trials * k * k, "the canary", "take fewer trials, or smaller sets")
     if statement.simulation:
         seed = fresh_seed() if seed is None else checked_seed(seed)
     elif seed is not None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from reidrisk.kernels import njit
 
 __all__ = ["count_across", "count_within", "pairs_twin"]
 

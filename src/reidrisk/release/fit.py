@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import FormatError, OptionError, ReidRiskError
+from reidrisk import sizes
+from reidrisk.errors import DataError, FormatError, OptionError, ReidRiskError
 from reidrisk.extras import require
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.options import whole
@@ -66,6 +67,21 @@ class FitReport(Result):
     seed: int
     learning_rate: float
     curve: tuple[tuple[int, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        kinds: dict[str, Any] = {
+            "objective": float,
+            "seconds": float,
+            "learning_rate": float,
+            "steps": int,
+            "seed": int,
+        }
+        for name, kind in (kinds | {"stopped": str, "device": str}).items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float if kind is float else kind):
+                raise DataError(f"{name} of the report of a fit is {value!r}; it must be a {kind.__name__}")
+        if not isinstance(self.curve, tuple) or any(not isinstance(at, tuple) or len(at) != 2 for at in self.curve):
+            raise DataError("the curve in the report of a fit is no list of (step, J)")
 
 
 def fit_mixture(
@@ -126,6 +142,9 @@ def fit_mixture(
     torch = require("torch", "release", "fitting a model")
     for name, number in (("n_types", n_types), ("n_epochs", n_epochs), ("steps", steps)):
         whole(name, number)
+    size = int(n_types) * int(n_epochs) * statistics.k * statistics.n_tokens
+    sizes.NUMBERS.check(size, "the model", "take fewer types or epochs")
+    sizes.STEPS.check(int(steps), "the fit", "take fewer")
     if not (math.isfinite(learning_rate) and learning_rate > 0.0):
         raise OptionError(f"learning_rate must be a finite number above 0, not {learning_rate!r}")
     if statistics.k > _MOST_SLOTS:
@@ -255,12 +274,14 @@ class _State:
         try:
             digest, step = str(found["digest"]), int(found["step"])
             parts = {name: found[name] for name in ("theta", "first", "second", "curve", "seconds")}
-        except (ValueError, TypeError, KeyError) as error:
+            seconds = float(parts["seconds"])
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise FormatError(complaint) from error
         if digest != self.digest:
             raise OptionError(
                 f"{self.file}: the checkpoint is of other statistics or settings; remove it, or name another file"
             )
+        self._check(parts, step, seconds, complaint)
         device = self.theta.device
         with torch.no_grad():
             self.theta.copy_(torch.tensor(parts["theta"], device=device))
@@ -271,8 +292,20 @@ class _State:
         }
         groups = self.adam.state_dict()["param_groups"]
         self.adam.load_state_dict({"state": {0: state}, "param_groups": groups})
-        self.step, self.seconds = step, float(parts["seconds"])
+        self.step, self.seconds = step, seconds
         self.curve = [(int(at), float(value)) for at, value in parts["curve"]]
+
+    def _check(self, parts: dict[str, npt.NDArray[Any]], step: int, seconds: float, complaint: str) -> None:
+        """Refuse parts of another shape or type: the library would spread a single number over all parameters."""
+        shape = tuple(self.theta.shape)
+        for name in ("theta", "first", "second"):
+            if parts[name].shape != shape or parts[name].dtype != np.float32 or not np.isfinite(parts[name]).all():
+                raise FormatError(f"{complaint} ({name!r} is no array of finite numbers of shape {shape})")
+        curve = parts["curve"]
+        if curve.ndim != 2 or curve.shape[1] != 2 or curve.dtype.kind not in "fiu" or not np.isfinite(curve).all():
+            raise FormatError(f"{complaint} ('curve' is no list of steps and values)")
+        if step < 0 or (parts["second"] < 0).any() or not 0.0 <= seconds < math.inf:
+            raise FormatError(f"{complaint} (a step, a time or a square is below 0)")
 
     def remove(self) -> None:
         if self.file is not None and self.file.exists():

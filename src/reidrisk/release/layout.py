@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import FormatError, OptionError
+from reidrisk import sizes
+from reidrisk.errors import FormatError, OptionError, ReidRiskError, SizeError
+from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
+from reidrisk.io.documents import read_json
 from reidrisk.io.together import current, write_together
 from reidrisk.options import whole
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
@@ -104,18 +105,18 @@ def read_statistics(folder: PathLike) -> Statistics:
             f"{folder}: there is no statement.json, so nothing says what protects these statistics; measure them "
             "again, or read files published elsewhere with read_published"
         )
-    document = _read_json(file)
+    document = read_json(file)
     if not isinstance(document, dict) or not _is_whole(document.get("k"), 1):
         raise FormatError(f"{file}: it is no statement of released statistics with a size of sets, k; write it again")
     statement = PrivacyStatement.from_document(str(file), document.get("privacy"))
     users, epochs = document.get("estimated_users"), document.get("n_epochs")
-    if not (epochs is None or _is_whole(epochs, 2)) or not (users is None or isinstance(users, int | float)):
+    if not (epochs is None or _is_whole(epochs, 2)) or not (users is None or _is_finite(users)):
         raise FormatError(f"{file}: n_epochs {epochs!r} or estimated_users {users!r} is damaged; write it again")
     found = read_published(within, across, taxonomy, document["k"], statement)
     counts = None
     if epochs is not None and tables.is_file():
         counts = Counts(_tables(tables, found.n_tokens), document["k"], found.n_tokens, epochs)
-    if _read_json(current(folder, _KEY, _FILES[-1])) != document:
+    if read_json(current(folder, _KEY, _FILES[-1])) != document:
         raise FormatError(f"{folder}: the statistics were replaced while they were read; read them again")
     vocabulary = found.vocabulary if document.get("labelled") else None
     n_users = math.nan if users is None else float(users)
@@ -149,6 +150,7 @@ def read_published(
     k = whole("k", k)
     pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)
     ids, labels = _taxonomy(taxonomy, [pairs, steps])
+    sizes.NUMBERS.check(len(ids) ** 2, str(within if taxonomy is None else taxonomy), "list fewer tokens")
     place = {number: token for token, number in enumerate(ids)}
     q_within, q_across = _table(Path(within), pairs, place, True), _table(Path(across), steps, place, False)
     if k > len(ids):
@@ -184,7 +186,7 @@ Records = list[tuple[int, int, float]]
 
 def _read_records(path: Path, names: tuple[str, str]) -> Records:
     one, two = (f"{name}_id" for name in names)
-    document = _read_json(path)
+    document = read_json(path)
     if not isinstance(document, list):
         raise FormatError(f"{path}: it is no list of records; write it with orient='records'")
     found = []
@@ -204,7 +206,7 @@ def _taxonomy(path: PathLike | None, tables: list[Records]) -> tuple[list[int], 
         ids = sorted({number for records in tables for a, b, _ in records for number in (a, b)})
         return ids, [str(number) for number in ids]
     try:
-        entries = [(int(entry["topic_id"]), str(entry["topic_label"])) for entry in _read_json(Path(path))]
+        entries = [(int(entry["topic_id"]), str(entry["topic_label"])) for entry in read_json(Path(path))]
     except (TypeError, KeyError, ValueError, OverflowError) as error:
         if isinstance(error, FormatError):
             raise
@@ -246,25 +248,22 @@ def _tables(path: Path, n_tokens: int) -> dict[str, npt.NDArray[Any]]:
 def read_arrays(path: Path, complaint: str) -> dict[str, npt.NDArray[Any]]:
     """Read all arrays of an NPZ file; whatever is wrong with it is one line that begins with ``complaint``."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-    # A file of one array, not of several, has no attribute files.
-    except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, BadZipFile, zlib.error) as error:
-        raise FormatError(f"{complaint} ({' '.join(str(error).split())})") from error
+        return read_npz(path)
+    except SizeError:
+        raise
+    except ReidRiskError as error:
+        raise FormatError(f"{complaint} ({str(error).removeprefix(f'{path}: ')})") from error
+
+
+def _is_finite(value: object) -> bool:
+    """Tell whether a value is a number that a float can hold: JSON may have one of a thousand digits."""
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+    return whole or (isinstance(value, float) and math.isfinite(value))
 
 
 def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31
 
 
 def _write_json(path: Path, document: object) -> None:
     path.write_text(json.dumps(document, ensure_ascii=False, allow_nan=False), encoding="utf-8")
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise FormatError(f"{path}: it is not JSON ({error})") from error

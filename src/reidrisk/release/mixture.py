@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.extras import require
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.documents import parse_json
+from reidrisk.io.opening import existing_file
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.objective import n_terms
 from reidrisk.traces import TopSets
@@ -218,17 +221,29 @@ class TypeMixture:
             The labels the tokens must have; a model over others is refused.
         """
         library = require("safetensors", "release", "loading a model")
+        file_path = existing_file(path)
+        sizes.BYTES.check(file_path.stat().st_size, str(path), "fit a smaller model")
         try:
-            with library.safe_open(path, framework="numpy") as file:
-                spec = json.loads((file.metadata() or {}).get("reidrisk", "null"))
+            with library.safe_open(file_path, framework="numpy") as file:
+                spec = parse_json((file.metadata() or {}).get("reidrisk", "null"), str(path), "the spec of a model")
                 theta = file.get_tensor("theta")
-        except (OSError, library.SafetensorError, ValueError) as error:
+        except FormatError:
+            raise
+        # Types that NumPy does not know (bfloat16) end in a TypeError or an AttributeError.
+        except (OSError, library.SafetensorError, ValueError, TypeError, AttributeError) as error:
             raise FormatError(f"{path}: it is no model that can be read ({error})") from error
         if not isinstance(spec, dict) or spec.get("kind") != "type mixture":
             raise FormatError(f"{path}: it has no spec of a type mixture; write it with TypeMixture.save")
         statement = PrivacyStatement.from_document(str(path), spec.get("privacy"))
+        if theta.ndim != 4 or theta.dtype.kind != "f":
+            raise FormatError(f"{path}: theta is of type {theta.dtype} and shape {theta.shape}; write the model again")
         labels = spec.get("vocabulary")
-        known = None if labels is None else Vocabulary(labels)
+        if not isinstance(labels, list | None):
+            raise FormatError(f"{path}: its vocabulary is a {type(labels).__name__}, not a list; write the model again")
+        try:
+            known = None if labels is None else Vocabulary(labels)
+        except DataError as error:
+            raise FormatError(f"{path}: {error}; write the model again") from error
         if vocabulary is not None and vocabulary != known:
             held = f"{theta.shape[-1]} tokens without labels" if known is None else f"{len(known)} labels"
             raise DataError(
@@ -237,7 +252,10 @@ class TypeMixture:
         from reidrisk.release.fit import FitReport
 
         report = spec.get("fit")
-        return cls(theta, known, statement, None if report is None else FitReport.from_dict(report))
+        try:
+            return cls(theta, known, statement, None if report is None else FitReport.from_dict(report))
+        except (TypeError, AttributeError, DataError) as error:
+            raise FormatError(f"{path}: the model is damaged ({error}); write it again") from error
 
     def __repr__(self) -> str:
         return (

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.errors import FormatError, OptionError
+from reidrisk.errors import DataError, FormatError, OptionError
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
+from reidrisk.io.documents import read_json
 from reidrisk.io.together import current, write_together
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.mixture import TypeMixture
@@ -106,7 +107,7 @@ def read_parameters(
     from reidrisk.release.fit import FitReport
 
     try:
-        document = json.loads(_part(path, Path(path).name).read_text(encoding="utf-8"))
+        document = read_json(_part(path, Path(path).name))
         types = [document[f"type {t}"] for t in range(len(document))]
         first = types[0]["epoch 0"]["slot 0"]
         keys = [str(number) for number in (sorted(map(int, first)) if ids is None else ids)]
@@ -126,8 +127,6 @@ def read_parameters(
             )
     except FormatError:
         raise
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise FormatError(f"{path}: it is not laid out as type, epoch, slot, topic id ({error!r})") from error
     known = _read_beside(_part(path, _statement_file(path).name))
@@ -142,20 +141,20 @@ def read_parameters(
     try:
         named = keys if labels is None else [labels[key] for key in keys]
         fitted = None if report is None else FitReport.from_dict(report)
-    except (TypeError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise FormatError(
             f"{_statement_file(path)}: its labels or its fit are damaged ({error!r}); write the model again"
         ) from error
-    return TypeMixture(theta, vocabulary or Vocabulary(named), statement, fitted)
+    try:
+        return TypeMixture(theta, vocabulary or Vocabulary(named), statement, fitted)
+    except DataError as error:
+        raise FormatError(f"{path}: {error}") from error
 
 
 def _read_beside(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: the privacy statement cannot be read ({error}); write the model again") from error
+    document = read_json(path, "a privacy statement")
     if not isinstance(document, dict):
         raise FormatError(f"{path}: it is no privacy statement; write the model again")
     return document

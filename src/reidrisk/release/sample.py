@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import FormatError, OptionError
 from reidrisk.io.atomic import PathLike
+from reidrisk.io.documents import parse_json
+from reidrisk.io.formats import open_table
 from reidrisk.io.metadata import KEY, to_json
+from reidrisk.io.opening import existing_file, reading
 from reidrisk.io.sets import read_top_sets
 from reidrisk.io.together import found, write_together
 from reidrisk.io.writing import write_batches
@@ -61,6 +65,7 @@ def sample_users(model: TypeMixture, n: int, seed: int, threads: int | None = No
     (TopSets(5 users x 2 epochs x 2 tokens of 4), True)
     """
     n = whole("n", n, unit="users")
+    sizes.CELLS.check(n * model.n_epochs * model.k, "drawing users", "draw fewer, or write them with write_users")
     tokens = _draw(model, _steps(model), 0, n, checked_seed(seed), n_threads(threads))
     tokens.flags.writeable = False
     return TopSets(tokens, model.n_tokens, vocabulary=model.vocabulary)
@@ -95,6 +100,7 @@ def write_users(
         The files.
     """
     n, seed, workers = whole("n", n, unit="users"), checked_seed(seed), n_threads(threads)
+    sizes.USERS.check(n, "drawing users", "draw fewer")
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so users drawn from it are not written")
     folder = Path(folder)
@@ -130,18 +136,25 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
     >>> sets, statement.post_processing[-1]
     (TopSets(5 users x 2 epochs x 2 tokens of 4), 'synthetic users were drawn from the model')
     """
-    import pyarrow.parquet as pq
-
     files = found(Path(folder), _KEY, "users-*-of-*.parquet")
     if not files:
         raise FormatError(f"{folder}: there are no files users-…-of-….parquet in it")
-    wanted = int(files[0].stem.rpartition("-")[2])
-    if [file.name for file in files] != [f"users-{i:05d}-of-{wanted:05d}.parquet" for i in range(wanted)]:
-        raise FormatError(f"{folder}: of {wanted} files there are {len(files)}, or files of two runs; sample again")
-    document = json.loads((pq.read_schema(files[0]).metadata or {}).get(KEY, b"{}"))
-    statement = PrivacyStatement.from_document(str(files[0]), document.get("privacy"))
+    said = files[0].stem.rpartition("-")[2]
+    if [file.name for file in files] != [f"users-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]:
+        raise FormatError(
+            f"{folder}: of {said.lstrip('0')[:9]} files there are {len(files)}, or files of two runs; sample again"
+        )
+    statement = PrivacyStatement.from_document(str(files[0]), _privacy(files[0]))
     parts = [read_top_sets(file) for file in files]
-    k = max([part.k for part in parts] + [int(document.get("k", 1))])
+    for file, part in zip(files, parts, strict=True):
+        if (part.n_epochs, part.n_tokens, part.vocabulary) != (
+            parts[0].n_epochs,
+            parts[0].n_tokens,
+            parts[0].vocabulary,
+        ):
+            raise FormatError(f"{file}: it has other epochs or tokens than {files[0].name}; sample again")
+    k = max([part.k for part in parts] + [open_table(files[0]).metadata.k or 1])
+    sizes.CELLS.check(sum(map(len, parts)) * parts[0].n_epochs * k, str(folder), "read fewer files")
     tokens = np.full((sum(map(len, parts)), parts[0].n_epochs, k), -1, dtype=parts[0].tokens.dtype)
     start = 0
     for part in parts:
@@ -149,6 +162,16 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
         start += len(part)
     tokens.flags.writeable = False
     return TopSets(tokens, parts[0].n_tokens, np.arange(len(tokens)), parts[0].vocabulary), statement
+
+
+def _privacy(file: Path) -> Any:
+    """Return the privacy statement in the metadata of a file, as it stands there."""
+    import pyarrow.parquet as pq
+
+    with reading(str(file), "Parquet"):
+        text = (pq.read_schema(existing_file(file)).metadata or {}).get(KEY, b"{}")
+    document = parse_json(text, str(file), "the metadata of synthetic users")
+    return document.get("privacy") if isinstance(document, dict) else None
 
 
 def _steps(model: TypeMixture) -> npt.NDArray[np.float64]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import OptionError
 from reidrisk.options import whole
 from reidrisk.release.mixture import MixtureStatistics, TypeMixture
@@ -117,6 +118,7 @@ def internal_validation(
     check_same_tokens(model, statistics)
     check_same_tokens(model, top_sets)
     trials = whole("trials", trials, least=0)
+    sizes.RUNS.check(trials, "the trials", "take fewer")
     seed, say = checked_seed(seed), progress or (lambda stage, share: None)
     say("counting real users", 0.0)
     real = (top_sets if top_sets.is_padded else top_sets.padded(seed)).epochs(min(top_sets.n_epochs, model.n_epochs))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from reidrisk.kernels import njit
 
 __all__ = ["count_groups", "find_group", "key_of", "mark", "marked", "mixed", "part_of", "table_for"]
 
@@ -24,7 +25,7 @@ def table_for(groups: int, parts: int) -> npt.NDArray[np.uint64]:
     return np.zeros((parts, size, 2), dtype=np.uint64)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def key_of(row: Any, epochs: Any, width: Any, exact: Any) -> Any:  # pragma: no cover
     """Return the key of the tokens of one row in the given epochs."""
     key = np.uint64(0)
@@ -36,7 +37,7 @@ def key_of(row: Any, epochs: Any, width: Any, exact: Any) -> Any:  # pragma: no 
     return key
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def mixed(key: Any) -> Any:  # pragma: no cover
     """Spread a key over 64 bits (the finaliser of SplitMix64)."""
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -44,13 +45,13 @@ def mixed(key: Any) -> Any:  # pragma: no cover
     return key ^ (key >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def part_of(spread: Any, parts: Any) -> Any:  # pragma: no cover
     """Return the part of the table a spread key belongs to; its low bits choose the slot there."""
     return (spread >> np.uint64(48)) % parts
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def mark(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, words: Any) -> Any:  # pragma: no cover
     """Return a bitmap of so many words with the hashed tokens of the chosen rows."""
     bits = np.zeros(words, dtype=np.uint64)
@@ -61,7 +62,7 @@ def mark(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, words: Any
     return bits
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def marked(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, bits: Any) -> Any:  # pragma: no cover
     """Return those of the chosen rows whose hashed tokens are in the bitmap: all that can match, and a few more."""
     found = np.empty(chosen.shape[0], dtype=np.int64)
@@ -75,7 +76,7 @@ def marked(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, bits: An
     return found[:n].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def count_groups(
     rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, table: Any, part: Any, parts: Any
 ) -> None:  # pragma: no cover
@@ -110,7 +111,7 @@ def count_groups(
                 place = (place + np.uint64(1)) & mask
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def find_group(
     table: Any, rows: Any, row: Any, key: Any, spread: Any, epochs: Any, exact: Any
 ) -> Any:  # pragma: no cover
@@ -127,7 +128,7 @@ def find_group(
         place = (place + np.uint64(1)) & mask
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def same(a: Any, b: Any, epochs: Any) -> Any:  # pragma: no cover
     """Tell whether two rows hold the same tokens in the given epochs."""
     equal = True

@@ -22,11 +22,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.engines.threads import n_threads
+from reidrisk.kernels import njit
 from reidrisk.search.answer import Best
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
 from reidrisk.search.index import Index, Tokens, unsigned
@@ -145,7 +145,7 @@ class _Lattice:
         return np.asarray(np.bitwise_or.reduce(parts))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _bases(queries: Any, missing: Any, mismatch: Any, epochs: Any, base: Any) -> None:  # pragma: no cover
     """Add up what a query gets from a target that agrees nowhere."""
     for i in range(queries.shape[0]):
@@ -156,7 +156,7 @@ def _bases(queries: Any, missing: Any, mismatch: Any, epochs: Any, base: Any) ->
         base[i] = total
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _active(queries: Any, missing: Any, gain: Any, base: Any, subset: Any, score: Any) -> Any:  # pragma: no cover
     """Return the queries whose score with this set of epochs would not be below their best so far."""
     found = np.empty(queries.shape[0], dtype=np.int64)
@@ -176,7 +176,7 @@ def _active(queries: Any, missing: Any, gain: Any, base: Any, subset: Any, score
     return found[:n].copy()
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _offer(i: Any, total: Any, count: Any, row: Any, score: Any, ties: Any, first: Any) -> None:  # pragma: no cover
     """Let a group of targets compete for query i."""
     if total > score[i]:
@@ -186,7 +186,7 @@ def _offer(i: Any, total: Any, count: Any, row: Any, score: Any, ties: Any, firs
         first[i] = min(first[i], row)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _claim_all(
     active: Any, base: Any, count: Any, row: Any, score: Any, ties: Any, first: Any
 ) -> None:  # pragma: no cover
@@ -194,7 +194,7 @@ def _claim_all(
         _offer(i, base[i], count, row, score, ties, first)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _claim(table: Any, targets: Any, queries: Any, active: Any, subset: Any, width: Any, exact: Any, gain: Any,
            base: Any, score: Any, ties: Any, first: Any) -> None:  # pragma: no cover  # fmt: skip
     """Look the active queries up in a table of targets."""

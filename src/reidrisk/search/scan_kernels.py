@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
+
+from reidrisk.kernels import njit
 
 __all__ = ["UNIT", "all_scores", "best_rows", "candidate_rows", "posterior_sums"]
 
 UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _block_scores(
     table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
     start: Any, stop: Any, scores: Any,
@@ -49,7 +50,7 @@ def _block_scores(
                 scores[j] += penalty * (column[j] != missing)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def best_rows(
     table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
     best: Any, ties: Any, first: Any, block: Any,
@@ -80,7 +81,7 @@ def best_rows(
         best[i], ties[i], first[i] = top, count, where
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def all_scores(
     table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any, out: Any, block: Any
 ) -> None:  # pragma: no cover - compiled
@@ -92,7 +93,7 @@ def all_scores(
             _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, out[i, start:stop])
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def posterior_sums(
     table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
     best: Any, nats: Any, total: Any, block: Any,
@@ -112,7 +113,7 @@ def posterior_sums(
         total[i] = weight
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def candidate_rows(
     table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
     rows: Any, score: Any, block: Any,

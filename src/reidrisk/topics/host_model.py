@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError
+from reidrisk import sizes
+from reidrisk.errors import DataError, FormatError, SizeError
 from reidrisk.extras import require
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import existing_file
+from reidrisk.io.documents import read_json
+from reidrisk.io.opening import existing_file
 from reidrisk.topics.hosts import plain_host, spaced
 from reidrisk.topics.taxonomy import Taxonomy
 
@@ -69,11 +71,14 @@ class HostModel:
         limits = _limits(existing_file(Path(folder) / "config.json"))
         try:
             with zipfile.ZipFile(path) as packed:
+                sizes.BYTES.check(sum(member.file_size for member in packed.infolist()), str(path), "give Chrome's own")
                 texts = {name: packed.read(name).decode() for name in packed.namelist()}
             labels = [int(line) for name, text in texts.items() if "labelmap" in name for line in text.split()]
             words = next(text for name, text in texts.items() if "vocab" in name).split("\n")
             interpreter = litert.Interpreter(model_path=str(path), num_threads=1)
-        except (zipfile.BadZipFile, OSError, ValueError, StopIteration, RuntimeError) as error:
+        except SizeError:
+            raise
+        except (zipfile.BadZipFile, OSError, ValueError, StopIteration, RuntimeError, zlib.error, EOFError) as error:
             reason = " ".join(str(error).split())[:120] or type(error).__name__
             raise FormatError(f"{path}: is not a model of hosts, or is damaged ({reason})") from error
         try:
@@ -158,11 +163,11 @@ def _named(inputs: Mapping[str, Any], *names: str) -> Any:
 def _limits(path: Path) -> Limits:
     """Read the limits; fractions are written as the four bytes of a float, in hexadecimal."""
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path)
         floats = {
             name: float(struct.unpack(">f", bytes.fromhex(config[name]))[0])
             for name in ("min_none_weight", "min_category_weight", "min_normalized_weight_within_top_n")
         }
         return Limits(max_categories=int(config["max_categories"]), **floats)
-    except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, struct.error) as error:
         raise FormatError(f"{path}: is not the configuration of a model of hosts ({error!r})") from error

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.errors import DataError, OptionError
 from reidrisk.streams import blocks, checked_seed, stream
 from reidrisk.topics.classify import Classification, HostClassifier
@@ -187,6 +188,7 @@ def replay(
     epochs = Epochs.spanning(histories.time, epoch_days, step_days, begin)
     found = _classified(histories, classifier)
     n, r = histories.n_users, epochs.n
+    sizes.CELLS.check(n * r * top_k, f"{n:,} users x {r:,} epochs x {top_k:,} topics", "choose longer epochs")
     ranked_first = _high_tokens(taxonomy, high_utility)
     tokens = np.full((n, r, top_k), -1, dtype=np.min_scalar_type(-len(taxonomy)))
     used = np.zeros((n, r), dtype=np.bool_)

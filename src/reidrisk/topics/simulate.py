@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk import sizes
 from reidrisk.engines.threads import n_threads
 from reidrisk.errors import DataError, OptionError
 from reidrisk.options import whole
@@ -99,6 +100,7 @@ class TopicsAPI:
         if rates.n_topics != self.n_topics:
             raise DataError(f"the rates have {rates.n_topics} topics, but the API has {self.n_topics}")
         epochs, seed = whole("epochs", epochs), checked_seed(seed)
+        sizes.CELLS.check(len(rates) * epochs * self.top_k, "simulating top sets", "simulate fewer users or epochs")
         sets = np.empty((len(rates), epochs, self.top_k), dtype=np.min_scalar_type(-self.n_topics))
 
         def fill(part: tuple[int, int, int]) -> None:

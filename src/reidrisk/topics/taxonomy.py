@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,7 +12,8 @@ import numpy.typing as npt
 
 from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import text_of
+from reidrisk.io.documents import parse_json
+from reidrisk.io.opening import text_of
 from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["Taxonomy"]
@@ -236,10 +236,7 @@ def _from_table(name: str, text: str) -> list[_Entry]:
 
 
 def _from_json(name: str, text: str) -> list[_Entry]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{name}: cannot be read as JSON, it may be truncated ({error})") from error
+    document = parse_json(text, name)
     if not isinstance(document, list):
         raise FormatError(f"{name}: holds a {type(document).__name__}; give a list of topic_id and topic_label")
     for number, entry in enumerate(document, start=1):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from reidrisk.kernels import njit
 
 __all__ = ["reference", "visit_blocks"]
 
@@ -51,7 +52,7 @@ def reference(rng: np.random.Generator, rates: npt.NDArray[np.float64], k: int) 
     return np.argsort(-keys, axis=1)[:, :k]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _most_visited_first(starts: Any, topics: Any, lambdas: Any) -> None:  # pragma: no cover - compiled
     """Put the highest rates of each user first: then the set is full of much visited topics early."""
     for user in range(len(starts) - 1):
@@ -61,7 +62,7 @@ def _most_visited_first(starts: Any, topics: Any, lambdas: Any) -> None:  # prag
         lambdas[row] = lambdas[row][order]
 
 
-@numba.njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def top_sets(
     rng: Any, starts: Any, topics: Any, lambdas: Any, never: Any, few: Any, n_topics: int, out: Any
 ) -> None:  # pragma: no cover - compiled

@@ -1,0 +1,103 @@
+"""NPZ files: every array is looked at before it is read, so that a small file cannot ask for all memory.
+
+An NPZ file is a ZIP archive of arrays. What a member says of itself (its size when unpacked; the shape and type in its
+head) is compared with the bounds of :mod:`reidrisk.sizes`, and with each other, before anything is unpacked.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Collection
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk import sizes
+from reidrisk.errors import FormatError
+from reidrisk.io.opening import existing_file, reading
+
+__all__ = ["read_npz"]
+
+_KINDS = "biufcSUMm"
+"""Types that are read: numbers, text, times; no Python objects and no records."""
+
+
+def read_npz(path: Path | str, name: str | None = None, only: Collection[str] | None = None) -> dict[str, Any]:
+    """Return the arrays of an NPZ file by name.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    name : str, optional
+        How messages call it; the path unless told.
+    only : collection of str, optional
+        Read these, and leave the others unread.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
+    >>> np.savez(file, a=[1, 2], b=[[0.5]])
+    >>> {key: array.shape for key, array in read_npz(file).items()}
+    {'a': (2,), 'b': (1, 1)}
+    """
+    name = str(path) if name is None else name
+    file = existing_file(path)
+    with reading(name, "NPZ"), open(file, "rb") as opened:
+        head = opened.read(6)
+        if head == b"\x93NUMPY":
+            raise FormatError(f"{name}: it holds a single array without a name; store it with numpy.savez")
+        if not head.startswith(b"PK"):
+            what = "is empty" if not head else "is no NPZ file"
+            raise FormatError(f"{name}: {what}; store arrays with numpy.savez")
+        with zipfile.ZipFile(opened) as archive:
+            members = archive.infolist()
+            sizes.COLUMNS.check(len(members), name, "store fewer arrays")
+            sizes.BYTES.check(sum(member.file_size for member in members), name, "store less in one file")
+            found: dict[str, Any] = {}
+            for member in members:
+                key = member.filename.removesuffix(".npy")
+                if key in found:
+                    raise FormatError(f"{name}: the array {key!r} is there twice; write the file again")
+                if only is None or key in only:
+                    with archive.open(member) as packed:
+                        found[key] = _array(packed, member, name, key)
+    return found
+
+
+def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> npt.NDArray[Any]:
+    again = "store arrays with numpy.savez"
+    library = np.lib.format
+    try:
+        version = library.read_magic(packed)
+        if version not in ((1, 0), (2, 0), (3, 0)):
+            raise ValueError(f"version {version}")
+        # The third version differs in the letters of names, which the types that are read here do not have.
+        read_head = library.read_array_header_1_0 if version == (1, 0) else library.read_array_header_2_0
+        shape, by_columns, kind = read_head(packed)
+    except Exception as error:  # the head is Python text, and what the library raises on it differs
+        raise FormatError(f"{name}: {key!r} is no array; {again}") from error
+    if kind.kind == "O" or kind.hasobject:
+        raise FormatError(f"{name}: the array {key!r} holds Python objects; store numbers, or names as text")
+    if kind.kind not in _KINDS or kind.itemsize == 0 or any(side < 0 for side in shape):
+        raise FormatError(f"{name}: the array {key!r} is of type {kind}; store numbers, or names as text")
+    asked = math.prod(shape) * kind.itemsize
+    there = member.file_size - packed.tell()
+    if asked != there:
+        raise FormatError(
+            f"{name}: the array {key!r} of shape {shape} takes {asked:,} bytes and {there:,} are there; the file is "
+            "damaged, write it again"
+        )
+    values = np.empty(math.prod(shape), dtype=kind)
+    room = memoryview(values.view(np.uint8).data)
+    while len(room) and (got := packed.readinto(room)):  # type: ignore[attr-defined]
+        room = room[got:]
+    if len(room):
+        raise FormatError(f"{name}: the array {key!r} ends early; the file is damaged, write it again")
+    # In the byte order of this machine: kernels take no other.
+    values = values.astype(kind.newbyteorder("="), copy=False)
+    return values.reshape(shape[::-1]).T if by_columns else values.reshape(shape)

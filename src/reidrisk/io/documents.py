@@ -1,0 +1,53 @@
+"""JSON files: read in one place, so that whatever is wrong with one is one line that names the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from reidrisk.errors import FormatError
+from reidrisk.foreign import reason
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.opening import text_of
+
+__all__ = ["parse_json", "read_json"]
+
+
+def read_json(path: PathLike, what: str = "JSON", constant: Callable[[str], Any] | None = None) -> Any:
+    """Return what a JSON file holds.
+
+    Parameters
+    ----------
+    path : str or path
+        UTF-8 text.
+    what : str
+        What the file should be, for the message.
+    constant : callable, optional
+        Is given ``NaN``, ``Infinity`` or ``-Infinity`` where the file holds one of them; they are read as numbers
+        unless told.
+    """
+    return parse_json(text_of(path), str(path), what, constant)
+
+
+def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Callable[[str], Any] | None = None) -> Any:
+    """Return what JSON text of the file ``name`` holds.
+
+    Examples
+    --------
+    >>> parse_json('{"k": 5}', "sets.json")
+    {'k': 5}
+    >>> parse_json("[" * 100_000, "sets.json")
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.FormatError: sets.json: this is not JSON: it is nested too deep; write it again
+    """
+    should = "" if what == "JSON" else f", but should be {what}"
+    try:
+        return json.loads(text, parse_constant=constant)
+    except RecursionError:  # without its context, which is as deep as the file
+        raise FormatError(f"{name}: this is not JSON{should}: it is nested too deep; write it again") from None
+    except FormatError:
+        raise
+    except ValueError as error:  # also a number of more digits than Python takes
+        raise FormatError(f"{name}: this is not JSON{should}: {reason(error).split(';')[0]}") from error

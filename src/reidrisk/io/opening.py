@@ -1,0 +1,97 @@
+"""Files on their way in: they are there, they are files, they are not too large, and what is damaged is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from reidrisk import sizes
+from reidrisk.errors import FormatError, ReidRiskError
+from reidrisk.foreign import reason
+from reidrisk.io.atomic import PathLike
+
+__all__ = ["bounded_lines", "check_bytes", "existing_file", "is_packed", "reading", "text_of"]
+
+_CHUNK = 1 << 20
+_LONGEST_LINE = 1 << 26
+_DEFLATE_AT_MOST = 1032
+"""No byte of a gzip file can stand for more bytes than this."""
+
+
+def existing_file(path: PathLike) -> Path:
+    """Return the path of a file that is there, or say that it is not; pipes and devices are refused."""
+    file = Path(path)
+    if file.is_dir():
+        raise FormatError(f"{path}: is a folder, not a file; name the table in it")
+    if not file.exists():
+        raise FormatError(f"{path}: there is no such file; check the path")
+    if not file.is_file():
+        # It would be read more than once, or never end.
+        raise FormatError(f"{path}: is a pipe or a device, not a file; save what it gives into a file and name that")
+    return file
+
+
+def text_of(path: PathLike, otherwise: str = "save the file in UTF-8") -> str:
+    """Return the UTF-8 text of a file, or say which byte is none and what to do ``otherwise``."""
+    file = existing_file(path)
+    sizes.BYTES.check(file.stat().st_size, str(path), "give less text")
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: byte {error.start} is not UTF-8 text; {otherwise}") from error
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def reading(name: str, title: str) -> Iterator[None]:
+    """Turn whatever a library raises on a damaged file into one line that names the file."""
+    import zipfile
+    import zlib
+
+    import pyarrow as pa
+
+    try:
+        yield
+    except ReidRiskError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise FormatError(
+            f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({reason(error)})"
+        ) from error
+
+
+def bounded_lines(opened: IO[bytes], name: str) -> Iterator[bytes]:
+    """Yield the lines of a file, or refuse one that goes on and on: it would be held in memory as a whole."""
+    number = 0
+    while line := opened.readline(_LONGEST_LINE + 1):
+        number += 1
+        if len(line) > _LONGEST_LINE:
+            raise FormatError(f"{name}: line {number} is longer than {_LONGEST_LINE:,} bytes; it may be no text file")
+        yield line
+
+
+def is_packed(file: Path) -> bool:
+    """Tell by its name whether a file is compressed with gzip."""
+    return file.name.lower().endswith(".gz")
+
+
+def check_bytes(file: Path, name: str) -> None:
+    """Refuse a file that is too large to be read into memory, unpacked where it is compressed.
+
+    What a compressed file says of its size cannot be trusted, so it is unpacked once, piece by piece, and counted;
+    small files, which cannot hold so much, are not.
+    """
+    import gzip
+
+    on_disk, less = file.stat().st_size, "give fewer rows or columns, or split the file"
+    sizes.BYTES.check(on_disk, name, less)
+    if not is_packed(file) or on_disk * _DEFLATE_AT_MOST <= sizes.BYTES.most:
+        return
+    total = 0
+    with reading(name, "gzip"), gzip.open(file, "rb") as unpacked:
+        while part := unpacked.read(_CHUNK):
+            total += len(part)
+            sizes.BYTES.check(total, name, less)

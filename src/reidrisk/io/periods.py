@@ -1,0 +1,222 @@
+"""The order of periods: numbers and times by themselves, text only where its order is understood.
+
+Text sorts in some order whatever it says: ``01/02/2024`` before ``02/01/2023``, ``dec`` before ``jan``. An audit of
+'the first four weeks' would then be one of four other weeks. So text is sorted only where numbers tell the order
+(``week 2``, ``2024-05-31``), day and month are told apart by the whole column, and everything else is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.errors import DataError, FormatError
+from reidrisk.io.columns import cell, holds_text
+from reidrisk.io.opening import reading
+
+__all__ = ["Periods", "ordered_periods", "ordered_texts"]
+
+_NUMBERED = "write them as numbers in their order, or as dates such as 2024-05-31"
+_DAY_AND_MONTH = re.compile(r"\s*([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})(?![0-9])(.*)", re.DOTALL)
+_CLOCK = re.compile(r"(?:[T ]\s*)?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\s*")
+_ISO_TIME = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*")
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+
+
+@dataclass(frozen=True)
+class Periods:
+    """The periods of a column in order."""
+
+    rank: npt.NDArray[np.int64]
+    """Place of each row's period among them."""
+    names: list[Any]
+    """How messages, and a second table, call them."""
+    notes: tuple[str, ...] = ()
+    """What had to be concluded from the column, in sentences."""
+
+
+def ordered_periods(name: str, cells: Any) -> Periods:
+    """Order the distinct values of an Arrow chunked array, the column ``epoch`` of the table ``name``."""
+    import pyarrow as pa
+    import pyarrow.compute as pc  # not loaded with pyarrow itself
+
+    kind = cells.type
+    if not (holds_text(kind) or pa.types.is_integer(_plain(kind)) or pa.types.is_temporal(_plain(kind))):
+        raise FormatError(f"{name}: column 'epoch' is of type {kind}; epochs are integers, dates or text that sorts")
+    if cells.null_count:
+        row = int(np.argmax(cells.is_null().to_numpy()))
+        raise DataError(f"{cell(name, row, 'epoch')} is empty; every observation has an epoch")
+    if pa.types.is_dictionary(kind):
+        cells = cells.cast(kind.value_type)
+    encoded = pa.chunked_array(cells).combine_chunks().dictionary_encode()
+    distinct = encoded.dictionary
+    notes: tuple[str, ...] = ()
+    with reading(name, "a table with a column 'epoch'"):
+        if holds_text(distinct.type):
+            order, names, notes = ordered_texts(name, distinct.to_pylist())
+        else:
+            order = pc.array_sort_indices(distinct).to_numpy().tolist()
+            values = _names(distinct)
+            names = [values[i] for i in order]
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return Periods(rank[encoded.indices.to_numpy(zero_copy_only=False)], names, notes)
+
+
+def _names(distinct: Any) -> list[Any]:
+    """Name numbers and times alike in every table, whatever the unit of its times."""
+    import pyarrow as pa
+
+    kind = distinct.type
+    if pa.types.is_integer(kind):
+        return list(distinct.to_pylist())
+    if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
+        return [str(value) for value in distinct.cast(pa.int64()).to_pylist()]
+    unit = kind.unit if pa.types.is_timestamp(kind) else ("day" if pa.types.is_date32(kind) else "ms")
+    micro = {"day": 86_400_000_000, "s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0}[unit]
+    whole = distinct.cast(pa.int32() if unit == "day" else pa.int64()).to_pylist()
+    return [_moment_text(value * micro if micro else value // 1000, value, micro) for value in whole]
+
+
+def _moment_text(micro: int, value: int, factor: int) -> str:
+    rest = "" if factor or value % 1000 == 0 else f" and {value % 1000} ns"
+    try:
+        at = datetime(1970, 1, 1) + timedelta(microseconds=micro)
+    except OverflowError:
+        return f"{micro} us since 1970{rest}"
+    return f"{at.date() if at.time() == time() else at}{rest}"
+
+
+def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tuple[str, ...]]:
+    """Return the order of distinct labels, the labels in it, and what was concluded; refuse what has no order.
+
+    Examples
+    --------
+    >>> ordered_texts("visits.csv", ["week 10", "week 9"])[1]
+    ['week 9', 'week 10']
+    >>> ordered_texts("visits.csv", ["31/01/2024", "01/02/2024"])[1]
+    ['2024-01-31', '2024-02-01']
+    >>> ordered_texts("visits.csv", ["nov", "dec"])
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.DataError: visits.csv: the epochs 'nov' and 'dec' have no order that is understood; write them as
+    numbers in their order, or as dates such as 2024-05-31
+    """
+    dated = [_DAY_AND_MONTH.fullmatch(label) for label in labels]
+    if any(dated):
+        return _dates(name, labels, dated)
+    parts = [re.split(r"([0-9]+)", label) for label in labels]
+    words = [" ".join("#".join(part[::2]).split()).lower() for part in parts]
+    other = next((i for i, word in enumerate(words) if word != words[0]), None)
+    if other is not None:
+        raise DataError(
+            f"{name}: the epochs {_shown(labels[0])} and {_shown(labels[other])} have no order that is understood; "
+            f"{_NUMBERED}"
+        )
+    if all(_ISO_TIME.fullmatch(label) for label in labels):
+        keys: list[Any] = [_moment(name, label) for label in labels]
+    else:
+        if re.search(r"\b[ap]\.?m\b", words[0]):
+            raise DataError(f"{name}: the epoch {_shown(labels[0])} is a time of 12 hours; {_NUMBERED}")
+        # Digits by their number and then one by one: the same order as that of the numbers, which may be very long.
+        keys = [[(len(digits.lstrip("0")), digits.lstrip("0")) for digits in part[1::2]] for part in parts]
+        _refuse_later_years(name, labels, parts)
+        _refuse_fractions(name, labels, keys)
+    order = sorted(range(len(labels)), key=lambda i: (keys[i], labels[i]))
+    return order, [labels[i] for i in order], ()
+
+
+def _dates(
+    name: str, labels: Sequence[str], found: Sequence[re.Match[str] | None]
+) -> tuple[list[int], list[str], tuple[str, ...]]:
+    """Read dates such as 31/01/2024: which number is the day is told by the whole column, or not at all."""
+    iso = "write dates as 2024-05-31"
+    first_day = first_month = ""
+    for label, match in zip(labels, found, strict=True):
+        if match is None or match[2] != (found[0] or match)[2]:
+            raise DataError(
+                f"{name}: the epochs {_shown(labels[0])} and {_shown(label)} are written in two ways; {iso}"
+            )
+        if len(match[4]) == 2:
+            raise DataError(f"{name}: the epoch {_shown(label)} has a year of two digits; {iso}")
+        first_day = first_day or (label if int(match[1]) > 12 else "")
+        first_month = first_month or (label if int(match[3]) > 12 else "")
+    if first_day and first_month:
+        raise DataError(
+            f"{name}: the epoch {_shown(first_day)} has the day first and {_shown(first_month)} the month; {iso}"
+        )
+    if not (first_day or first_month):
+        raise DataError(
+            f"{name}: nothing tells whether the epoch {_shown(labels[0])} has the day first or the month; {iso}"
+        )
+    moments = []
+    for label, match in zip(labels, found, strict=True):
+        assert match is not None
+        day, month = (match[1], match[3]) if first_day else (match[3], match[1])
+        clock = _CLOCK.fullmatch(match[5]) if match[5].strip() else None
+        if match[5].strip() and clock is None:
+            raise DataError(f"{name}: the epoch {_shown(label)} ends in a time that is not understood; {iso}")
+        try:
+            at = date(int(match[4]), int(month), int(day))
+            hours = None if clock is None else time(int(clock[1]), int(clock[2]), int(clock[3] or 0))
+            moments.append(str(at) if hours is None else f"{at} {hours}")
+        except ValueError as error:
+            raise DataError(f"{name}: the epoch {_shown(label)} is no date that exists; {iso}") from error
+    if len(set(map(len, moments))) > 1:
+        raise DataError(f"{name}: some epochs have a time of day and some have none; {iso}")
+    if len(set(moments)) < len(moments):
+        raise DataError(f"{name}: two epochs are the same date, written in two ways; {iso}")
+    order = sorted(range(len(moments)), key=lambda i: moments[i])  # year, month, day: this text sorts
+    way, proof = ("day", first_day) if first_day else ("month", first_month)
+    note = f"The epochs of {name} were read as dates with the {way} first, as {_shown(proof)} shows."
+    return order, [moments[i] for i in order], (note,)
+
+
+def _moment(name: str, label: str) -> datetime:
+    """Read a date and time as in ISO 8601; without an offset it is taken to be in UTC."""
+    try:
+        at = datetime.fromisoformat(label.strip())
+        return at if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        raise DataError(f"{name}: the epoch {_shown(label)} is no time that exists; {_NUMBERED}") from error
+
+
+def _refuse_later_years(name: str, labels: Sequence[str], parts: Sequence[list[str]]) -> None:
+    """Refuse 'Q1 2024' beside 'Q4 2023': the number in front would count before the year."""
+    for place in range(3, len(parts[0]), 2):
+        column = [part[place] for part in parts]
+        if all(_YEAR.fullmatch(digits) for digits in column) and len(set(column)) > 1:
+            other = next(i for i, digits in enumerate(column) if digits != column[0])
+            raise DataError(
+                f"{name}: the epochs {_shown(labels[0])} and {_shown(labels[other])} have the year last; write the "
+                "year first, such as 2024-05"
+            )
+
+
+def _refuse_fractions(name: str, labels: Sequence[str], keys: Sequence[Any]) -> None:
+    """Refuse '1.5' beside '1.10' where they differ in order as fractions and as parts of a number."""
+    if not all(re.fullmatch(r"\s*[0-9]{1,15}[.,][0-9]{1,15}\s*", label) for label in labels):
+        return
+    values = [float(label.replace(",", ".")) for label in labels]
+    by_value = sorted(range(len(labels)), key=lambda i: values[i])
+    if by_value != sorted(range(len(labels)), key=lambda i: keys[i]):
+        raise DataError(
+            f"{name}: the epochs {_shown(labels[by_value[0]])} and so on may be fractions or numbers of two parts, "
+            f"which differ in order; {_NUMBERED}"
+        )
+
+
+def _plain(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _shown(label: str) -> str:
+    return repr(label) if len(label) <= 60 else f"{label[:57]!r}…"
