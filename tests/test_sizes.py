@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -58,6 +60,14 @@ def test_the_normal_size_is_allowed():
     people, epochs, topics = 10_000_000, 8, 5
     for limit, figure in ((sizes.CELLS, people * epochs * topics), (sizes.USERS, people), (sizes.RUNS, 10_000)):
         limit.check(figure, "x", "y")
+
+
+def test_the_documentation_lists_every_bound():
+    page = Path(__file__).parents[1] / "docs" / "how-to" / "large-tables.md"
+    listed = dict(re.findall(r"\| `(REIDRISK_MAX_[A-Z]+)` \| ([0-9,]+) \|", page.read_text(encoding="utf-8")))
+    limits = [value for value in vars(sizes).values() if isinstance(value, sizes.SizeLimit)]
+    assert listed == {limit.variable: f"{limit.default:,}" for limit in limits}
+    assert len(limits) == 9
 
 
 def test_a_vocabulary_beyond_all_memory_is_refused_before_it_is_made(tmp_path):

@@ -16,6 +16,7 @@ __all__ = ["CLIENTS", "RecordBlock", "RecordShape", "record_block", "record_shap
 CLIENTS = ("client_1_tokens", "client_2_tokens")
 """What two observers saw, in the records of the simulator."""
 
+_MOST_FEATURES = 10_000  # every feature of every record is looked up among all of them
 _EPOCH = re.compile(r"epoch_([0-9]{1,9})_(topics|weights|tokens)")
 
 
@@ -45,6 +46,8 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
     """Tell from the features of the first record what the records of a file hold."""
     from reidrisk.io.example import BYTES, FLOAT, INTEGER
 
+    if len(kinds) > _MOST_FEATURES:
+        raise FormatError(f"{name}: record 1 has {len(kinds):,} features; {_MOST_FEATURES:,} at most, split its epochs")
     wanted = dict.fromkeys(CLIENTS, INTEGER) | {"user_id": BYTES}
     numbers: dict[str, dict[int, str]] = {"topics": {}, "weights": {}, "tokens": {}}
     for feature in kinds:

@@ -24,6 +24,7 @@ from reidrisk.vocabulary import Vocabulary
 __all__ = ["TopicsRecords", "is_tfrecord", "read_tfrecords", "write_tfrecords"]
 
 _BLOCK = 1 << 16
+_LONGEST_FIRST = 1 << 24  # bytes of the first record, which is read the slow way
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,8 @@ def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBloc
     name = str(path)
     buffer, starts, stops = read_frames(path)
     if shape is None:
+        if stops[0] - starts[0] > _LONGEST_FIRST:
+            raise FormatError(f"{name}: record 1 has more than {_LONGEST_FIRST:,} bytes; a record is of one user")
         try:
             first = parse_example(buffer[starts[0] : stops[0]].tobytes())
         except FormatError as error:

@@ -45,7 +45,7 @@ def read_traces(
     Traces
         A null, an empty cell, -1 in an integer column, or a row that the long layout does not have: all are
         'not observed'. In the long layout, users come in the order of their first row and epochs in the order of
-        their distinct values.
+        their distinct values; text whose order is not understood (names of months, ambiguous dates) is refused.
 
     Examples
     --------
