@@ -243,8 +243,8 @@ def test_fitbit_files_that_are_none_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("file", "old", "new", "words"),
     [
-        ("minute", "7,4/13/2016 1:00", "7,4/13/2016 0:00", "row 1 is the second one of user 7 at 2016-04-13 00:00"),
-        ("hourly", "7,4/13/2016 1:00", "7,4/13/2016 0:00", "row 1 is the second one of user 7 at 2016-04-13 00:00"),
+        ("minute", "7,4/13/2016 1:00", "7,4/13/2016 0:00", "row 1 is the second one of user '7' at 2016-04-13 00:00"),
+        ("hourly", "7,4/13/2016 1:00", "7,4/13/2016 0:00", "row 1 is the second one of user '7' at 2016-04-13 00:00"),
         ("minute", "4/13/2016 5:00", "4/13/2016 5:30", "row 2 has the time '4/13/2016 5:30'; it should be a full hour"),
         ("minute", "\n8,", "\n,", "row 2 has no Id"),
         ("hourly", "\n7,", "\n,", "row 0 has no Id"),
