@@ -6,8 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
-from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published
-from reidrisk.audit.result import gate_of
+from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published, Rehearsal, Rehearsed, Timing, gate
 from reidrisk.measure import Choosiness, Exposure, Group
 from reidrisk.results import Bound, Difference, Risk
 from reidrisk.wording import in_words, range_in_words
@@ -139,10 +138,14 @@ def published(**changes: Any) -> AuditResult:
         "n_targets": 100_000,
         "n_queries": 100_000,
         "n_scored": 20_000,
+        "n_strangers": 0,
         "n_epochs": 8,
+        "epochs": COUNTS,
+        "epochs_skipped": (),
         "n_tokens": 349,
         "seed": 7,
         "risks": risks,
+        "lower_ends": tuple(risk.low for risk in risks),
         "differences": (
             Difference(
                 attack="WeightedHamming",
@@ -160,7 +163,11 @@ def published(**changes: Any) -> AuditResult:
         "exposure": exposure(),
         "choosiness": choosiness(),
         "choosy_attack": "WeightedHamming",
+        "choosy_epochs": 8,
         "n_choosy": 10_000,
+        "rehearsals": (),
+        "truth": "Row i of one table and row i of the other are one person.",
+        "truth_doubt": None,
         "assumptions": (
             Assumption("Row i of one table and row i of the other are one person.", "Wrong pairs weaken every attack."),
             Assumption("The attacker has these two tables and nothing else.", "With more, more people can be linked."),
@@ -168,9 +175,10 @@ def published(**changes: Any) -> AuditResult:
         "descriptions": {"Hamming": "Counts agreements.", "WeightedHamming": "Weighs each agreement by its rarity."},
         "gate": None,
         "versions": {"reidrisk": "0.1.0", "numpy": "2.4.0", "python": "3.11.7"},
-        "seconds": 12.3,
-        "created": "2026-11-15",
+        "timing": Timing("2026-11-15", 12.3),
     }
+    if "risks" in changes:
+        values["lower_ends"] = tuple(risk.low for risk in changes["risks"])
     return AuditResult(**(values | changes))
 
 
@@ -183,6 +191,7 @@ def one_rate(rate: float, low: float, high: float, n: int = 100_000, **changes: 
         "differences": (),
         "bounds": (),
         "n_epochs": 1,
+        "epochs": (1,),
         "n_targets": n,
         "n_queries": n,
         "n_scored": min(n, 20_000),
@@ -201,17 +210,27 @@ def no_truth(**changes: Any) -> AuditResult:
         "risks": (),
         "differences": (),
         "exposure": None,
-        "choosiness": choosiness(truth=False),
+        "truth": None,
+        "choosiness": tuple(point for point in choosiness(truth=False) if point.threshold in (0.5, 0.9)),
+        "rehearsals": rehearsals(),
     }
     return published(**(values | changes))
+
+
+def rehearsals(passed: bool = True) -> tuple[Rehearsal, ...]:
+    """Return the check of Weighted Hamming's probabilities: they held, or did not."""
+    right = {0.5: 0.71, 0.9: 0.94} if passed else {0.5: 0.05, 0.9: 0.07}
+    points = tuple(
+        Rehearsed(t, 0.3, stated, right[t], right[t] - 0.02, right[t] + 0.02, 0.0, passed)
+        for t, stated in ((0.5, 0.72), (0.9, 0.95))
+    )
+    return (Rehearsal("WeightedHamming", 2_000, 4, points),)
 
 
 def with_gate(max_risk: float) -> AuditResult:
     """Return the normal case held to a limit."""
     result = published()
-    strongest = result.strongest
-    assert strongest is not None
-    return dataclasses.replace(result, gate=gate_of(strongest, max_risk))
+    return dataclasses.replace(result, gate=gate(result, max_risk))
 
 
 def hostile() -> AuditResult:
@@ -223,6 +242,7 @@ def hostile() -> AuditResult:
     return dataclasses.replace(
         result,
         risks=evil_risks,
+        lower_ends=tuple(risk.low for risk in evil_risks),
         verdict=f"{evil} links 3 in 100",
         descriptions={evil: evil},
         assumptions=(Assumption(evil, evil),),
@@ -240,7 +260,8 @@ CASES = {
         risks=tuple(risk("Hamming", r, x) for r, x in zip(COUNTS, RATES["Hamming"], strict=True)), differences=()
     ),
     "no truth": no_truth(),
-    "no truth, no probabilities, no bounds": no_truth(choosiness=(), choosy_attack=None, bounds=()),
+    "no truth, no probabilities, no bounds": no_truth(choosiness=(), choosy_attack=None, rehearsals=(), bounds=()),
+    "no truth, nothing confirmed": no_truth(choosiness=(), choosy_attack=None, rehearsals=rehearsals(passed=False)),
     "no bounds": published(bounds=()),
     "only matching bounds": published(bounds=tuple(b for b in bounds() if b.setting == "matching")),
     "no bound says anything": published(bounds=tuple(dataclasses.replace(b, value=1.0) for b in bounds())),

@@ -20,7 +20,7 @@ pytest.importorskip("jinja2")
 import examples
 
 from reidrisk import Traces, measure, report
-from reidrisk.audit.result import gate_of
+from reidrisk.audit import gate
 from reidrisk.errors import MissingExtraError, ReidRiskError
 from reidrisk.measure import Exposure
 from reidrisk.results import Bound
@@ -292,8 +292,8 @@ def test_an_undecided_gate_says_what_could_decide() -> None:
     sampled = Reader(rendered("gate undecided")).text
     assert "score more records to decide" in sampled
     risk = dataclasses.replace(examples.risk("Hamming", 1, 0.5), everyone=True)
-    gate = gate_of(risk, 0.5, ("Hamming",))
-    text = Reader(report.render(examples.published(gate=gate))).text
+    everyone = examples.one_rate(0.5, 0.45, 0.55, risks=(risk,))
+    text = Reader(report.render(dataclasses.replace(everyone, gate=gate(everyone, 0.5)))).text
     assert "all records were scored: only data of more people can decide" in text
     assert "score more" not in text
 

@@ -1,21 +1,35 @@
 """The main job: an AuditSpec in, an AuditResult out; the command line and the report only wrap it."""
 
 from reidrisk.audit.assumptions import exceeds
-from reidrisk.audit.result import Assumption, AuditResult, Gate, gate, strongest
+from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
+from reidrisk.audit.gate import Gate, gate
+from reidrisk.audit.rehearsal import Rehearsal, Rehearsed
+from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.run import audit_traces, run
+from reidrisk.audit.schema import result_schema
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
+from reidrisk.audit.truth_doubt import TruthDoubt
 
 __all__ = [
     "Assumption",
     "AuditResult",
     "AuditSpec",
+    "Fingerprints",
     "Gate",
     "InMemory",
     "Published",
+    "Rehearsal",
+    "Rehearsed",
     "Tables",
+    "Timing",
+    "TruthDoubt",
     "audit_traces",
+    "differing",
     "exceeds",
+    "fingerprints",
     "gate",
+    "read_key",
+    "result_schema",
     "run",
     "strongest",
 ]

@@ -8,11 +8,12 @@ import numpy as np
 
 from reidrisk.audit.result import Assumption
 from reidrisk.audit.spec import AuditSpec
+from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.results import Bound, Risk
 from reidrisk.traces import Traces
 from reidrisk.wording import percent
 
-__all__ = ["assumptions", "beyond_the_spec", "exceeded", "exceeds"]
+__all__ = ["assumptions", "beyond_the_spec", "doubted", "exceeded", "exceeds"]
 
 _UNNAMED = "Neither table names its users"
 
@@ -23,6 +24,7 @@ def assumptions(
     queries: Traces,
     truth: str | None,
     n_scored: int,
+    n_strangers: int,
     risks: Sequence[Risk],
     notes: tuple[str | Assumption, ...],
 ) -> tuple[Assumption, ...]:
@@ -36,8 +38,8 @@ def assumptions(
         The two tables.
     truth : str or None
         How the truth is known, in one sentence; ``None`` where it is not.
-    n_scored : int
-        Queries that were scored.
+    n_scored, n_strangers : int
+        Queries that were scored, and those drawn beside them whose person is not among the targets.
     risks : sequence of Risk
         What was measured.
     notes : tuple of str or Assumption
@@ -61,10 +63,10 @@ def assumptions(
     found.append(_gaps(targets, queries))
     if truth is None:
         pass  # nothing was scored
-    elif n_scored < len(queries):
+    elif n_scored + n_strangers < len(queries):
         found.append(
             Assumption(
-                f"The rates were measured on {n_scored:,} of {len(queries):,} records, drawn at random; "
+                f"The rates were measured on {n_scored + n_strangers:,} of {len(queries):,} records, drawn at random; "
                 "the attacker saw all of them.",
                 "The intervals cover this draw among these people. Scored all together, their rate would be exact; "
                 "other people would differ more than the intervals say.",
@@ -75,6 +77,14 @@ def assumptions(
             Assumption(
                 f"All {n_scored:,} records were scored: rates are exact for these people.",
                 _covered(risks),
+            )
+        )
+    if n_strangers:
+        found.append(
+            Assumption(
+                f"Of the records drawn, {n_strangers:,} belong to nobody among the known records; rates are about the "
+                f"{n_scored:,} that have a counterpart.",
+                "An attacker who cannot tell who has none also makes wrong links for them; no rate here counts these.",
             )
         )
     found.append(
@@ -90,6 +100,20 @@ def assumptions(
             note = Assumption(note, "If this does not hold, the rates are about something else: check it first.")
         found.append(note)
     return tuple(found)
+
+
+def doubted(doubt: TruthDoubt | None) -> tuple[Assumption, ...]:
+    """Say that the truth may be misaligned, where that is suspected."""
+    if doubt is None:
+        return ()
+    return (
+        Assumption(
+            f"The truth is in doubt: of {doubt.n_asked:,} records, {doubt.attack} at {doubt.n_epochs} epochs links "
+            f"{doubt.n_close:,} more closely than strangers ever come, and most of these links are called wrong.",
+            "Rows in another order or ids given anew make every rate too low: check a few pairs by hand, then audit "
+            "again.",
+        ),
+    )
 
 
 def exceeded(risks: Sequence[Risk], bounds: Sequence[Bound]) -> tuple[Assumption, ...]:
@@ -148,8 +172,10 @@ def _covered(risks: Sequence[Risk]) -> str:
 def _truth(truth: str | None) -> Assumption:
     if truth is None:
         return Assumption(
-            "Who is whom is not known, so no rate was measured: only how sure the attack itself is.",
-            "The attack's probabilities follow from its model and may be too high; true pairs would tell.",
+            "Who is whom is not known, so no rate was measured. How sure an attack is, is said only where its "
+            "probabilities held in a rehearsal: halves of the known records, linked to each other.",
+            "Two tables can differ more than two halves of one, and then the probabilities are too high; true pairs "
+            "would tell.",
         )
     return Assumption(truth, "Wrong pairs make every attack look weaker than it is.")
 

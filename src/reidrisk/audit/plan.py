@@ -7,11 +7,18 @@ from typing import Any
 
 from reidrisk import attacks, search
 from reidrisk.audit.result import Assumption
-from reidrisk.audit.spec import AttackName, AuditSpec
+from reidrisk.audit.spec import AttackName, AuditSpec, usual_epochs
 from reidrisk.errors import DataError, OptionError
 from reidrisk.traces import Traces
 
-__all__ = ["attack_names", "chosen_attacks", "epoch_counts", "sample_size", "with_tokens"]
+__all__ = ["CLASSES", "attack_names", "chosen_attacks", "epoch_counts", "sample_size", "with_tokens"]
+
+CLASSES: dict[AttackName, str] = {
+    "hamming": "Hamming",
+    "weighted-hamming": "WeightedHamming",
+    "profile-bayes": "ProfileBayes",
+}
+"""What the attacks that a spec names are called in a result."""
 
 _SECONDS = 30.0
 """What one attack may take by default, roughly, on two cores; where it would take longer, queries are sampled."""
@@ -57,7 +64,7 @@ def sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None
 def epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:
     """Return the numbers of epochs to look at: as asked, or 1, 2, 4, … and all."""
     if spec.epochs is None:
-        return tuple(sorted({1 << i for i in range(n_epochs.bit_length()) if 1 << i <= n_epochs} | {n_epochs}))
+        return usual_epochs(n_epochs)
     wrong = [r for r in spec.epochs if not 1 <= r <= n_epochs]
     if wrong or not spec.epochs:
         raise OptionError(f"the tables have {n_epochs} epochs; cannot look at the first {wrong[0] if wrong else 0}")
@@ -66,20 +73,21 @@ def epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:
 
 def with_tokens(
     counts: tuple[int, ...], targets: Traces, queries: Traces
-) -> tuple[tuple[int, ...], tuple[Assumption, ...]]:
-    """Leave out numbers of epochs in which one of the tables holds no token at all, and say so."""
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Assumption, ...]]:
+    """Return the numbers of epochs to look at, those in which a table holds no token at all, and a note on these."""
     kept = tuple(r for r in counts if targets.epochs(r).observed.any() and queries.epochs(r).observed.any())
     if not kept:
         which = "known records" if not targets.epochs(counts[-1]).observed.any() else "records to identify"
         raise DataError(f"the {which} hold no token in the first {counts[-1]} epochs; look at more of them (--epochs)")
-    if kept == counts:
-        return counts, ()
-    left_out = ", ".join(str(r) for r in counts if r not in kept)
+    skipped = tuple(r for r in counts if r not in kept)
+    if not skipped:
+        return counts, (), ()
+    left_out = ", ".join(str(r) for r in skipped)
     note = Assumption(
         f"In the first {left_out} epochs one of the tables holds no token, so nothing was measured there.",
         "Where tokens are missing because a table starts late, cut both tables to the epochs they share.",
     )
-    return kept, (note,)
+    return kept, skipped, (note,)
 
 
 def chosen_attacks(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import hashlib
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -18,16 +17,19 @@ import numpy.typing as npt
 from reidrisk import bounds, io, measure, populations, topics
 from reidrisk.attacks import Attack
 from reidrisk.audit import plan
-from reidrisk.audit.assumptions import assumptions, beyond_the_spec, exceeded
-from reidrisk.audit.result import Assumption, AuditResult, gate_of, strongest
+from reidrisk.audit.assumptions import assumptions, beyond_the_spec, doubted, exceeded
+from reidrisk.audit.fingerprints import fingerprints
+from reidrisk.audit.gate import gate
+from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
-from reidrisk.audit.sureness import SURE, by_strength, how_sure
-from reidrisk.errors import OptionError, TruthError
+from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
+from reidrisk.audit.truth_doubt import doubt_truth
+from reidrisk.audit.verdict import verdict
+from reidrisk.errors import DataError, OptionError, TruthError
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.results import Bound, Difference, Risk
 from reidrisk.streams import fresh_seed
 from reidrisk.traces import TopSets, Traces
-from reidrisk.wording import in_words
 
 __all__ = ["audit_traces", "run"]
 
@@ -43,8 +45,22 @@ _DRAWS = 2_000
 """Simulated records behind the estimate of the optimal attacker who knows one table only."""
 
 
-def run(spec: AuditSpec, progress: Progress | None = None) -> AuditResult:
+def run(
+    spec: AuditSpec, progress: Progress | None = None, key: bytes | None = None, plain_sums: bool = False
+) -> AuditResult:
     """Read or simulate what the spec names, and audit it.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        What to audit and how.
+    progress : callable, optional
+        Is told the stage and the share that is done.
+    key : bytes, optional
+        With it, the result holds keyed fingerprints of the files that were read (:class:`Fingerprints`).
+    plain_sums : bool
+        Without a key, take plain SHA-256 sums. Whoever has the result can try guesses against them: a small table, or
+        a table known but for a few cells, can be recovered.
 
     Examples
     --------
@@ -59,7 +75,7 @@ def run(spec: AuditSpec, progress: Progress | None = None) -> AuditResult:
         raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")
     if isinstance(spec.inputs, Published):
         return _run_published(spec, spec.inputs, tell)
-    return _run_tables(spec, spec.inputs, tell)
+    return _run_tables(spec, spec.inputs, tell, key, plain_sums)
 
 
 def audit_traces(
@@ -96,68 +112,95 @@ def audit_traces(
     spec = spec.model_copy(update={"seed": seed, "attacks": plan.attack_names(spec, targets, queries)})
     known = _truth(targets, queries, truth)
     rows, _ = chosen_queries(len(queries), plan.sample_size(spec, targets, queries), seed)
-    scored = queries if rows is None else queries.take(rows)
-    if known is not None and rows is not None:
-        known = measure.Truth(known.target[rows], known.origin)
-    counts, skipped = plan.with_tokens(plan.epoch_counts(spec, targets.n_epochs), targets, queries)
+    drawn = np.arange(len(queries)) if rows is None else rows
+    # Who is not among the targets cannot be found there, and would dilute the rate of those who can.
+    matched = drawn if known is None else drawn[known.target[drawn] >= 0]
+    if not matched.size:
+        raise DataError(
+            f"none of the {len(drawn):,} records drawn has a counterpart among the targets; draw more (--sample)"
+        )
+    scored = queries if len(matched) == len(queries) else queries.take(matched)
+    if known is not None:
+        known = measure.Truth(known.target[matched], known.origin)
+    counts, skipped, notes_skipped = plan.with_tokens(plan.epoch_counts(spec, targets.n_epochs), targets, queries)
     chosen = plan.chosen_attacks(spec, targets.n_tokens, attacks)
 
     # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
     steps = _Steps(tell, total=sum(counts) * (len(chosen) + 2) + 2 * targets.n_epochs)
     risks: list[Risk] = []
+    lower_ends: list[float] = []
     differences: list[Difference] = []
+    # The largest of m lower ends must hold for whichever row is the strongest: each has its share of the error.
+    strict = 1.0 - (1.0 - spec.level) / (len(counts) * len(chosen))
     if known is not None:
         for r in counts:
             for attack in chosen:
                 steps.start(f"{attack.name}, {r} epochs", r)
                 asked = scored.epochs(r)
                 links = attack.fit(targets.epochs(r)).look_around(queries.epochs(r)).link(asked)
-                risks.append(
-                    summarise(attack, targets, asked, links, known, rows is None, seed, spec.level, spec.min_group)
+                row, corrected = (
+                    summarise(attack, targets, asked, links, known, rows is None, seed, level, spec.min_group)
+                    for level in (spec.level, strict)
                 )
+                risks.append(row)
+                lower_ends.append(corrected.low)
             here = risks[-len(chosen) :]
             differences += [measure.difference(other, here[0]) for other in here[1:]]
     found = _bounds(spec, targets, queries, top_sets, counts, seed, steps)
 
     steps.start("how sure the attack is", 2 * targets.n_epochs)
-    worst = strongest(risks)
+    worst = strongest(risks, lower_ends)
     few = _drawn(len(scored), seed)
-    most = counts[-1]
-    ordered = by_strength(chosen, [risk for risk in risks if risk.n_epochs == most])
-    choosy, curve = how_sure(ordered, targets.epochs(most), scored.epochs(most), known, few, spec)
-    exposure = None
-    if worst is not None and worst.per_user is not None:
-        exposure = measure.exposure(worst.per_user, scored.epochs(worst.n_epochs), spec.min_group, spec.level)
-    notes += exceeded(risks, found) + skipped + beyond_the_spec(tuple(attack.name for attack in attacks))
-    tell("done", 1.0)
-    return AuditResult(
-        verdict=_verdict(worst, curve, spec.min_group),
+    doubt, exposure = None, None
+    if known is None or worst is None:
+        most = counts[-1]
+        sure = how_sure_unknown(chosen, targets.epochs(most), scored.take(few).epochs(most), seed, spec)
+    else:
+        most = worst.n_epochs
+        ordered = by_strength(chosen, [risk for risk in risks if risk.n_epochs == most])
+        sure = how_sure(ordered, targets.epochs(most), scored.take(few).epochs(most), known.target[few], spec)
+        if worst.per_user is not None:
+            exposure = measure.exposure(worst.per_user, scored.epochs(most), spec.min_group, spec.level)
+        doubt = doubt_truth(chosen, counts, targets, scored, known.target, seed, spec.min_group)
+    notes += doubted(doubt) + exceeded(risks, found) + notes_skipped
+    notes += beyond_the_spec(tuple(attack.name for attack in attacks))
+    n_strangers = len(drawn) - len(matched)
+    origin = None if known is None else known.origin
+    result = AuditResult(
+        verdict=verdict(worst, targets.n_epochs, doubt, sure.curve, sure.rehearsals),
         spec=spec.model_dump(mode="json"),
         n_targets=len(targets),
         n_queries=len(queries),
         n_scored=len(scored),
+        n_strangers=n_strangers,
         n_epochs=targets.n_epochs,
         n_tokens=targets.n_tokens,
         seed=seed,
+        epochs=counts,
+        epochs_skipped=skipped,
         risks=tuple(risks),
+        lower_ends=tuple(lower_ends),
         differences=tuple(differences),
         bounds=found,
         exposure=exposure,
-        choosiness=curve,
-        choosy_attack=choosy,
-        n_choosy=len(few) if curve else 0,
-        assumptions=assumptions(
-            spec, targets, queries, None if known is None else known.origin, len(scored), risks, notes
-        ),
+        choosiness=sure.curve,
+        choosy_attack=sure.attack,
+        choosy_epochs=most,
+        n_choosy=len(few) if sure.curve else 0,
+        rehearsals=sure.rehearsals,
+        truth=origin,
+        truth_doubt=doubt,
+        assumptions=assumptions(spec, targets, queries, origin, len(scored), n_strangers, risks, notes),
         descriptions={attack.name: attack.description for attack in chosen},
-        gate=None
-        if worst is None or spec.max_risk is None
-        else gate_of(worst, spec.max_risk, tuple(attack.name for attack in chosen), spec.inputs.kind == "published"),
+        gate=None,
         versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
         | {"python": platform.python_version()},
-        seconds=time.perf_counter() - started,
-        created=datetime.date.today().isoformat(),
+        timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
     )
+    tell("done", 1.0)
+    if worst is None or spec.max_risk is None:
+        return result
+    return dataclasses.replace(result, gate=gate(result, spec.max_risk))
 
 
 def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditResult:
@@ -177,9 +220,12 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditR
     return audit_traces(targets, queries, spec, truth=truth, top_sets=sets, notes=(simulated,), progress=tell)
 
 
-def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
+def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress, key: bytes | None, plain_sums: bool) -> AuditResult:
     tell("reading the tables", 0.0)
-    checksums = _checksums(inputs)
+    sums = None
+    if key is not None or plain_sums:
+        files = {role: getattr(inputs, role) for role in ("targets", "queries", "truth", "vocabulary")}
+        sums = fingerprints(files, key)
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
     pair = io.read_pair(
         inputs.targets,
@@ -196,18 +242,7 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress) -> AuditResult:
         twice = "Both tables are the same file, so everyone agrees with themselves."
         notes += (Assumption(twice, "Give what two different observers saw: these rates say nothing about that."),)
     found = audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell)
-    return dataclasses.replace(found, checksums=checksums)
-
-
-def _checksums(inputs: Tables) -> dict[str, str]:
-    """Return the SHA-256 of each file by its role; a pipe can be read once only and has none."""
-    files = {name: getattr(inputs, name) for name in ("targets", "queries", "truth", "vocabulary")}
-    found = {}
-    for name, path in files.items():
-        if path is not None and Path(path).is_file():
-            with open(path, "rb") as file:
-                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+    return dataclasses.replace(found, fingerprints=sums)
 
 
 def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Truth | None) -> measure.Truth | None:
@@ -262,23 +297,6 @@ def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:
     """Return the rows of the records for which the attack is asked how sure it is: all, or a random draw."""
     rows, _ = chosen_queries(n, _SURE, seed)
     return np.arange(n) if rows is None else rows
-
-
-def _verdict(worst: Risk | None, curve: tuple[measure.Choosiness, ...], min_group: int) -> str:
-    if worst is not None:
-        return worst.reading
-    sure = next((point for point in curve if point.threshold == SURE), None)
-    if sure is None and curve:
-        return (
-            "Who is whom is not known, so no rate can be measured; how sure the attack is of how many records is not "
-            f"shown, because that would set apart fewer than {min_group} people."
-        )
-    if sure is None:
-        return "Who is whom is not known, and the attacks that ran give no probabilities: nothing can be said."
-    return (
-        "Who is whom is not known, so no rate can be measured; the attack gives "
-        f"{in_words(sure.answered) + ' records' if sure.answered else 'no record'} a chance of 90 in 100 or more."
-    )
 
 
 class _Steps:

@@ -1,57 +1,76 @@
-"""How sure the attacker can be: which attack is asked, and what it says of itself."""
+"""How sure the attacker can be: which attack is asked, and, without truth, whether it may be believed."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk import measure
-from reidrisk.attacks import Attack, Links
+from reidrisk.attacks import Attack
+from reidrisk.audit.rehearsal import Rehearsal, rehearse
 from reidrisk.audit.spec import AuditSpec
+from reidrisk.audit.verdict import SURE
 from reidrisk.results import Risk
 from reidrisk.traces import Traces
 
-__all__ = ["SURE", "by_strength", "how_sure"]
+__all__ = ["Sureness", "by_strength", "how_sure", "how_sure_unknown"]
 
-SURE = 0.9
-"""A chance at which an attack that nobody can check is called sure."""
+_CHECKED = (0.5, 0.8, SURE, 0.95, 0.99)
+"""Thresholds that are rehearsed, where the truth is not known."""
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """Which attack was asked how sure it is, its curve, and the rehearsals where the truth is not known."""
+
+    attack: str | None = None
+    curve: tuple[measure.Choosiness, ...] = ()
+    rehearsals: tuple[Rehearsal, ...] = ()
 
 
 def by_strength(chosen: list[Attack[Any]], risks: list[Risk]) -> list[Attack[Any]]:
-    """Return the attacks, the strongest first; where nothing was measured, the most elaborate first."""
+    """Return the attacks, the strongest first."""
     rates = {risk.attack: risk.rate for risk in risks}
-    return sorted(chosen, key=lambda attack: -rates[attack.name]) if rates else chosen[::-1]
+    return sorted(chosen, key=lambda attack: -rates[attack.name])
 
 
 def how_sure(
     ordered: list[Attack[Any]],
     targets: Traces,
-    scored: Traces,
-    known: measure.Truth | None,
-    few: npt.NDArray[np.int64],
+    asked: Traces,
+    truth: npt.NDArray[np.int64],
     spec: AuditSpec,
-) -> tuple[str | None, tuple[measure.Choosiness, ...]]:
-    """Ask the strongest attack that has probabilities how sure it is of these few records.
-
-    Where the truth is not known, nobody can say which is the strongest: then the one speaks that is sure of the most
-    records, because to understate would be the worse mistake.
-    """
-    asked = scored.take(few)
-    found: list[tuple[Attack[Any], Links]] = []
+) -> Sureness:
+    """Ask the strongest attack that has probabilities how sure it is, and count how often it is right."""
     for attack in ordered:
         links = attack.fit(targets).link(asked, probability=True)
         if links.probability is not None:
-            found.append((attack, links))
-            if known is not None:
-                break
-    if not found:
-        return None, ()
-    attack, links = max(found, key=lambda one: int(np.sum(_sure(one[1]) >= SURE)))
-    credit = None if known is None else measure.credits(attack, asked, links, known.target[few])
-    return attack.name, measure.choosiness(_sure(links), credit, spec.level, spec.min_group)
+            credit = measure.credits(attack, asked, links, truth)
+            return Sureness(attack.name, measure.choosiness(links.probability, credit, spec.level, spec.min_group))
+    return Sureness()
 
 
-def _sure(links: Links) -> npt.NDArray[np.float64]:
-    return np.zeros(len(links)) if links.probability is None else links.probability
+def how_sure_unknown(chosen: list[Attack[Any]], targets: Traces, asked: Traces, seed: int, spec: AuditSpec) -> Sureness:
+    """Rehearse every attack that has probabilities on the targets, and let one speak whose probabilities held.
+
+    Of those that held, the one speaks that is sure of the most records, because to understate would be the worse
+    mistake; and only at the thresholds that held. Where none did, nothing is said of how sure an attack is.
+    """
+    rehearsals, spoken = [], []
+    for attack in chosen:
+        stated = attack.fit(targets).link(asked, probability=True).probability
+        if stated is None:
+            continue
+        rehearsal = rehearse(attack, targets, stated, _CHECKED, seed, spec.level, spec.min_group)
+        rehearsals.append(rehearsal)
+        curve = measure.choosiness(stated, None, spec.level, spec.min_group)
+        held = tuple(point for point in curve if point.threshold in rehearsal.passed)
+        if held:
+            spoken.append((attack.name, held))
+    if not spoken:
+        return Sureness(rehearsals=tuple(rehearsals))
+    name, curve = max(spoken, key=lambda one: sum(p.answered for p in one[1] if p.threshold >= SURE))
+    return Sureness(name, curve, tuple(rehearsals))

@@ -18,11 +18,16 @@ from reidrisk.io.documents import read_json
 __all__ = ["audit", "checked", "do_each", "finish", "gate", "read_result"]
 
 _FLAGS = {"attacks": "attack"}
+_BESIDE_SPEC = ("spec", "out", "result", "as_json", "fingerprint_key", "plain_sums")
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")
 
 Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).", readable=False)]
 ResultOut = Annotated[
     Path | None, typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
+]
+Key = Annotated[
+    Path | None,
+    typer.Option(help="File with a secret key of your own; the result then holds keyed sums of the tables."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; one is drawn and printed when missing.")]
@@ -59,24 +64,41 @@ def audit(
     sample: Annotated[int | None, typer.Option(help="Score so many records, drawn at random.")] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Score every record, however long it takes.")] = False,
     max_risk: Annotated[float | None, typer.Option(help="Limit to hold the strongest attack against.")] = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Level of the intervals, 0.8 to 0.9999.")] = 0.95,
     min_group: Annotated[int, typer.Option(help="Never show groups of fewer people.")] = 20,
     seed: Seed = None,
+    fingerprint_key: Key = None,
+    plain_sums: Annotated[
+        bool,
+        typer.Option("--plain-sums", help="Put plain SHA-256 sums of the tables into the result; small ones leak."),
+    ] = False,
     spec: Annotated[
         Path | None,
-        typer.Option(help="Run a saved audit again (JSON); beside it only --out, --result and --json are allowed."),
+        typer.Option(
+            help="Run a saved audit again (JSON); beside it only --out, --result, --json, --fingerprint-key and "
+            "--plain-sums are allowed."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure how many people can be linked across two tables, and write a report."""
-    from reidrisk.audit import AuditSpec, run
+    from reidrisk.audit import AuditSpec, read_key, run
 
-    output.check_writable(out, result, inputs=(targets, queries, truth, vocabulary, spec))
+    output.check_writable(out, result, inputs=(targets, queries, truth, vocabulary, spec, fingerprint_key))
     output.check_report(out)
-    sums: dict[str, str] = {}
+    if plain_sums and fingerprint_key is not None:
+        raise OptionError("choose keyed sums (--fingerprint-key) or plain ones (--plain-sums), not both")
+    key = None if fingerprint_key is None else read_key(fingerprint_key)
+    if plain_sums:
+        output.remark(
+            "careful: whoever has this result can try guesses against a plain SHA-256; a small table, or one known but "
+            "for a few cells, can be recovered. Prefer --fingerprint-key"
+        )
+    saved = None
     if spec is not None:
         _refuse_beside_spec(context)
-        asked, sums = _saved_spec(spec)
+        asked, saved = _saved_spec(spec)
+        _compare_saved(asked, saved, key)
     elif targets is None or queries is None:
         raise OptionError("give two tables: reidrisk audit TARGETS QUERIES (or a saved one with --spec)")
     else:
@@ -106,28 +128,54 @@ def audit(
             options["attacks"] = tuple(attack)
         asked = checked(AuditSpec, options)
     with output.progress_bar() as progress:
-        found = run(asked, progress)
-    for name, digest in sums.items():
-        if found.checksums.get(name) != digest:
-            output.remark(f"careful: the file of the {name} is not the one of the saved audit (another SHA-256)")
+        found = run(asked, progress, key=key, plain_sums=plain_sums)
     finish(found, out, result, as_json)
 
 
 def gate(
     result: Annotated[Path, typer.Argument(help="Result of an audit (its --result file).")],
     max_risk: Annotated[float, typer.Option(help="Highest acceptable risk, such as 0.03.")],
+    inputs: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(help="The two tables at hand, targets and queries: refuse unless they are those of the audit."),
+    ] = None,
+    fingerprint_key: Annotated[
+        Path | None, typer.Option(help="The key of the audit, where its sums are keyed.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say whether the strongest attack is within a limit: pass (exit 0), fail (1) or undecided (3)."""
     from reidrisk.audit import gate as hold
 
-    answer = hold(read_result(result), max_risk)
+    found = read_result(result)
+    if inputs is not None:
+        _check_inputs(found, inputs, fingerprint_key)
+    elif fingerprint_key is not None:
+        raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES")
+    answer = hold(found, max_risk)
     if as_json:
         output.print_json(answer.to_dict())
     else:
         output.say(answer.reading)
     codes: dict[Literal["pass", "fail", "undecided"], int] = {"pass": 0, "fail": 1, "undecided": 3}
     raise typer.Exit(codes[answer.answer])
+
+
+def _check_inputs(found: Any, inputs: tuple[Path, Path], key: Path | None) -> None:
+    """Refuse a result that is not about these two tables."""
+    from reidrisk.audit import differing, read_key
+
+    if found.fingerprints is None:
+        raise OptionError(
+            "the result holds no sums of its tables to compare with; audit again with --fingerprint-key FILE"
+        )
+    files: dict[str, str | Path | None] = dict(zip(("targets", "queries"), inputs, strict=True))
+    others = differing(found.fingerprints, files, None if key is None else read_key(key))
+    if others:
+        raise OptionError(
+            f"{files[others[0]]} is not the table that was audited as the {others[0]} (or the key is another); "
+            "audit the tables at hand"
+        )
 
 
 def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
@@ -185,14 +233,29 @@ def read_result(path: Path) -> Any:
         raise FormatError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
-def _saved_spec(path: Path) -> tuple[Any, dict[str, str]]:
-    """Return a saved spec, and the checksums of its files where a result was saved with it."""
+def _saved_spec(path: Path) -> tuple[Any, Any]:
+    """Return a saved spec, and the fingerprints of its files where a result was saved with them."""
     from reidrisk.audit import AuditSpec
 
     values = _json(path, "the spec of an audit")
-    sums = values.get("checksums", {})
-    asked = checked(AuditSpec, values.get("spec", values))  # a result holds its spec: either file will do
-    return asked, sums if isinstance(sums, dict) and "spec" in values else {}
+    if "spec" not in values:
+        return checked(AuditSpec, values), None
+    found = read_result(path)  # a result holds its spec: either file will do
+    return checked(AuditSpec, found.spec), found.fingerprints
+
+
+def _compare_saved(asked: Any, saved: Any, key: bytes | None) -> None:
+    """Say which files are not those of a saved audit, or that they cannot be compared."""
+    from reidrisk.audit import differing
+
+    if saved is None:
+        return
+    if saved.method == "hmac-sha256" and key is None:
+        output.remark("careful: whether the files are those of the saved audit was not checked (--fingerprint-key)")
+        return
+    files = {role: getattr(asked.inputs, role, None) for role in saved.sums}
+    for role in differing(saved, files, key):
+        output.remark(f"careful: the file of the {role} is not the one of the saved audit (another sum)")
 
 
 def _json(path: Path, what: str) -> dict[str, Any]:
@@ -227,7 +290,7 @@ def _refuse_beside_spec(context: typer.Context) -> None:
     """Refuse options beside a saved audit, which is run as it was saved: they would be ignored."""
     for name in context.params:
         source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE" and name not in ("spec", "out", "result", "as_json"):
+        if source is not None and source.name == "COMMANDLINE" and name not in _BESIDE_SPEC:
             what = "two tables" if name in ("targets", "queries") else f"--{_FLAGS.get(name, name).replace('_', '-')}"
             raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
 

@@ -139,7 +139,7 @@ def print_audit(result: AuditResult) -> None:
     screen.print(f"\n{result.verdict}\n", highlight=False)
     if result.risks:
         screen.print(_risks(result))
-    elif len(result.choosiness) > 1:
+    elif result.choosiness:
         screen.print(_sureness(result))
     telling = [bound for bound in result.bounds if bound.says_something]
     proven = [bound for bound in telling if not bound.within_model]
@@ -179,9 +179,17 @@ def _risks(result: AuditResult) -> Table:
 
 
 def _sureness(result: AuditResult) -> Table:
-    table = Table(f"{result.choosy_attack} is at least this sure", "of so many records")
+    """Return how sure the attack is, with the check of it beside each line."""
+    table = Table(
+        f"{result.choosy_attack} is at least this sure", "of so many records", "right when rehearsed", "stated"
+    )
+    check = next(rehearsal for rehearsal in result.rehearsals if rehearsal.attack == result.choosy_attack)
+    checked = {point.threshold: point for point in check.points}
     for point in result.choosiness:
-        table.add_row(percent(point.threshold), percent(point.answered))
+        beside = checked[point.threshold]
+        ends = f"{percent(beside.low)} to {percent(beside.high)}"
+        right = ends if beside.right is None else f"{percent(beside.right)} ({ends})"
+        table.add_row(percent(point.threshold), percent(point.answered), right, percent(beside.stated))
     return table
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from reidrisk.intervals import mean_interval
 from reidrisk.measure import Exposure
 from reidrisk.report.charts import risk_bins
-from reidrisk.report.phrases import attack_label, frequency, interval, limits, share, span
+from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits, share, span
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 
@@ -36,10 +36,10 @@ def found_or_not(found: Exposure) -> bool:
     return all(part == 0.0 or high <= 0.001 or low >= 0.9 for low, high, part in found.histogram)
 
 
-def around_exposure(found: Exposure, attack: str) -> Around:
-    """Return the words around the distribution of per-user risk."""
+def around_exposure(found: Exposure, attack: str, n_epochs: int) -> Around:
+    """Return the words around the distribution of per-user risk, with the attack and epochs it was measured at."""
     first, last = found.histogram[0], found.histogram[-1]
-    name = attack_label(attack)
+    name = f"{attack_label(attack)} at {epochs(n_epochs)}"
     if found_or_not(found):
         before = (
             f"See who carries the risk: {name} linked {share(last[2])} of people correctly and {share(first[2])} not; "

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from reidrisk.audit import AuditResult
-from reidrisk.report import charts, exposed, sentences, tables
+from reidrisk.report import charts, exposed, sentences, sure, tables
 from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.findings import mood, tightest
 from reidrisk.report.page import filled, kept, marked, save
-from reidrisk.report.phrases import attack_label, frequency, interval
+from reidrisk.report.phrases import attack_label, epochs, frequency, interval
 from reidrisk.results import Risk
 from reidrisk.wording import percent, two_digits
 
@@ -42,7 +42,7 @@ def render(result: AuditResult) -> str:
     policy forbids it), and is made of aggregates only.
     """
     # A result may come with per-user risks in memory; none of them gets near the page.
-    result = AuditResult.from_dict(result.to_dict())
+    result = replace(result, risks=tuple(replace(risk, per_user=None) for risk in result.risks))
     figures = _figures(result)
     return filled(
         "report.html",
@@ -50,7 +50,7 @@ def render(result: AuditResult) -> str:
         version=result.versions.get("reidrisk", ""),
         result=result,
         strongest=result.strongest,
-        mood=mood(result.strongest),
+        mood=mood(result.strongest) if result.truth_doubt is None else "unsure",
         subject=sentences.subject(result),
         verdict=marked(_emphasised(result.verdict)),
         news=sentences.news(result),
@@ -69,7 +69,8 @@ def render(result: AuditResult) -> str:
         attacks={attack_label(name): text for name, text in result.descriptions.items()},
         level=percent(float(result.spec.get("level", 0.95))),
         spec_json=json.dumps(result.spec, indent=2),
-        seconds=two_digits(result.seconds),
+        seconds=two_digits(result.timing.seconds) if result.timing else "",
+        silent=sure.silent(result),
     )
 
 
@@ -88,15 +89,15 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
         exposure = drawn(
             "exposure",
             "People by their risk",
-            exposed.around_exposure(result.exposure, result.strongest.attack),
+            exposed.around_exposure(result.exposure, result.strongest.attack, result.strongest.n_epochs),
             partial(charts.exposure, result.exposure),
             exposed.exposure_table(result.exposure),
         )
-    if len(result.choosiness) > 1:
+    if len(result.choosiness) > 1 or (result.choosiness and not result.risks):
         choosiness = drawn(
             "choosiness",
             "Links of a choosy attacker",
-            sentences.around_choosiness(result),
+            sure.around_choosiness(result),
             partial(charts.choosiness, result),
             tables.choosiness_table(result),
         )
@@ -111,12 +112,14 @@ def _figures(result: AuditResult) -> dict[str, Figure | None]:
 
 
 def _tiles(result: AuditResult) -> list[Tile]:
-    """Return the three answers to a record: right, wrong, none; or, without truth, how sure the attack is."""
+    """Return the strongest row's right, wrong and missing links; or, without truth, how sure the attack is, checked."""
     risk = result.strongest
     if risk is not None:
         always = "" if risk.abstained else "the attack always answers"
+        about = interval(risk.rate, risk.low, risk.high) or "exact"
+        where = f"; {attack_label(risk.attack)}, {epochs(risk.n_epochs)}"
         return [
-            Tile("Correct links", frequency(risk.rate), interval(risk.rate, risk.low, risk.high) or "exact", "correct"),
+            Tile("Correct links", frequency(risk.rate), about + where, "correct"),
             Tile("Wrong links", frequency(risk.incorrect), _wrong_interval(risk), "wrong"),
             Tile("No answer", frequency(risk.abstained), always, "none"),
         ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reidrisk.audit import AuditResult, exceeds
-from reidrisk.measure import Choosiness
 from reidrisk.report.findings import lines, mood, tightest
 from reidrisk.report.phrases import (
     among,
@@ -14,9 +13,7 @@ from reidrisk.report.phrases import (
     frequency,
     interval,
     joined,
-    limits,
     people,
-    rate_of_records,
 )
 from reidrisk.report.scales import RateScale
 from reidrisk.results import Bound
@@ -24,7 +21,6 @@ from reidrisk.results import Bound
 __all__ = [
     "LIMITS",
     "Around",
-    "around_choosiness",
     "around_growth",
     "around_perspective",
     "bounds_summary",
@@ -81,10 +77,18 @@ def news(result: AuditResult) -> str:
     if risk is None:
         return "Without known pairs there is no rate; below is what can be said without them."
     many = f"{attack_label(risk.attack)}, the strongest attack tried, over {epochs(risk.n_epochs)}"
+    if risk.n_epochs < result.n_epochs:
+        many += f" of {result.n_epochs:,}"
     if result.left_out:
         many += f"; {attack_label(result.left_out)}, which may link more, was not run"
-    measured = f"Measured on {among(result.n_scored, result.n_queries)}, with {many}."
+    strangers = result.n_strangers or 0
+    drawn = among(result.n_scored + strangers, result.n_queries)
+    if strangers:
+        drawn += f" ({result.n_scored:,} of them have a counterpart; the rates are about these)"
+    measured = f"Measured on {drawn}, with {many}."
     kind = mood(risk)
+    if result.truth_doubt is not None:
+        return f"The truth is in doubt, so these rates may be far too low. {measured}"
     if kind == "calm" and risk.low <= risk.baseline:
         return f"Good news: these attacks do no better here than guessing. {measured}"
     if kind == "calm":
@@ -107,7 +111,7 @@ def gate_sentence(result: AuditResult) -> str:
     rate = people(gate.rate) + (f" ({about})" if about else "")
     limit = people(gate.max_risk)
     links = f"{attack_label(gate.attack)} at {epochs(gate.n_epochs)} links {rate}"
-    return f"The limit given is {limit}. {links}: {gate.why}. {attack_label(gate.circumstances)}"
+    return f"The limit given is {limit}. {links}: {gate.because}. {attack_label(gate.circumstances)}"
 
 
 def around_growth(result: AuditResult, scale: RateScale) -> Around:
@@ -150,8 +154,8 @@ def around_growth(result: AuditResult, scale: RateScale) -> Around:
 
 
 def paired(result: AuditResult) -> list[str]:
-    """Say how the attacks differ at the most epochs, on the same records."""
-    most = max((gap.n_epochs for gap in result.differences), default=0)
+    """Say how the attacks differ at the epochs of the strongest row, on the same records."""
+    most = result.strongest.n_epochs if result.strongest else 0
     said = []
     for gap in result.differences:
         if gap.n_epochs != most:
@@ -169,61 +173,6 @@ def paired(result: AuditResult) -> list[str]:
             "that is beyond chance."
         )
     return said
-
-
-def around_choosiness(result: AuditResult) -> Around:
-    """Return the words around right and wrong links as the attacker becomes choosier."""
-    curve = result.choosiness
-    attack = attack_label(result.choosy_attack or "the attack")
-    strict = next((point for point in curve if point.threshold >= 0.9), curve[-1])
-    sure = f"{100 * strict.threshold:g} in 100"
-    if curve[0].correct is None:
-        before = (
-            f"See how often {attack} claims to be sure: it gives {rate_of_records(strict.answered)} a chance of {sure} "
-            "or more."
-        )
-        after = (
-            "Do not read this as a rate of success: the attack may be wrong about itself, and without known pairs "
-            "nobody can tell."
-        )
-        return Around(before, after, f"Share of records answered by {attack} against how sure it wants to be. {before}")
-    if not strict.answered:
-        got = "it never answers"
-    elif strict.correct is None or strict.incorrect is None:
-        got = f"it answers for {rate_of_records(strict.answered)}, {_blurred(strict, result)}"
-    else:
-        right = rate_of_records(strict.correct, strict.low, strict.high)
-        wrong = rate_of_records(strict.incorrect, strict.incorrect_low, strict.incorrect_high)
-        got = f"it is right for {right} and wrong for {wrong}"
-    if strict.precision is not None:
-        about = interval(strict.precision, strict.precision_low or 0.0, strict.precision_high or 0.0)
-        got += f": {frequency(strict.precision)} of its answers are right" + (f" ({about})" if about else "")
-    before = (
-        f"See what an attacker gains by answering only when sure: if {attack} demands a chance of at least {sure} "
-        f"by its own reckoning, {got}."
-    )
-    after = (
-        "Do not conclude that a wrong link does no harm, nor that the attack's own reckoning is right: compare it with "
-        f"the table. This was measured on {result.n_choosy:,} records"
-        + (
-            ", so the first point can differ a little from the rate at the top."
-            if result.n_choosy < result.n_scored
-            else "."
-        )
-    )
-    alt = f"Right and wrong links against how sure {attack} wants to be. Answering always: "
-    start = curve[0]
-    alt += f"right {frequency(start.correct or 0.0)}, wrong {frequency(max(0.0, start.incorrect or 0.0))}. {before}"
-    return Around(before, after, alt)
-
-
-def _blurred(point: Choosiness, result: AuditResult) -> str:
-    """Say what can be said of right and wrong answers where few people are among one of them."""
-    about = limits(point.precision_low, point.precision_high)
-    why = f"that would be about fewer than {result.spec.get('min_group', 20)} people"
-    if about == "not shown":
-        return f"and how many of these answers are right is not shown: {why}"
-    return f"and {about} of these answers are right; the share itself is not shown, because {why}"
 
 
 def around_perspective(result: AuditResult) -> Around:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reidrisk.audit import AuditResult, exceeds
+from reidrisk.audit import AuditResult, Rehearsed, exceeds
 from reidrisk.report.findings import compared, lines, tightest
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits
 from reidrisk.results import Bound, Risk
@@ -127,11 +127,15 @@ def bound_table(bounds: Sequence[Bound], risks: Sequence[Risk] = ()) -> BoundTab
 
 
 def choosiness_table(result: AuditResult) -> Table:
-    """Return right and wrong links, or answers alone where the truth is not known."""
+    """Return right and wrong links, or, where the truth is not known, answers with the check beside them."""
     first, answered = "At least this sure (chances in 100)", "Answers"
-    if not result.choosiness or result.choosiness[0].correct is None:
-        rows = [(f"{100 * c.threshold:g}", frequency(c.answered)) for c in result.choosiness]
-        return Table((first, answered), tuple(rows), (0, 1))
+    if not result.risks:
+        check = next(rehearsal for rehearsal in result.rehearsals if rehearsal.attack == result.choosy_attack)
+        checked = {point.threshold: point for point in check.points}
+        rows = [
+            (f"{100 * c.threshold:g}", frequency(c.answered), *_check(checked[c.threshold])) for c in result.choosiness
+        ]
+        return Table((first, answered, "Stated when rehearsed", "Right when rehearsed"), tuple(rows), (0, 1, 2, 3))
     full = []
     for point in result.choosiness:
         first_two = f"{100 * point.threshold:g}", frequency(point.answered)
@@ -183,6 +187,11 @@ def _bound_cell(bound: Bound, best: bool, exceeded: bool) -> BoundCell:
         silent=not says,
         exceeded=exceeded,
     )
+
+
+def _check(point: Rehearsed) -> tuple[str, str]:
+    right = limits(point.low, point.high) if point.right is None else _with_interval(point.right, point.low, point.high)
+    return frequency(point.stated), right
 
 
 def _with_interval(rate: float, low: float | None, high: float | None) -> str:

@@ -1,0 +1,90 @@
+"""Whether a result agrees with itself: rows missing, shares that do not add up, ends that are not the rows'."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from reidrisk.audit import plan
+from reidrisk.audit.gate import gate
+from reidrisk.audit.result import AuditResult
+from reidrisk.audit.spec import AuditSpec
+from reidrisk.errors import FormatError, ReidRiskError
+from reidrisk.results import Risk
+
+__all__ = ["check_agreement"]
+
+_ROUNDING = 1e-9
+
+
+def check_agreement(result: AuditResult) -> None:
+    """Refuse a result whose parts contradict each other; it was damaged or edited.
+
+    A result is not signed: whoever edits all of it consistently is not found out here.
+    """
+    try:
+        spec = AuditSpec.model_validate(result.spec)
+        _check_sizes(result)
+        _check_epochs(result, spec)
+        _check_rows(result, spec)
+        _check_gate(result, spec)
+    except FormatError:
+        raise
+    except ReidRiskError as error:
+        raise FormatError(f"the result contradicts itself: {error}") from error
+
+
+def _must(holds: bool, what: str) -> None:
+    if not holds:
+        raise FormatError(f"the result contradicts itself: {what}; it was damaged or edited, so audit again")
+
+
+def _check_sizes(result: AuditResult) -> None:
+    drawn = result.n_scored + (result.n_strangers or 0)
+    _must(0 < result.n_scored <= drawn <= result.n_queries, f"{drawn:,} of {result.n_queries:,} records were drawn")
+    _must(result.n_choosy <= drawn, f"{result.n_choosy:,} records were asked about, and {drawn:,} drawn")
+    _must((result.truth is None) == (not result.risks), "there are rates without truth, or truth without rates")
+    _must(result.truth_doubt is None or bool(result.risks), "a truth that is not known is in doubt")
+
+
+def _check_epochs(result: AuditResult, spec: AuditSpec) -> None:
+    asked = plan.epoch_counts(spec, result.n_epochs)
+    found = tuple(sorted((*result.epochs, *result.epochs_skipped)))
+    _must(bool(result.epochs) and found == asked, f"{list(asked)} epochs were asked for, {list(found)} are there")
+    for r in (*(gap.n_epochs for gap in result.differences), *(bound.n_epochs for bound in result.bounds)):
+        _must(r is None or r in result.epochs, f"a difference or bound is about {r} epochs")
+
+
+def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
+    for name in spec.attacks or ():
+        _must(plan.CLASSES[name] in result.descriptions, f"{name} was asked for and is not described")
+    if not result.risks:
+        return
+    rows = Counter((risk.attack, risk.n_epochs) for risk in result.risks)
+    for attack in result.descriptions:
+        for r in result.epochs:
+            _must(rows.pop((attack, r), 0) == 1, f"there is not one row of {attack} at {r} epochs")
+    _must(not rows, f"there is a row of {next(iter(rows), ('', 0))[0][:40]!r} that nothing describes")
+    for i, risk in enumerate(result.risks):
+        _check_row(result, spec, risk, f"risks[{i}]")
+        _must(result.lower_ends[i] <= risk.low + _ROUNDING, f"lower_ends[{i}] is above the lower end of its row")
+
+
+def _check_row(result: AuditResult, spec: AuditSpec, risk: Risk, where: str) -> None:
+    total = risk.rate + risk.incorrect + risk.abstained
+    _must(abs(total - 1.0) <= 1e-6, f"the shares of {where} add up to {total:.6g}, not to 1")
+    _must(risk.n_targets == result.n_targets, f"{where} has {risk.n_targets:,} targets, not {result.n_targets:,}")
+    _must(risk.n_queries == result.n_scored, f"{where} has {risk.n_queries:,} records, not {result.n_scored:,}")
+    _must(abs(risk.level - spec.level) <= _ROUNDING, f"{where} is at the level {risk.level:g}, not {spec.level:g}")
+    _must(abs(risk.baseline * risk.n_targets - 1.0) <= 1e-6, f"the baseline of {where} is not 1 in the targets")
+    everyone = result.n_scored + (result.n_strangers or 0) == result.n_queries
+    _must(risk.everyone == everyone, f"{where} says otherwise whether everyone was scored")
+
+
+def _check_gate(result: AuditResult, spec: AuditSpec) -> None:
+    if result.gate is None:
+        _must(spec.max_risk is None or not result.risks, "a limit was given, and there is no answer")
+        return
+    again = gate(result, result.gate.max_risk)
+    _must(spec.max_risk == result.gate.max_risk, "the gate has another limit than the spec")
+    for name in ("answer", "why", "rate", "low", "high", "attack", "n_epochs", "n_rows", "level", "strangers"):
+        _must(getattr(again, name) == getattr(result.gate, name), f"the gate's {name} does not follow from the rows")

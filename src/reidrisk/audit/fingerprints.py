@@ -1,0 +1,112 @@
+"""Fingerprints of the files that were audited: keyed, so that nobody can try guesses of a table against them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from reidrisk.errors import FormatError, OptionError
+from reidrisk.results import Result
+
+__all__ = ["Fingerprints", "differing", "fingerprints", "read_key"]
+
+_SHORTEST, _LONGEST = 16, 4096
+"""Bytes of a key: fewer can be guessed, and more are no key but some other file."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprints(Result):
+    """Sums of the files that were read, by their role (``"targets"``, ``"queries"``, ``"truth"``, ``"vocabulary"``).
+
+    ``method`` is ``"hmac-sha256"``, which only the holder of the key can compute, or ``"sha256"``, which anyone can:
+    whoever knows a table but for a few cells finds these cells by trying.
+    """
+
+    method: Literal["hmac-sha256", "sha256"]
+    sums: dict[str, str]
+
+
+def read_key(path: str | Path) -> bytes:
+    r"""Read the key of fingerprints: a file of 16 to 4,096 bytes that nobody else has.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "key"
+    >>> _ = path.write_bytes(bytes(32))
+    >>> len(read_key(path))
+    32
+    """
+    file = Path(path)
+    make = "make one with: head -c 32 /dev/urandom > key"
+    if not file.is_file():
+        raise OptionError(f"{path}: there is no such file to take a key from; {make}")
+    with file.open("rb") as opened:
+        key = opened.read(_LONGEST + 1)
+    if not _SHORTEST <= len(key) <= _LONGEST:
+        size = f"{len(key)} bytes" if len(key) <= _LONGEST else f"more than {_LONGEST:,} bytes"
+        raise OptionError(f"{path}: a key has {_SHORTEST} to {_LONGEST:,} bytes, and this file has {size}; {make}")
+    return key
+
+
+def fingerprints(files: Mapping[str, str | Path | None], key: bytes | None) -> Fingerprints:
+    """Return the keyed sum of each file, or the plain SHA-256 where there is no key.
+
+    Parameters
+    ----------
+    files : mapping of role to path
+        A pipe can be read once only, and has no sum; nor has what is missing.
+    key : bytes or None
+        See :func:`read_key`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = path.write_text("user,epoch_0")
+    >>> plain, keyed = (fingerprints({"targets": path}, key).sums["targets"] for key in (None, bytes(32)))
+    >>> len(plain), len(keyed), plain == keyed
+    (64, 64, False)
+    """
+    found = {role: _sum(Path(path), key) for role, path in files.items() if path is not None and Path(path).is_file()}
+    return Fingerprints("sha256" if key is None else "hmac-sha256", found)
+
+
+def differing(saved: Fingerprints, files: Mapping[str, str | Path | None], key: bytes | None) -> tuple[str, ...]:
+    """Return the roles of the files that are not those of the saved fingerprints.
+
+    Parameters
+    ----------
+    saved : Fingerprints
+        Of an audit.
+    files : mapping of role to path
+        Files at hand; a role that was not fingerprinted, or a file that is missing, counts as another file.
+    key : bytes or None
+        The key of the audit; not needed for plain sums.
+    """
+    keyed = saved.method == "hmac-sha256"
+    if keyed and key is None:
+        raise OptionError("the fingerprints of this result are keyed; give the key of the audit (--fingerprint-key)")
+    found = fingerprints(files, key if keyed else None).sums
+    return tuple(
+        role
+        for role, path in files.items()
+        if path is not None and not hmac.compare_digest(saved.sums.get(role, ""), found.get(role, "?"))
+    )
+
+
+def _sum(path: Path, key: bytes | None) -> str:
+    digest = hashlib.sha256() if key is None else hmac.new(key, digestmod="sha256")
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be read ({error.strerror})") from error
+    return digest.hexdigest()

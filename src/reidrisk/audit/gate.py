@@ -1,0 +1,176 @@
+"""The gate: pass, fail or undecided, by the ends that hold for the strongest of all rows at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from reidrisk.audit.spec import usual_epochs
+from reidrisk.errors import OptionError, TruthError
+from reidrisk.results import Result
+from reidrisk.wording import percent
+
+if TYPE_CHECKING:
+    from reidrisk.audit.result import AuditResult
+
+__all__ = ["LASTING", "Gate", "gate"]
+
+LASTING = "ProfileBayes"
+"""The attack that learns which interests last: the strongest there is from a few epochs on, and the slowest."""
+
+Why = Literal["within", "above", "straddles", "doubt", "format"]
+
+_WHY = {
+    "within": "the upper end of every attack and number of epochs is within the limit",
+    "above": "the lower end is above the limit",
+    "straddles": "the interval straddles the limit",
+    "doubt": "the pairs taken as true may be wrong, so no answer rests on them: check the truth, then audit again",
+    "format": "the result has format 1, whose intervals are too narrow and whose rates strangers dilute: audit again",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Gate(Result):
+    """Whether the strongest of all rows (attack, number of epochs) stays within a limit, and what that rests on.
+
+    Attributes
+    ----------
+    answer, why : str
+        ``pass`` (``"within"``), ``fail`` (``"above"``) or ``undecided`` (``"straddles"`` the limit; the truth is in
+        ``"doubt"``; the result has an old ``"format"``).
+    rate, low, high : float
+        Highest rate, largest lower end at the level corrected for the number of rows, largest upper end.
+    attack, n_epochs : str, int
+        Where the highest rate was found.
+    level, n_rows : float, int
+        Level of the ends together, and how many rows they are the largest of.
+    epochs, epochs_left_out, n_epochs_held : int or tuple of int
+        Numbers of epochs looked at; those of 1, 2, 4, … and all that were not; how many epochs the tables hold.
+    n_targets, n_scored, strangers : int or float
+        People to choose from; people scored, each with a counterpart; share of the records drawn that have none, None
+        where that is not recorded.
+    truth : str
+        Where the truth came from.
+    attacks, everyone, simulated
+        Attacks tried; whether all records were scored; whether the people are known to be simulated.
+    """
+
+    answer: Literal["pass", "fail", "undecided"]
+    why: Why
+    max_risk: float
+    rate: float
+    low: float
+    high: float
+    attack: str
+    n_epochs: int
+    level: float
+    n_rows: int
+    epochs: tuple[int, ...]
+    epochs_left_out: tuple[int, ...]
+    n_epochs_held: int
+    n_targets: int
+    n_scored: int
+    strangers: float | None
+    truth: str
+    attacks: tuple[str, ...]
+    everyone: bool
+    simulated: bool
+    reading: str
+
+    @property
+    def because(self) -> str:
+        """How the ends lie to the limit, and what could decide where they straddle it."""
+        if self.why != "straddles":
+            return _WHY[self.why]
+        if self.everyone:
+            return f"{_WHY[self.why]}, and all records were scored: only data of more people can decide"
+        return f"{_WHY[self.why]}: score more records to decide"
+
+    @property
+    def circumstances(self) -> str:
+        """Among whom the risk was measured, with which attacks and epochs, and what was left out."""
+        people = "simulated people" if self.simulated else "people"
+        said = f"Among {self.n_targets:,} {people}, {self.n_scored:,} of them scored; attacks tried: "
+        said += ", ".join(self.attacks)
+        if self.n_epochs_held > 1 and LASTING not in self.attacks:
+            said += f"; {LASTING} was not run and may link more"
+        said += f"; numbers of epochs looked at: {_listed(self.epochs)} of {self.n_epochs_held}"
+        if self.epochs_left_out:
+            said += f" (left out: {_listed(self.epochs_left_out)}; an attacker may use them)"
+        said += f". Level {percent(self.level)} for all {self.n_rows} rows together"
+        if self.strangers is None:
+            said += "; how many records have no counterpart is not recorded"
+        else:
+            said += f"; records without a counterpart: {percent(self.strangers)}, not counted in the rate"
+        return f"{said}. Truth: {self.truth}"
+
+
+def gate(result: AuditResult, max_risk: float) -> Gate:
+    """Hold the strongest of all rows, whatever its attack and number of epochs, against a limit.
+
+    The answer is ``pass`` where the upper end of every row is at most ``max_risk``, ``fail`` where the largest lower
+    end, at the level corrected for the number of rows, is above it, and ``undecided`` otherwise. It never passes where
+    the truth is in doubt, nor on a result of format 1.
+
+    Parameters
+    ----------
+    result : AuditResult
+        With a rate: without truth there is nothing to hold to a limit.
+    max_risk : float
+        The limit, in [0, 1].
+    """
+    if not 0.0 <= max_risk <= 1.0:
+        raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
+    risk = result.strongest
+    if risk is None:
+        raise TruthError(
+            "this audit measured no rate, because the truth is not known; there is nothing to hold to a limit"
+        )
+    answer, why = _decided(result, max_risk)
+    drawn = result.n_scored + (result.n_strangers or 0)
+    found = Gate(
+        answer=answer,
+        why=why,
+        max_risk=max_risk,
+        rate=risk.rate,
+        low=risk.low,
+        high=risk.high,
+        attack=risk.attack,
+        n_epochs=risk.n_epochs,
+        level=risk.level,
+        n_rows=len(result.risks),
+        epochs=result.epochs,
+        epochs_left_out=tuple(r for r in usual_epochs(result.n_epochs) if r not in result.epochs),
+        n_epochs_held=result.n_epochs,
+        n_targets=risk.n_targets,
+        n_scored=result.n_scored,
+        strangers=None if result.n_strangers is None else result.n_strangers / drawn,
+        truth=result.truth or "not recorded.",
+        attacks=tuple(result.descriptions),
+        everyone=risk.everyone,
+        simulated=result.simulated,
+        reading="",
+    )
+    epochs = "1 epoch" if risk.n_epochs == 1 else f"{risk.n_epochs} epochs"
+    reading = (
+        f"{answer}: {risk.attack} at {epochs} links {percent(risk.rate)} "
+        f"({percent(risk.low)} to {percent(risk.high)}) against a limit of {percent(max_risk)}; {found.because}. "
+    )
+    return dataclasses.replace(found, reading=reading + found.circumstances)
+
+
+def _decided(result: AuditResult, max_risk: float) -> tuple[Literal["pass", "fail", "undecided"], Why]:
+    risk = result.strongest
+    assert risk is not None
+    if risk.low > max_risk:
+        return "fail", "above"  # a wrong truth and strangers only make an attack look weaker
+    if result.truth_doubt is not None:
+        return "undecided", "doubt"
+    if result.upgraded_from is not None:
+        return "undecided", "format"
+    return ("pass", "within") if risk.high <= max_risk else ("undecided", "straddles")
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return ", ".join(str(number) for number in numbers)

@@ -1,0 +1,192 @@
+"""Results read back: format 2 strictly, format 1 with ends that are safe where its own are not."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from reidrisk import measure
+from reidrisk.audit.checks import check_agreement
+from reidrisk.audit.fingerprints import Fingerprints
+from reidrisk.audit.gate import Gate
+from reidrisk.audit.rehearsal import Rehearsal
+from reidrisk.audit.result import FORMAT, Assumption, AuditResult
+from reidrisk.audit.schema import check_fields
+from reidrisk.audit.truth_doubt import TruthDoubt
+from reidrisk.errors import FormatError, ReidRiskError
+from reidrisk.results import Bound, Difference, Result, Risk
+
+__all__ = ["read"]
+
+_WHAT = "this is not the result of an audit"
+
+_LISTS: dict[str, type[Result]] = {
+    "risks": Risk,
+    "differences": Difference,
+    "bounds": Bound,
+    "choosiness": measure.Choosiness,
+    "rehearsals": Rehearsal,
+    "assumptions": Assumption,
+}
+_SINGLE: dict[str, type[Result]] = {
+    "exposure": measure.Exposure,
+    "gate": Gate,
+    "truth_doubt": TruthDoubt,
+    "fingerprints": Fingerprints,
+}
+
+_FIRST_RISK = (
+    *("rate", "low", "high", "incorrect", "abstained", "baseline", "n_targets", "n_queries", "attack", "setting"),
+    *("n_epochs", "level", "mean_ties", "everyone", "seed", "assumptions", "reading"),
+)
+"""What a risk holds in format 1; later fields have their defaults."""
+
+_FIRST = Assumption(
+    "This result was written in format 1: its intervals are too narrow where everyone was scored, and people without a "
+    "counterpart dilute its rates.",
+    "Audit again: the gate answers 'undecided' unless the limit is exceeded in any case.",
+)
+
+
+def read(values: Any) -> AuditResult:
+    """Rebuild a result from plain values, or refuse it in one sentence.
+
+    Parameters
+    ----------
+    values : mapping
+        Of format 2, or 1. A result of format 1 gets lower ends by the Chernoff bound, keeps its rates, and is marked
+        by ``upgraded_from``; no gate passes on it.
+    """
+    if not isinstance(values, Mapping):
+        raise FormatError(f"{_WHAT}: it is no object")
+    if "format" not in values:
+        raise FormatError(f"{_WHAT}: 'format' is missing")
+    given = values["format"]
+    if isinstance(given, bool) or given not in (1, FORMAT):
+        raise FormatError(f"this result has format {str(given)[:20]}; this version reads formats 1 and {FORMAT}")
+    if given == 1:
+        return _first(values)
+    check_fields(dict(values))
+    result = _built(dict(values))
+    check_agreement(result)
+    return result
+
+
+def _built(values: dict[str, Any]) -> AuditResult:
+    for name, kind in _LISTS.items():
+        values[name] = tuple(_entry(kind, entry, f"{name}[{i}]") for i, entry in enumerate(values[name]))
+    for name, single in _SINGLE.items():
+        values[name] = None if values[name] is None else _entry(single, values[name], name)
+    for name in ("epochs", "epochs_skipped", "lower_ends"):
+        values[name] = tuple(values[name])
+    try:
+        return AuditResult(**values)
+    except ReidRiskError as error:
+        raise FormatError(f"{_WHAT}: {error}") from error
+
+
+def _entry(kind: type[Result], values: Any, where: str) -> Any:
+    try:
+        return kind.from_dict(values)
+    except (ReidRiskError, TypeError, ValueError, KeyError, AttributeError) as error:
+        raise FormatError(f"{_WHAT}: {where}: {error}") from error
+
+
+def _first(values: Mapping[str, Any]) -> AuditResult:
+    """Rebuild a result of format 1 with what it does not hold: safe ends, and that it is old."""
+    fields = (
+        *("verdict", "spec", "n_targets", "n_queries", "n_scored", "n_epochs", "n_tokens", "seed", "risks"),
+        *("differences", "bounds", "exposure", "choosiness", "choosy_attack", "n_choosy", "assumptions"),
+        *("descriptions", "versions"),
+    )
+    missing = [name for name in fields if name not in values]
+    if missing:
+        raise FormatError(f"{_WHAT}: {missing[0]!r} is missing")
+    found = {name: values[name] for name in fields}
+    for name in ("spec", "descriptions", "versions"):
+        if not isinstance(found[name], dict):
+            raise FormatError(f"{_WHAT}: {name} is no object")
+    if not isinstance(found["verdict"], str):
+        raise FormatError(f"{_WHAT}: verdict is no text")
+    for name in ("n_targets", "n_queries", "n_scored", "n_epochs", "n_tokens", "seed", "n_choosy"):
+        if isinstance(found[name], bool) or not isinstance(found[name], int) or found[name] < 0:
+            raise FormatError(f"{_WHAT}: {name} is no whole number")
+    for name, kind in _LISTS.items():
+        entries = found.get(name, [])
+        if not isinstance(entries, list):
+            raise FormatError(f"{_WHAT}: {name} is not a list")
+        for i, entry in enumerate(entries):
+            _check_first(kind, entry, f"{name}[{i}]")
+    if found["exposure"] is not None:
+        _check_first(measure.Exposure, found["exposure"], "exposure")
+    rows = [_entry(Risk, entry, f"risks[{i}]") for i, entry in enumerate(found["risks"])]
+    for i, risk in enumerate(rows):
+        if not 0 < risk.n_epochs <= found["n_epochs"] or abs(risk.rate + risk.incorrect + risk.abstained - 1.0) > 1e-6:
+            raise FormatError(f"{_WHAT}: risks[{i}] contradicts the rest; it was damaged or edited")
+    sums = values.get("checksums", {})
+    if not isinstance(sums, dict) or not all(isinstance(digest, str) for digest in sums.values()):
+        raise FormatError(f"{_WHAT}: checksums are not texts by name")
+    # What an attack that nobody could check said of itself is left out.
+    known = bool(rows)
+    return _built(
+        found
+        | {
+            "n_strangers": None,
+            "epochs": sorted({risk.n_epochs for risk in rows}) or [found["n_epochs"]],
+            "epochs_skipped": [],
+            "lower_ends": [chernoff(risk, len(rows)) for risk in rows],
+            "choosiness": found["choosiness"] if known else [],
+            "choosy_attack": found["choosy_attack"] if known else None,
+            "choosy_epochs": found["n_epochs"],
+            "n_choosy": found["n_choosy"] if known else 0,
+            "rehearsals": [],
+            "truth": "not recorded in format 1." if known else None,
+            "truth_doubt": None,
+            "assumptions": [*found["assumptions"], _FIRST.to_dict()],
+            "gate": None,
+            "fingerprints": Fingerprints("sha256", sums).to_dict() if sums else None,
+            "upgraded_from": 1,
+            "format": FORMAT,
+        }
+    )
+
+
+def _check_first(kind: type[Result], values: Any, where: str) -> None:
+    """Refuse an entry of format 1 that lacks one of its fields."""
+    if not isinstance(values, dict):
+        raise FormatError(f"{_WHAT}: {where} is not an object")
+    for name in _FIRST_RISK if kind is Risk else [entry.name for entry in dataclasses.fields(kind)]:
+        if name not in values:
+            raise FormatError(f"{_WHAT}: {where} has no {name}")
+
+
+def chernoff(risk: Risk, n_rows: int) -> float:
+    """Return a lower end of a rate in [0, 1] at the level 1 - alpha / m, from the rate and its size alone.
+
+    It is the smallest p with n KL(rate, p) <= log(2 m / alpha), valid for independent values however they are spread.
+
+    Examples
+    --------
+    >>> risk = Risk(1.0, 0.9, 1.0, 0.0, 0.0, 0.01, n_targets=100, n_queries=100)
+    >>> round(chernoff(risk, 1), 4)                      # 0.025 ** (1 / 100)
+    0.9638
+    """
+    if risk.rate <= 0.0 or risk.n_queries == 0:
+        return 0.0
+    room = math.log(2.0 * n_rows / max(1.0 - risk.level, 1e-300)) / risk.n_queries
+    low, high = 0.0, risk.rate
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        if middle > 0.0 and _divergence(risk.rate, middle) <= room:
+            high = middle
+        else:
+            low = middle
+    return min(low, risk.low)
+
+
+def _divergence(q: float, p: float) -> float:
+    """Return KL(q, p) of two coins."""
+    first = q * math.log(q / p)
+    return first if q >= 1.0 else first + (1.0 - q) * math.log((1.0 - q) / (1.0 - p))

@@ -1,0 +1,172 @@
+"""A check of an attack's own probabilities where the truth is not known: a rehearsal on the known records themselves.
+
+Each target's epochs are cut in two, every other one to each half, and the attack links halves to halves. There the
+truth is known, so what the attack states can be held against what is right. Then half of the targets are taken for strangers
+to the other half: how often the attack is sure of *them*, who have no counterpart, is how often it is sure for nothing.
+A threshold passes where
+
+- the share of right links among those stated to be at least so sure is not significantly below what was stated, and was
+  measured well enough to exclude that it lies 10 points or more below;
+- strangers reach the threshold at most a tenth as often as the records to identify do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk import measure
+from reidrisk.attacks import Attack
+from reidrisk.intervals import mean_interval
+from reidrisk.measure.disclosure import few, limits
+from reidrisk.results import Result
+from reidrisk.streams import stream
+from reidrisk.traces import Traces
+
+__all__ = ["Rehearsal", "Rehearsed", "rehearse"]
+
+_PEOPLE = 2_000
+"""Targets that are rehearsed on: enough to tell 90 in 100 from 88."""
+
+_SHORT = 0.1
+"""How far below the stated the right share may at most lie, at the lower end of its interval."""
+
+_STRANGERS = 0.1
+"""How often strangers may reach a threshold, as a share of how often the records to identify do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsed(Result):
+    """The check of one threshold.
+
+    ``answered`` is the share of halves for which the attack stated at least ``threshold``, ``stated`` its mean there,
+    ``right`` the share of right links among them with its interval, and ``strangers`` the share of strangers that
+    reached the threshold. Where fewer than ``min_group`` of the links are right, or wrong, ``right`` is None and the
+    ends are the limits that follow from that alone; ``answered`` and ``strangers`` are None where few people would be
+    told of.
+    """
+
+    threshold: float
+    answered: float | None
+    stated: float
+    right: float | None
+    low: float
+    high: float
+    strangers: float | None
+    passed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal(Result):
+    """The check of one attack's probabilities among ``n_people`` targets, ``n_epochs`` in each half.
+
+    ``points`` hold the thresholds that could be checked; none where there are too few people or epochs.
+    """
+
+    attack: str
+    n_people: int
+    n_epochs: int
+    points: tuple[Rehearsed, ...]
+
+    @property
+    def passed(self) -> tuple[float, ...]:
+        """The thresholds that passed."""
+        return tuple(point.threshold for point in self.points if point.passed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, the points included."""
+        return {**super().to_dict(), "points": [point.to_dict() for point in self.points]}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Rehearsal:
+        """Rebuild from plain values, the points included."""
+        return cls(**{**values, "points": tuple(Rehearsed.from_dict(point) for point in values["points"])})
+
+
+def rehearse(
+    attack: Attack[Any],
+    targets: Traces,
+    claimed: npt.NDArray[np.float64],
+    thresholds: tuple[float, ...],
+    seed: int,
+    level: float = 0.95,
+    min_group: int = 1,
+) -> Rehearsal:
+    """Check an attack's probabilities on halves of the targets' own records.
+
+    Parameters
+    ----------
+    attack : Attack
+        Is fitted here, on halves.
+    targets : Traces
+        The known records.
+    claimed : (q,) array
+        What the attack states of the records to identify.
+    thresholds : tuple of float
+        Which thresholds to check.
+    seed : int
+        Of the draw of people.
+    level : float
+        Level of the intervals.
+    min_group : int
+        Nothing is told of fewer people.
+
+    Examples
+    --------
+    >>> from reidrisk import attacks
+    >>> rng = np.random.default_rng(0)
+    >>> people = Traces(np.repeat(rng.integers(0, 400, (300, 3)), 2, axis=1), n_tokens=400)
+    >>> attack = attacks.WeightedHamming(top_k=1, noise=0.05)
+    >>> rehearse(attack, people, np.ones(300), (0.9,), seed=0).passed
+    (0.9,)
+    """
+    half = targets.n_epochs // 2
+    draw = stream(seed, "rehearse on the targets")
+    rows = np.sort(draw.permutation(len(targets))[:_PEOPLE])
+    if half < 1 or len(rows) < max(min_group, 20):
+        return Rehearsal(attack.name, len(rows), half, ())
+    ours, theirs = (Traces(targets.tokens[rows][:, side : 2 * half : 2], targets.n_tokens) for side in (0, 1))
+    stated = _stated(attack.fit(ours), theirs)
+    credit = measure.credits(attack, theirs, attack.link(theirs), np.arange(len(rows)))
+    apart = draw.permutation(len(rows))
+    known, strange = apart[: len(rows) // 2], apart[len(rows) // 2 :]
+    among = targets.take(rows)
+    strangers = _stated(attack.fit(among.take(known)), among.take(strange))
+    points = (_point(t, stated, credit, claimed, strangers, level, min_group) for t in thresholds)
+    return Rehearsal(attack.name, len(rows), half, tuple(point for point in points if point is not None))
+
+
+def _stated(attack: Attack[Any], queries: Traces) -> npt.NDArray[np.float64]:
+    found = attack.link(queries, probability=True).probability
+    return np.zeros(len(queries)) if found is None else found
+
+
+def _point(
+    threshold: float,
+    stated: npt.NDArray[np.float64],
+    credit: npt.NDArray[np.float64],
+    claimed: npt.NDArray[np.float64],
+    strangers: npt.NDArray[np.float64],
+    level: float,
+    min_group: int,
+) -> Rehearsed | None:
+    """Check one threshold; None where fewer than ``min_group`` links reach it."""
+    sure = stated >= threshold
+    n = int(sure.sum())
+    if n < max(min_group, 1):
+        return None
+    mean = float(stated[sure].mean())
+    low, high = mean_interval(np.clip(credit[sure], 0.0, 1.0), level)
+    reached = int(np.sum(strangers >= threshold))
+    passed = high >= mean and low > mean - _SHORT
+    passed = passed and reached / len(strangers) <= _STRANGERS * float(np.mean(claimed >= threshold))
+    right = float(credit[sure].sum())
+    ends: tuple[float | None, float, float] = (right / n, low, high)
+    if few(right, min_group) or few(n - right, min_group):
+        ends = (None, *limits(right, n - right, min_group))
+    alone = None if few(reached, min_group) or few(len(strangers) - reached, min_group) else reached / len(strangers)
+    answered = None if few(len(sure) - n, min_group) else n / len(sure)
+    return Rehearsed(threshold, answered, mean, *ends, alone, passed)

@@ -1,0 +1,105 @@
+"""The strict model of a result's JSON, made from the classes themselves, and its published JSON Schema."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import typing
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from reidrisk.audit.result import AuditResult
+from reidrisk.audit.spec import AuditSpec
+from reidrisk.errors import FormatError
+
+__all__ = ["check_fields", "result_schema"]
+
+_NOT_WRITTEN = ("per_user", "timing")
+
+_Infinite = Annotated[float, Field(allow_inf_nan=False)] | Literal["inf", "-inf"]
+_Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+_Count = Annotated[int, Field(ge=0)]
+
+_SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "passed_share", "max_risk"}
+"""Fields that are shares in whatever class they stand; ends of intervals and differences may be something else."""
+
+
+def result_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the results that this version writes (format 2).
+
+    Examples
+    --------
+    >>> schema = result_schema()
+    >>> schema["title"], schema["additionalProperties"], schema["properties"]["format"]["const"]
+    ('AuditResult', False, 2)
+    """
+    schema = _model(AuditResult).model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def check_fields(values: Any) -> None:
+    """Refuse what does not fit the schema, and name the first field that does not."""
+    try:
+        _model(AuditResult).model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        *place, last = first["loc"] or ("it",)
+        where = _place(place)
+        what = "this is not the result of an audit"
+        if first["type"] == "missing":
+            raise FormatError(f"{what}: {where or 'it'} has no {last}") from error
+        if first["type"] == "extra_forbidden":
+            raise FormatError(f"{what}: {where or 'it'} has a field {str(last)[:40]!r} that no result has") from error
+        allowed = first["msg"].removeprefix("Input ").removeprefix("Value error, ")
+        raise FormatError(f"{what}: {_place([*place, last])} {allowed[:200]}") from error
+
+
+def _place(parts: list[Any]) -> str:
+    """Write where a value stands: ``risks[3].high``."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif str(part) not in ("constrained-float", "tables", "published", "memory"):
+            text += f".{str(part)[:40]}" if text else str(part)[:40]
+    return text
+
+
+@functools.cache
+def _model(kind: Any) -> type[BaseModel]:
+    """Return the strict model of a result class: every field it writes, no other, and nothing converted."""
+    hints = typing.get_type_hints(kind)
+    fields: dict[str, Any] = {}
+    for entry in dataclasses.fields(kind):
+        if entry.name in _NOT_WRITTEN:
+            continue
+        annotation = _written(hints[entry.name], entry.name)
+        if kind is AuditResult and entry.name == "spec":
+            annotation = AuditSpec
+        if kind is AuditResult and entry.name == "format":
+            annotation = Literal[2]
+        fields[entry.name] = (annotation, ...)
+    return create_model(kind.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+
+
+def _written(annotation: Any, name: str) -> Any:
+    """Return the type of a field as JSON has it."""
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
+        return _model(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return typing.Union[tuple(part if part is type(None) else _written(part, name) for part in parts)]  # noqa: UP007
+    if origin is tuple:
+        if len(parts) == 2 and parts[1] is Ellipsis:
+            return list[_written(parts[0], name)]  # type: ignore[misc]
+        return Annotated[list[_written(parts[0], name)], Field(min_length=len(parts), max_length=len(parts))]  # type: ignore[misc]
+    if origin in (dict, Mapping):
+        return dict[str, _written(parts[1], name)]  # type: ignore[misc]
+    if annotation is float:
+        return _Share if name in _SHARES else _Infinite
+    if annotation is int:
+        return _Count
+    return annotation
