@@ -23,7 +23,10 @@ _Infinite = Annotated[float, Field(allow_inf_nan=False)] | Literal["inf", "-inf"
 _Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 _Count = Annotated[int, Field(ge=0)]
 
-_SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "passed_share", "max_risk"}
+_NO_FIELDS = ("float", "literal[", "constrained-")
+"""Beginnings of what pydantic puts into a place beside names of fields: which kind of number it tried."""
+
+_SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "max_risk"}
 """Fields that are shares in whatever class they stand; ends of intervals and differences may be something else."""
 
 
@@ -63,7 +66,7 @@ def _place(parts: list[Any]) -> str:
     for part in parts:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif str(part) not in ("constrained-float", "tables", "published", "memory"):
+        elif not str(part).startswith(_NO_FIELDS):
             text += f".{str(part)[:40]}" if text else str(part)[:40]
     return text
 

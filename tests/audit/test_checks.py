@@ -1,0 +1,144 @@
+"""Results read back: the published schema, and every edit that would fool the gate."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+from reidrisk import Traces
+from reidrisk.audit import AuditResult, AuditSpec, audit_traces, result_schema
+from reidrisk.errors import FormatError
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
+
+
+@pytest.fixture(scope="module")
+def written():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 50, (100, 4))
+    b = np.where(rng.random((100, 4)) < 0.5, a, rng.integers(0, 50, (100, 4)))
+    spec = AuditSpec(seed=1, max_risk=0.99)
+    return json.dumps(audit_traces(Traces(a, 50), Traces(b, 50), spec).to_dict())
+
+
+def drop_strongest(values):
+    """Delete the rows of the strongest attack, and the ends that belong to them."""
+    best = max(values["risks"], key=lambda risk: risk["rate"])["attack"]
+    kept = [i for i, risk in enumerate(values["risks"]) if risk["attack"] != best]
+    values["risks"] = [values["risks"][i] for i in kept]
+    values["lower_ends"] = [values["lower_ends"][i] for i in kept]
+    return best
+
+
+def drop_strongest_and_its_description(values):
+    del values["descriptions"][drop_strongest(values)]
+
+
+def drop_epochs(values):
+    """Delete what was found at two epochs."""
+    kept = [i for i, risk in enumerate(values["risks"]) if risk["n_epochs"] != 2]
+    values["risks"] = [values["risks"][i] for i in kept]
+    values["lower_ends"] = [values["lower_ends"][i] for i in kept]
+    values["epochs"] = [r for r in values["epochs"] if r != 2]
+
+
+def lower_a_row(values):
+    values["risks"][-1].update(rate=0.0, low=0.0, high=0.01)
+
+
+def duplicate_a_row(values):
+    values["risks"].append(values["risks"][0])
+    values["lower_ends"].append(values["lower_ends"][0])
+
+
+EDITS = {
+    "shares that do not add up": lower_a_row,
+    "wrong share": lambda v: v["risks"][0].update(incorrect=0.0),
+    "rows of the strongest attack deleted": drop_strongest,
+    "and its description": drop_strongest_and_its_description,
+    "a number of epochs deleted": drop_epochs,
+    "a row twice": duplicate_a_row,
+    "a row at 99 epochs": lambda v: v["risks"][0].update(n_epochs=99),
+    "an attack renamed": lambda v: v["risks"][0].update(attack="Guess"),
+    "another level": lambda v: v["risks"][0].update(level=0.0001),
+    "a level in the spec": lambda v: v["spec"].update(level=0.0001),
+    "no spec": lambda v: v.update(spec=None),
+    "fewer targets": lambda v: v["risks"][0].update(n_targets=10),
+    "more records": lambda v: v.update(n_scored=1_000),
+    "a baseline": lambda v: v["risks"][0].update(baseline=0.5),
+    "strangers": lambda v: v.update(n_strangers=50),
+    "not everyone": lambda v: v["risks"][0].update(everyone=False),
+    "a lower end raised": lambda v: v["lower_ends"].__setitem__(0, 0.9),
+    "a lower end missing": lambda v: v["lower_ends"].pop(),
+    "the gate's end": lambda v: v["gate"].update(high=0.001),
+    "the gate's answer": lambda v: v["gate"].update(answer="fail"),
+    "the gate's limit": lambda v: v["gate"].update(max_risk=0.5),
+    "no gate": lambda v: v.update(gate=None),
+    "no truth": lambda v: v.update(truth=None),
+    "a field of nobody": lambda v: v.update(per_user=[1.0]),
+    "per-user risks": lambda v: v["risks"][0].update(per_user=[0.5] * 100),
+    "a bound at other epochs": lambda v: v["bounds"][0].update(n_epochs=3),
+    "text for a number": lambda v: v["risks"][0].update(high="0.1"),
+    "true for a number": lambda v: v.update(n_scored=True),
+    "format 2 as text": lambda v: v.update(format="2"),
+    "a seed of nothing": lambda v: v.update(seed=None),
+    "risks as an object": lambda v: v.update(risks={}),
+    "exposure as a list": lambda v: v.update(exposure=[1]),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_a_result_that_contradicts_itself_is_refused(written, name):
+    values = json.loads(written)
+    assert AuditResult.from_dict(values).to_dict() == json.loads(written)
+    EDITS[name](values)
+    with pytest.raises(FormatError) as refused:
+        AuditResult.from_dict(values)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("path", ["risks", "bounds", "exposure", "spec", "gate", "versions", "choosiness"])
+@pytest.mark.parametrize("junk", [None, 0, "x", [], {}, [[]], [None], {"a": {"b": []}}, 1e308])
+def test_junk_in_any_place_is_refused_or_read_but_never_a_bug(written, path, junk):
+    values = json.loads(written)
+    values[path] = junk
+    try:
+        AuditResult.from_dict(values)
+    except FormatError:
+        return
+    assert junk in ([], {}) or (path == "exposure" and junk is None)
+
+
+def test_format_1_is_refused_where_it_is_damaged():
+    old = json.loads((Path(__file__).parent / "format_1.json").read_text())
+    AuditResult.from_dict(old)
+    for edit in (
+        lambda v: v["risks"][0].update(n_epochs=99),
+        lambda v: v["risks"][0].update(incorrect=0.1),
+        lambda v: v["risks"][0].pop("level"),
+        lambda v: v.update(spec=None),
+        lambda v: v.update(versions=None),
+        lambda v: v.update(n_scored="many"),
+        lambda v: v.update(checksums=[1]),
+    ):
+        values = json.loads(json.dumps(old))
+        edit(values)
+        with pytest.raises(FormatError):
+            AuditResult.from_dict(values)
+
+
+def test_the_published_schema_is_the_one_in_use():
+    assert json.loads(SCHEMA.read_text(encoding="utf-8")) == result_schema()
+
+
+def test_the_schema_takes_results_and_refuses_others_by_another_library_too(written):
+    check = jsonschema.Draft202012Validator(result_schema())
+    values = json.loads(written)
+    assert check.is_valid(values)
+    for edit in ("a field of nobody", "no spec", "text for a number", "risks as an object", "per-user risks"):
+        damaged = json.loads(written)
+        EDITS[edit](damaged)
+        assert not check.is_valid(damaged), edit

@@ -1,0 +1,145 @@
+"""The gate and the verdict: the strongest of all rows, ends that hold together, and nothing that weakens it unsaid."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from reidrisk import Traces, attacks, measure
+from reidrisk.audit import AuditResult, AuditSpec, audit_traces, gate
+
+BOTH = ("hamming", "weighted-hamming")
+
+
+def two_good_weeks(n=600, n_tokens=110):
+    """People who keep their tokens in the first two weeks, and six weeks that have nothing to do with them."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, n_tokens, (n, 8)) for _ in range(2))
+    b[:, :2] = np.where(rng.random((n, 2)) < 0.97, a[:, :2], b[:, :2])
+    return Traces(a, n_tokens), Traces(b, n_tokens)
+
+
+@pytest.fixture(scope="module")
+def weeks():
+    a, b = two_good_weeks()
+    return audit_traces(a, b, AuditSpec(seed=1, attacks=BOTH, max_risk=0.65))
+
+
+def test_whoever_holds_eight_weeks_can_use_two(weeks):
+    """At eight epochs few are found, at two nearly everyone: verdict, gate, exposure and curve are about the two."""
+    best = {r: max(risk.rate for risk in weeks.risks if risk.n_epochs == r) for r in (2, 8)}
+    assert best[2] > 0.9
+    assert best[8] < 0.65
+    assert (weeks.strongest.n_epochs, weeks.strongest.rate) == (2, best[2])
+    assert weeks.gate.answer == gate(weeks, 0.65).answer == "fail"
+    assert gate(weeks, 0.85).answer == "fail"
+    assert gate(weeks, 0.99).answer == "pass"
+    assert weeks.choosy_epochs == 2
+    assert weeks.exposure.above["50"] == pytest.approx(best[2], abs=0.05)
+    assert f"{100 * best[2]:.0f} in 100" in weeks.verdict
+    assert "2 of the 8 epochs" in weeks.verdict
+
+
+def test_the_ends_hold_for_the_strongest_of_all_rows(weeks):
+    a, b = two_good_weeks()
+    tried = {"Hamming": attacks.Hamming(), "WeightedHamming": attacks.WeightedHamming(2, 0.0)}
+    assert len(weeks.risks) == len(weeks.lower_ends) == 8
+    for risk, low in zip(weeks.risks, weeks.lower_ends, strict=True):
+        r = risk.n_epochs
+        again = measure.random_user(tried[risk.attack], a.epochs(r), b.epochs(r), level=1.0 - 0.05 / 8)
+        assert low == pytest.approx(again.low, abs=1e-12)
+        assert low < risk.low
+    assert weeks.strongest.low == max(weeks.lower_ends)
+    assert weeks.strongest.high == max(risk.high for risk in weeks.risks)
+
+
+def test_it_passes_only_if_every_upper_end_is_within_and_fails_only_by_the_corrected_end(weeks):
+    top = max(weeks.risks, key=lambda risk: risk.high)
+    assert gate(weeks, top.high).answer == "pass"
+    assert gate(weeks, np.nextafter(top.high, 0.0)).answer == "undecided"
+    rows = [risk for risk in weeks.risks if risk.n_epochs == 2]
+    between = (max(weeks.lower_ends) + max(risk.low for risk in rows)) / 2.0
+    assert gate(weeks, between).answer == "undecided"  # one row alone, uncorrected, would fail it
+    # A row that is not the highest may reach highest by its interval.
+    other = next(i for i, risk in enumerate(weeks.risks) if risk.n_epochs == 1)
+    wide = dataclasses.replace(weeks.risks[other], high=0.999)
+    wider = dataclasses.replace(weeks, risks=(*weeks.risks[:other], wide, *weeks.risks[other + 1 :]))
+    assert gate(wider, top.high).answer == "undecided"
+
+
+def test_strangers_do_not_dilute_the_rate():
+    """A fifth of a thousand people can be found; nine thousand who are in one table only change nothing of that."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(0, 3_000, (1_000, 4)) for _ in range(2))
+    b[:200] = a[:200]
+    alone = audit_traces(
+        Traces(a, 3_000, np.arange(1_000)), Traces(b, 3_000, np.arange(1_000)), AuditSpec(seed=1, attacks=BOTH)
+    )
+    crowd = np.concatenate([b, rng.integers(0, 3_000, (9_000, 4))])
+    found = audit_traces(
+        Traces(a, 3_000, np.arange(1_000)), Traces(crowd, 3_000, np.arange(10_000)), AuditSpec(seed=1, attacks=BOTH)
+    )
+    assert found.strongest.rate == pytest.approx(0.2, abs=0.01)
+    assert [risk.rate for risk in found.risks] == pytest.approx([risk.rate for risk in alone.risks])
+    assert (found.n_scored, found.n_strangers, found.strongest.baseline) == (1_000, 9_000, 1 / 1_000)
+    answer = gate(found, 0.05)
+    assert (answer.answer, answer.strangers) == ("fail", 0.9)
+    assert "90 %" in answer.reading
+
+
+@pytest.mark.parametrize("misaligned", [True, False])
+def test_a_truth_that_calls_close_links_wrong_is_not_believed(misaligned):
+    rng = np.random.default_rng(2)
+    tokens = rng.integers(0, 300, (1_000, 4))
+    seen = np.where(rng.random((1_000, 4)) < 0.7, tokens, rng.integers(0, 300, (1_000, 4)))
+    truth = np.roll(np.arange(1_000), 1) if misaligned else np.arange(1_000)
+    found = audit_traces(Traces(tokens, 300), Traces(seen, 300), AuditSpec(seed=1, attacks=BOTH), truth=truth)
+    answer = gate(found, 0.999)
+    if misaligned:
+        assert found.strongest.high < 0.02
+        assert found.truth_doubt.low > 0.5
+        assert (answer.answer, answer.why) == ("undecided", "doubt")
+    else:
+        assert found.truth_doubt is None
+        assert answer.answer == "pass"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unrelated_tables_do_not_cast_doubt_on_the_truth(seed):
+    """People of a few types, whose second record has nothing to do with the first: found by nobody, and truly so."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.dirichlet(np.full(100, 0.1), 20)
+    a, b = (
+        Traces(np.stack([rng.choice(100, 6, p=kinds[k]) for k in rng.integers(0, 20, 400)]), 100) for _ in range(2)
+    )
+    found = audit_traces(a, b, AuditSpec(seed=seed, attacks=BOTH, epochs=(2, 6)))
+    assert found.strongest.rate < 0.05
+    assert found.truth_doubt is None
+
+
+def test_the_line_says_what_weakens_it(weeks):
+    a, b = two_good_weeks()
+    one = audit_traces(a, b, AuditSpec(seed=1, attacks=BOTH, epochs=(1,), level=0.8))
+    answer = gate(one, 0.99)
+    assert (answer.level, answer.epochs, answer.epochs_left_out, answer.n_epochs_held) == (0.8, (1,), (2, 4, 8), 8)
+    for words in ("Level 80 %", "looked at: 1 of 8", "left out: 2, 4, 8", "Truth: Neither table names its users"):
+        assert words in answer.reading
+    assert gate(weeks, 0.99).epochs_left_out == ()
+    for level in (0.0001, 0.5, 0.79, 1.0):
+        with pytest.raises(ValidationError, match="level"):
+            AuditSpec(level=level)
+
+
+def test_a_result_of_format_1_is_read_and_never_passes():
+    values = json.loads((Path(__file__).parent / "format_1.json").read_text())
+    assert values["gate"]["answer"] == "pass"
+    old = AuditResult.from_dict(values)
+    assert (old.format, old.upgraded_from, old.n_strangers) == (2, 1, None)
+    assert all(low <= risk.low for low, risk in zip(old.lower_ends, old.risks, strict=True))
+    answer = gate(old, 0.9)
+    assert (answer.answer, answer.why) == ("undecided", "format")
+    assert gate(old, 0.1).answer == "fail"
+    assert gate(old, max(risk.low for risk in old.risks) - 0.001).answer == "undecided"  # not by uncorrected ends
