@@ -112,9 +112,7 @@ def test_unrelated_tables_do_not_cast_doubt_on_the_truth(seed):
     """People of a few types, whose second record has nothing to do with the first: found by nobody, and truly so."""
     rng = np.random.default_rng(seed)
     kinds = rng.dirichlet(np.full(100, 0.1), 20)
-    a, b = (
-        Traces(np.stack([rng.choice(100, 6, p=kinds[k]) for k in rng.integers(0, 20, 400)]), 100) for _ in range(2)
-    )
+    a, b = (Traces(np.stack([rng.choice(100, 6, p=kinds[k]) for k in rng.integers(0, 20, 400)]), 100) for _ in range(2))
     found = audit_traces(a, b, AuditSpec(seed=seed, attacks=BOTH, epochs=(2, 6)))
     assert found.strongest.rate < 0.05
     assert found.truth_doubt is None

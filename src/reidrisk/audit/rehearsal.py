@@ -1,8 +1,9 @@
 """A check of an attack's own probabilities where the truth is not known: a rehearsal on the known records themselves.
 
 Each target's epochs are cut in two, every other one to each half, and the attack links halves to halves. There the
-truth is known, so what the attack states can be held against what is right. Then half of the targets are taken for strangers
-to the other half: how often the attack is sure of *them*, who have no counterpart, is how often it is sure for nothing.
+truth is known, so what the attack states can be held against what is right. Then half of the targets are taken for
+strangers to the other half: how often the attack is sure of *them*, who have no counterpart, is how often it is sure
+for nothing.
 A threshold passes where
 
 - the share of right links among those stated to be at least so sure is not significantly below what was stated, and was

@@ -63,14 +63,14 @@ def _doubted(doubt: TruthDoubt) -> str:
 def _sureness(curve: tuple[measure.Choosiness, ...], rehearsals: tuple[Rehearsal, ...]) -> str:
     if not rehearsals:
         return "and the attacks that ran give no probabilities: nothing can be said."
-    sure = next((point for point in curve if point.threshold == SURE), None)
-    if sure is not None:
+    if curve:
+        sure = next((point for point in curve if point.threshold >= SURE), curve[-1])
         return (
             f"the attack gives {in_words(sure.answered) + ' records' if sure.answered else 'no record'} a chance of "
-            "90 in 100 or more, and its chances held in a rehearsal on the known records."
+            f"{100 * sure.threshold:g} in 100 or more, and such chances held in a rehearsal on the known records."
         )
     if any(rehearsal.passed for rehearsal in rehearsals):
-        return "how many records get a chance of 90 in 100 or more is not said, because that chance was not confirmed."
+        return "how sure an attack is of how many records is not shown: that would set apart too few people."
     if not any(rehearsal.points for rehearsal in rehearsals):
         return (
             "nor is it said how sure an attack is: there are too few people or epochs to check its probabilities in a "
