@@ -20,7 +20,7 @@ pytest.importorskip("jinja2")
 import examples
 
 from reidrisk import Traces, measure, report
-from reidrisk.audit import gate
+from reidrisk.audit import TruthDoubt, gate
 from reidrisk.errors import MissingExtraError, ReidRiskError
 from reidrisk.measure import Exposure
 from reidrisk.results import Bound
@@ -176,6 +176,10 @@ def test_without_truth_it_says_why_and_gives_no_rate() -> None:
     assert "Who is exposed cannot be said" in text
     assert "Correct links" not in text
     assert "links are right" in text
+    assert "it stated 95 in 100 on average there, and 94 in 100 (92 to 96 in 100) were right" in text  # the check
+    unsaid = Reader(rendered("no truth, nothing confirmed")).text
+    assert "were not confirmed" in unsaid
+    assert "in 100 sure" not in unsaid
     empty = Reader(rendered("no truth, no probabilities, no bounds")).text
     assert "no rate and no bound to draw" in empty
     assert "give no probabilities" in empty
@@ -220,7 +224,7 @@ def test_joined_bars_are_named_by_what_they_hold() -> None:
 def test_without_ties_people_were_found_or_not() -> None:
     bars = ((0.0, 0.001, 0.47), (0.001, 0.5, 0.0), (0.5, 0.9, 0.0), (0.9, 1.0, 0.53))
     text = exposed(n=268, histogram=bars, above={"1": 0.53, "10": 0.53, "50": 0.53, "90": 0.53})
-    assert "Hamming linked 53 % of people correctly and 47 % not; nobody is in between." in text
+    assert "Hamming at 1 epoch linked 53 % of people correctly and 47 % not; nobody is in between." in text
     assert "linked correctly 53 % 47 to 59 %" in text
     assert "above 50 %" not in text
 
@@ -352,3 +356,21 @@ def test_a_group_with_a_few_who_were_not_found_is_described_by_limits() -> None:
     assert "Seen in 2 of 2 epochs 100 not shown" in text
     assert "limits stand for the rate" in text
     assert measure.Exposure.from_json(seen.to_json()) == seen
+
+
+def test_the_page_speaks_of_the_strongest_row_whatever_its_epochs() -> None:
+    """At two epochs more people are found than at eight: verdict, tiles and perspective are about the two."""
+    rates = dict(zip(examples.COUNTS, (0.1, 0.92, 0.7, 0.58), strict=True))
+    risks = tuple(examples.risk("Hamming", r, rate, high=rate + 0.02, low=rate - 0.02) for r, rate in rates.items())
+    result = examples.published(risks=risks, differences=(), bounds=())
+    text = Reader(report.render(result)).text
+    assert "Correct links 92 in 100 90 to 94 in 100; Hamming, 2 epochs" in text
+    assert "the strongest attack tried, over 2 epochs of 8" in text
+    assert "This data (100,000 people, 2 epochs) 92 in 100" in text
+
+
+def test_a_truth_in_doubt_is_never_good_news() -> None:
+    doubt = TruthDoubt("Hamming", 1, 500, 60, 1.0, 0.88)
+    page = report.render(examples.one_rate(0.00001, 0.0, 0.00002, truth_doubt=doubt))
+    assert "Good news" not in page
+    assert 'class="verdict unsure"' in page
