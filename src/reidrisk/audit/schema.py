@@ -17,7 +17,7 @@ from reidrisk.errors import FormatError
 
 __all__ = ["check_fields", "result_schema"]
 
-_NOT_WRITTEN = ("per_user", "timing")
+_NOT_WRITTEN = ("per_user", "left_out", "timing")
 
 _Infinite = Annotated[float, Field(allow_inf_nan=False)] | Literal["inf", "-inf"]
 _Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]

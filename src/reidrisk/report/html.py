@@ -42,7 +42,7 @@ def render(result: AuditResult) -> str:
     policy forbids it), and is made of aggregates only.
     """
     # A result may come with per-user risks in memory; none of them gets near the page.
-    result = replace(result, risks=tuple(replace(risk, per_user=None) for risk in result.risks))
+    result = replace(result, risks=tuple(Risk.from_dict(risk.to_dict()) for risk in result.risks))
     figures = _figures(result)
     return filled(
         "report.html",
