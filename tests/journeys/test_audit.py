@@ -10,7 +10,7 @@ import pytest
 def test_two_small_tables_to_verdict_result_and_report(reidrisk, pair, tmp_path):
     done = reidrisk("audit", *pair, "--seed", 1, "--out", "r.html", "--result", "r.json", "--max-risk", 0.9)
     assert done.code == 0, done.err
-    assert "links 50 in 100 people correctly" in " ".join(done.out.split())
+    assert "links about 50 in 100 people correctly" in " ".join(done.out.split())
     assert "Gate: undecided" in done.out
     values = json.loads((tmp_path / "r.json").read_text())
     assert values["seed"] == 1
@@ -75,7 +75,7 @@ def test_the_files_that_were_audited_can_be_told_by_who_has_the_key(reidrisk, pa
     assert (again.out, again.err) == (done.out, "")
     assert "was not checked" in reidrisk("audit", "--spec", "one.json").err
 
-    held = ("gate", "one.json", "--max-risk", 0.99, "--inputs", *pair)
+    held = ("gate", "one.json", "--max-risk", 1.0, "--inputs", *pair)
     assert reidrisk(*held, "--fingerprint-key", key).code == 0
     for arguments, word in (
         (held, "--fingerprint-key"),

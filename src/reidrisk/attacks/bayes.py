@@ -315,6 +315,8 @@ class ProfileBayes(Attack[Records]):
             one, two = calibration.simulate_pair(
                 learnt.targets, learnt.counts, learnt.ladder, learnt.prior, n, learnt.system, rng, learnt.order
             )
+            if isinstance(one, Traces) and not one.observed.any():
+                continue  # a few people with many gaps, and by chance nobody was seen: nothing to learn from
             fresh = ProfileBayes(
                 self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads
             )
@@ -322,7 +324,7 @@ class ProfileBayes(Attack[Records]):
             matrix = np.empty_like(scores)
             np.put_along_axis(matrix, order, scores, axis=1)
             rounds.append(matrix)
-        return calibration.best_temperature(rounds, learnt.ladder.every)
+        return calibration.best_temperature(rounds, learnt.ladder.every) if rounds else 1.0
 
 
 def _k_best(values: Ints, k: int) -> Ints:

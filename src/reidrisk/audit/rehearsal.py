@@ -130,12 +130,14 @@ def rehearse(
     if half < 1 or len(rows) < max(min_group, 20):
         return Rehearsal(attack.name, len(rows), half, ())
     ours, theirs = (Traces(targets.tokens[rows][:, side : 2 * half : 2], targets.n_tokens) for side in (0, 1))
+    apart = draw.permutation(len(rows))
+    among = targets.take(rows)
+    known, strange = among.take(apart[: len(rows) // 2]), among.take(apart[len(rows) // 2 :])
+    if not (ours.observed.any() and known.observed.any()):
+        return Rehearsal(attack.name, len(rows), half, ())
     stated = _stated(attack.fit(ours), theirs)
     credit = measure.credits(attack, theirs, attack.link(theirs), np.arange(len(rows)))
-    apart = draw.permutation(len(rows))
-    known, strange = apart[: len(rows) // 2], apart[len(rows) // 2 :]
-    among = targets.take(rows)
-    strangers = _stated(attack.fit(among.take(known)), among.take(strange))
+    strangers = _stated(attack.fit(known), strange)
     points = (_point(t, stated, credit, claimed, strangers, level, min_group) for t in thresholds)
     return Rehearsal(attack.name, len(rows), half, tuple(point for point in points if point is not None))
 

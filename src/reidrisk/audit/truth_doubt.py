@@ -102,8 +102,11 @@ def doubt_truth(
     asked, own = scored.take(inside), place[truth[inside]]
     strangers, shuffled = targets.take(strange), _shuffled(asked, draw)
     for r in counts[::-1]:
+        pool = targets.take(known).epochs(r)
+        if not pool.observed.any():
+            continue
         for attack in chosen:
-            attack.fit(targets.take(known).epochs(r))
+            attack.fit(pool)
             by_chance = max(
                 float(np.quantile(attack.link(people.epochs(r)).score, 1.0 - _BY_CHANCE, method="higher"))
                 for people in (strangers, shuffled)

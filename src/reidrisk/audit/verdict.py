@@ -39,17 +39,18 @@ def verdict(
 def _rate(worst: Risk, n_epochs: int) -> str:
     ends = range_in_words(worst.rate, worst.low, worst.high)
     used = f"{worst.n_epochs} of the {n_epochs} epochs" if worst.n_epochs < n_epochs else ""
-    if worst.low <= worst.baseline:
+    if worst.low <= worst.baseline and worst.high <= 2.0 * worst.baseline:
         within = f" with {used}" if used else ""
         return (
             f"This attacker cannot be told apart from blind guessing: it links {people_in_words(worst.rate)} "
             f"correctly{within} ({ends}), guessing links {in_words(worst.baseline)}."
         )
     start = f"With {used}, an attacker" if used else "An attacker"
-    return (
-        f"{start} who holds both tables links {about_in_words(worst.rate)} people correctly ({ends}); "
-        f"guessing blindly would link {in_words(worst.baseline)}."
-    )
+    said = f"{start} who holds both tables links {about_in_words(worst.rate)} people correctly ({ends}); "
+    if worst.low <= worst.baseline:
+        few = "there are too few people to tell that from guessing blindly, which would link"
+        return f"{said}{few} {in_words(worst.baseline)}."
+    return f"{said}guessing blindly would link {in_words(worst.baseline)}."
 
 
 def _doubted(doubt: TruthDoubt) -> str:
