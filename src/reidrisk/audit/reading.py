@@ -166,7 +166,7 @@ def chernoff(risk: Risk, n_rows: int) -> float:
 
     Examples
     --------
-    >>> risk = Risk(1.0, 0.9, 1.0, 0.0, 0.0, 0.01, n_targets=100, n_queries=100)
+    >>> risk = Risk(1.0, 0.97, 1.0, 0.0, 0.0, 0.01, n_targets=100, n_queries=100)
     >>> round(chernoff(risk, 1), 4)                      # 0.025 ** (1 / 100)
     0.9638
     """

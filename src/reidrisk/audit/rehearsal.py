@@ -118,10 +118,9 @@ def rehearse(
     Examples
     --------
     >>> from reidrisk import attacks
-    >>> rng = np.random.default_rng(0)
-    >>> people = Traces(np.repeat(rng.integers(0, 400, (300, 3)), 2, axis=1), n_tokens=400)
-    >>> attack = attacks.WeightedHamming(top_k=1, noise=0.05)
-    >>> rehearse(attack, people, np.ones(300), (0.9,), seed=0).passed
+    >>> own = Traces(np.repeat(np.arange(300)[:, None], 4, axis=1), n_tokens=400)      # a token of one's own each
+    >>> attack = attacks.WeightedHamming(top_k=2, noise=0.0)
+    >>> rehearse(attack, own, np.ones(300), (0.9,), seed=0).passed
     (0.9,)
     """
     half = targets.n_epochs // 2
