@@ -71,6 +71,8 @@ EDITS = {
     "strangers": lambda v: v.update(n_strangers=50),
     "not everyone": lambda v: v["risks"][0].update(everyone=False),
     "a lower end raised": lambda v: v["lower_ends"].__setitem__(0, 0.9),
+    "a lower end without end": lambda v: v["lower_ends"].__setitem__(0, "inf"),
+    "epochs without end": lambda v: v.update(n_epochs=10**30),
     "a lower end missing": lambda v: v["lower_ends"].pop(),
     "the gate's end": lambda v: v["gate"].update(high=0.001),
     "the gate's answer": lambda v: v["gate"].update(answer="fail"),

@@ -26,7 +26,7 @@ _Count = Annotated[int, Field(ge=0)]
 _NO_FIELDS = ("float", "literal[", "constrained-")
 """Beginnings of what pydantic puts into a place beside names of fields: which kind of number it tried."""
 
-_SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "max_risk"}
+_SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "max_risk", "lower_ends"}
 """Fields that are shares in whatever class they stand; ends of intervals and differences may be something else."""
 
 
