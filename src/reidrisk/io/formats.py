@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,9 +162,10 @@ def _types(name: str, schema: Any) -> dict[str, Any]:
 
 
 def _open_parquet(file: Path, name: str, title: str) -> Table:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    opened = pq.ParquetFile(file, page_checksum_verification=True)
+    opened = pq.ParquetFile(pa.OSFile(os.fsencode(file)), page_checksum_verification=True)
     schema = opened.schema_arrow
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
@@ -181,11 +183,11 @@ def _open_arrow(file: Path, name: str, title: str) -> Table:
     with open(file, "rb") as head:
         is_stream = head.read(6) != b"ARROW1"
     if is_stream:
-        with pa.OSFile(str(file)) as stream:
+        with pa.OSFile(os.fsencode(file)) as stream:
             table = pa.ipc.open_stream(stream).read_all()
         table.validate(full=True)
         return _in_memory(table, name, title, from_schema(name, table.schema.metadata))
-    opened = pa.ipc.open_file(pa.OSFile(str(file)))
+    opened = pa.ipc.open_file(pa.OSFile(os.fsencode(file)))
     n_rows = opened.count_rows()
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from typing import IO
 
 from reidrisk import sizes
 from reidrisk.errors import FormatError, ReidRiskError
-from reidrisk.foreign import reason
+from reidrisk.foreign import printable, reason
 from reidrisk.io.atomic import PathLike
 
 __all__ = ["bounded_lines", "check_bytes", "existing_file", "is_packed", "reading", "text_of"]
@@ -58,8 +58,9 @@ def reading(name: str, title: str) -> Iterator[None]:
     except ReidRiskError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        why = printable(reason(error))  # libraries quote bytes of the file as they stand
         raise FormatError(
-            f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({reason(error)})"
+            f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({why})"
         ) from error
 
 

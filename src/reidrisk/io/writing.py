@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def write_batches(path: PathLike, batches: Iterable[Any], metadata: str) -> None
     source = iter(batches)
     first = next(source)
     schema = first.schema if kind == "csv" else first.schema.with_metadata({KEY: metadata.encode()})
-    with write_atomically(path) as temporary, _opened(str(temporary), kind, schema, str(path)) as write:
+    with write_atomically(path) as temporary, _opened(os.fsencode(temporary), kind, schema, str(path)) as write:
         write(first.replace_schema_metadata(schema.metadata))
         for batch in source:
             write(pa.record_batch(batch.columns, schema=schema))
@@ -79,14 +80,18 @@ def check_ids(path: PathLike, users: UserIds | None, vocabulary: Vocabulary | No
 
 
 @contextmanager
-def _opened(temporary: str, kind: str, schema: Any, name: str) -> Iterator[Callable[[Any], None]]:
+def _opened(temporary: bytes, kind: str, schema: Any, name: str) -> Iterator[Callable[[Any], None]]:
     import pyarrow as pa
 
+    # Names as bytes: the library takes text for UTF-8, and a name need not be.
     try:
         if kind == "parquet":
             import pyarrow.parquet as pq
 
-            with pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True) as parquet:
+            with (
+                pa.OSFile(temporary, "wb") as file,
+                pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as parquet,
+            ):
                 yield parquet.write_batch
         elif kind == "arrow":
             with pa.OSFile(temporary, "wb") as file, pa.ipc.new_file(file, schema) as arrow:
@@ -94,8 +99,12 @@ def _opened(temporary: str, kind: str, schema: Any, name: str) -> Iterator[Calla
         else:
             from pyarrow import csv
 
-            compression = "gzip" if name.lower().endswith(".gz") else None
-            with pa.output_stream(temporary, compression=compression) as text, csv.CSVWriter(text, schema) as rows:
+            packed = name.lower().endswith(".gz")
+            with (
+                pa.OSFile(temporary, "wb") as file,
+                pa.CompressedOutputStream(file, "gzip") if packed else nullcontext(file) as text,
+                csv.CSVWriter(text, schema) as rows,
+            ):
                 yield rows.write_batch
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise FormatError(f"{name}: cannot be written: {reason(error)}") from error
