@@ -193,6 +193,7 @@ def _release() -> None:
     io.write_top_sets(TopSets(tokens, 4, vocabulary=Vocabulary(WORDS[:4])), "many.parquet")
     run("release", "measure", "many.parquet", "--top-k", 2, *simulated, "--out", "stats")
     Path("many.parquet").unlink()
+    io.write_top_sets(TopSets(tokens[:40], 4, vocabulary=Vocabulary(WORDS[:4])), "people.parquet")
     run("release", "fit", "stats", "--out", "model.safetensors", "--types", 2, "--epochs", 2, "--steps", 10)
     run("release", "fit", "stats", "--out", "model.json", "--types", 2, "--epochs", 2, "--steps", 10)
     run("release", "sample", "model.safetensors", "--users", 20, "--out", "users", "--seed", 1)

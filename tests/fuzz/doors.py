@@ -85,7 +85,7 @@ _COMMANDS = {
     "release sample model.safetensors --users 20 --out u --seed 1": 3,
     "release sample model.json --users 20 --out u --seed 1 --json": 3,
     "release validate stats model.safetensors --users users --canary 0 --out p.html --seed 1": 0.1,
-    "release validate stats model.json --canary 50 --out p.html --real sets.parquet --internal i.html --trials 1 "
+    "release validate stats model.json --canary 50 --out p.html --real people.parquet --internal i.html --trials 1 "
     "--queries 4 --no-refit --seed 1": _REPORT,
     f"bandits tradeoff log.csv {_PLAY}": 2,
     f"bandits tradeoff log.csv --states states.txt --max-gap 900 --json {_PLAY}": 1,
