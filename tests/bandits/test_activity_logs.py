@@ -417,3 +417,12 @@ def test_made_up_users_are_alike_within_their_type():
     assert np.array_equal(again.records, found.records)
     with pytest.raises(OptionError, match="no 61 clusters"):
         bandits.clustered_users(60, n_clusters=61)
+
+
+def test_a_line_that_python_would_have_to_parse_is_bounded_and_its_parser_keeps_silent(tmp_path, recwarn):
+    path = tmp_path / "w.json"
+    for line, word in (("1," * 300_000, "600,001 characters"), ("{'userId': 1if 1else 2}", "neither JSON nor")):
+        path.write_text(line + "\n")
+        with pytest.raises(FormatError, match=f"line 1 is .*{word}"):
+            list(read_workouts(path))
+    assert not recwarn.list

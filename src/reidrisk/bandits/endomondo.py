@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from reidrisk.errors import DataError, FormatError
 from reidrisk.io.opening import bounded_lines, existing_file, reading
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
+
+_LONGEST_LITERAL = 1 << 19
+"""Characters of a line that is read as a Python literal, which takes 500 bytes of memory for each."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -93,8 +97,14 @@ def _parsed(line: str, path: str | Path, number: int) -> dict[str, Any]:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
+        if len(line) > _LONGEST_LITERAL:
+            raise FormatError(
+                f"{path}: line {number} is no JSON, and its {len(line):,} characters are too many for a Python "
+                f"literal, {_LONGEST_LITERAL:,} at most; write it as JSON"
+            ) from None
         try:
-            values = ast.literal_eval(line.strip())
+            with warnings.catch_warnings(action="ignore"):  # of Python's parser, about the style of damaged numbers
+                values = ast.literal_eval(line.strip())
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
             raise FormatError(
                 f"{path}: line {number} is neither JSON nor a Python literal; it may be cut off"
