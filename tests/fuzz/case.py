@@ -73,6 +73,7 @@ def enter(door: Door, words: tuple[str, ...]) -> Ended:
     """Call a command or a reader in the working directory, as a user would; everything it prints is caught."""
     from reidrisk.cli import main
     from reidrisk.errors import ReidRiskError
+    from reidrisk.foreign import printable
 
     # As Python opens them: what cannot be encoded fails on standard output, and is escaped on standard error.
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict", write_through=True)
@@ -83,9 +84,9 @@ def enter(door: Door, words: tuple[str, ...]) -> Ended:
             main(list(words)) if door.call is None else door.call()
         except SystemExit as left:
             code = left.code if isinstance(left.code, int) else 0 if left.code is None else 70
-        except (ReidRiskError, OSError) as error:  # readers raise what the command line would print
+        except (ReidRiskError, OSError) as error:  # readers raise what the command line prints
             code = 2
-            err.write("reidrisk: " + " ".join(str(error).split()) + "\n")
+            err.write("reidrisk: " + printable(" ".join(str(error).split())) + "\n")
         except BaseException as error:
             code, where = 70, place(error)
     printed = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]  # type: ignore[attr-defined]
