@@ -32,7 +32,11 @@ def test_fingerprint_keeps_label_borders_apart():
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [(["a", "b", "a"], "label 'a' occurs twice"), (["a", 3], "label 1 of the vocabulary is 3, a int")],
+    [
+        (["a", "b", "a"], "label 'a' occurs twice"),
+        (["a", 3], "label 1 of the vocabulary is 3, a int"),
+        (["a", "b\ud83d", "\ude00"], "label 1 of the vocabulary is .* holds half a character"),
+    ],
 )
 def test_bad_labels_are_named(names, message):
     with pytest.raises(DataError, match=message):

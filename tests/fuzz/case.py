@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import traceback
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from fuzz.mutate import damage, hostile_option
 __all__ = ["Case", "Ended", "enter", "fault", "prepared"]
 
 _ALLOWED = (0, 1, 2, 3)
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, directions, halves of characters, other ends of lines
+_HARMLESS = "\n\u200c\u200d"  # the end of a line, and what joins letters in some scripts
 _SHARES = [door.share for door in DOORS.values()]
 
 
@@ -108,9 +111,7 @@ def fault(ended: Ended) -> str | None:
     if ended.code not in _ALLOWED:
         return f"exit {ended.code}: {ended.err.strip()[:150]!r}"
     for name, text in (("output", ended.out), ("error", ended.err)):
-        odd = next(
-            (c for c in text if (c != "\n" and not c.isprintable() and not c.isspace()) or c in "\x1b\r\x85"), None
-        )
+        odd = next((c for c in text if unicodedata.category(c) in _UNSEEN and c not in _HARMLESS), None)
         if odd is not None:
             return f"unprintable {odd!r} on standard {name}"
     if ended.code == 2 and (ended.err.count("\n") != 1 or not ended.err.startswith("reidrisk: ")):

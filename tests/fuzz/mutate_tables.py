@@ -143,7 +143,7 @@ def parquet(rng: random.Random, data: bytes) -> bytes:
             row_group_size=rng.choice((7, 10**6)),
         )
         return written.getvalue()
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return rng.choice(BYTES)(rng, data)  # Parquet has no such type
 
 
@@ -158,5 +158,5 @@ def arrow(rng: random.Random, data: bytes) -> bytes:
         with maker(written, table.schema, options=options) as file:
             file.write_table(table, max_chunksize=rng.choice((2, 1000)))
         return written.getvalue()
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return rng.choice(BYTES)(rng, data)  # two changes that do not go together

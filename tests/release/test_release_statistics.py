@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reidrisk import ReidRiskError, TopSets, Vocabulary, populations, release
 from reidrisk.privacy import gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
+from reidrisk.release.consistency import _nonnegative
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import add_noise, plan_noise
 from reidrisk.release.sensitivity import joint_sensitivity, measured_blocks
@@ -441,3 +442,9 @@ def test_pairs_in_either_order_are_the_same_pair(tmp_path):
     (tmp_path / "w.json").write_text("[{")
     with pytest.raises(ReidRiskError, match="JSON"):
         release.read_published(tmp_path / "w.json", tmp_path / "a.json", k=2)
+
+
+@pytest.mark.parametrize(("values", "total"), [([2.0, 1.0], 0.0), ([3.0, -1.0], -2.0), ([1e300, -1e300], 5.0)])
+def test_counts_without_a_total_to_keep_become_nothing(values, total):
+    assert not _nonnegative(np.array(values), total).any()
+    assert _nonnegative(np.array([4.0, 1.0, -3.0]), 3.0).tolist() == [3.0, 0.0, 0.0]

@@ -140,7 +140,9 @@ def _nonnegative(values: Floats, total: float) -> Floats:
     """Return the nearest values of at least 0 that add up to ``total``: the same amount off each, then clipped."""
     ordered = np.sort(values, axis=None)[::-1]
     surplus = (np.cumsum(ordered) - total) / np.arange(1, ordered.size + 1)
-    level = surplus[np.flatnonzero(ordered > surplus)[-1]]
+    kept = np.flatnonzero(ordered > surplus)
+    # Nothing is kept where the total is 0, or is lost beside a value of more than 2^53 times it.
+    level = surplus[kept[-1] if kept.size else 0]
     return np.asarray(np.maximum(values - level, 0.0))
 
 
