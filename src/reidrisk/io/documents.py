@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.opening import text_of
 
 __all__ = ["parse_json", "read_json"]
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_json(path: PathLike, what: str = "JSON", constant: Callable[[str], Any] | None = None) -> Any:
@@ -31,7 +34,7 @@ def read_json(path: PathLike, what: str = "JSON", constant: Callable[[str], Any]
 
 
 def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Callable[[str], Any] | None = None) -> Any:
-    """Return what JSON text of the file ``name`` holds.
+    r"""Return what JSON text of the file ``name`` holds.
 
     Examples
     --------
@@ -41,10 +44,20 @@ def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Calla
     Traceback (most recent call last):
         ...
     reidrisk.errors.FormatError: sets.json: this is not JSON: it is nested too deep; write it again
+    >>> parse_json('["\\ud83d"]', "sets.json")
+    Traceback (most recent call last):
+        ...
+    reidrisk.errors.FormatError: sets.json: this is not JSON: a text in it holds half a character; write it again
     """
     should = "" if what == "JSON" else f", but should be {what}"
     try:
-        return json.loads(text, parse_constant=constant)
+        found = json.loads(text, parse_constant=constant)
+        if _SURROGATE.search(text if isinstance(text, str) else text.decode("latin-1")):
+            json.dumps(found, ensure_ascii=False).encode()  # half a character cannot be written again
+        return found
+    except UnicodeEncodeError:
+        half = "a text in it holds half a character"
+        raise FormatError(f"{name}: this is not JSON{should}: {half}; write it again") from None
     except RecursionError:  # without its context, which is as deep as the file
         raise FormatError(f"{name}: this is not JSON{should}: it is nested too deep; write it again") from None
     except FormatError:
