@@ -48,8 +48,8 @@ def text_of(path: PathLike, otherwise: str = "save the file in UTF-8") -> str:
 @contextmanager
 def reading(name: str, title: str) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into one line that names the file."""
-    import zipfile
     import zlib
+    from zipfile import BadZipFile
 
     import pyarrow as pa
 
@@ -57,7 +57,8 @@ def reading(name: str, title: str) -> Iterator[None]:
         yield
     except ReidRiskError:
         raise
-    except (pa.ArrowException, OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except (pa.ArrowException, OSError, ValueError, KeyError, EOFError, RuntimeError, zlib.error, BadZipFile) as error:
+        # RuntimeError is what zipfile says of encrypted members and of ways to pack them that it does not know.
         why = printable(reason(error))  # libraries quote bytes of the file as they stand
         raise FormatError(
             f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({why})"
