@@ -21,6 +21,8 @@ from fuzz.drive import drive
 from fuzz.mutate import fitting
 from reidrisk.cli.app import app
 
+SEED, CASES = 20_240_501, 1_500
+
 pytest.importorskip("torch", reason="torch is not installed; releases need it")
 pytest.importorskip("altair", reason="altair is not installed; reports need it")
 pytestmark = pytest.mark.xdist_group("fuzz")  # one corpus for all of them
@@ -55,6 +57,15 @@ def entered(corpus, tmp_path_factory):
             sys.setprofile(None)
             os.chdir(before)
     return ended, ran
+
+
+def test_damaged_files_end_in_one_printable_line(corpus, tmp_path):
+    found = drive(SEED, CASES, corpus, tmp_path / "failures", workers=1)
+    assert found.cases == CASES
+    assert len(found.codes) > 2, "files are refused, accepted, and fail a gate"
+    shown = [f"{wrong['wrong']} ({wrong['door']}; case {wrong['done']})" for wrong in found.wrong]
+    again = f"PYTHONPATH=tests python -m fuzz --seed {SEED} --case ..."
+    assert not found.wrong, "\n".join([f"{len(shown)} cases, see them again with {again}", *shown])
 
 
 # Not in the package: Chrome's runtime of models. Times of an R file cannot be written from here.

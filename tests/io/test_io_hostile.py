@@ -273,3 +273,34 @@ def test_pipes_and_devices_are_no_input(tmp_path: Path) -> None:
         (tmp_path / name).unlink()
         (tmp_path / name).symlink_to("/dev/zero")
         refused(lambda name=name, read=read: read(tmp_path / name), "device")  # type: ignore[misc]
+
+
+def with_byte(data: bytes, offsets: tuple[int, int], value: int) -> bytes:
+    """Change a field of both heads of the only member of an archive: the one before it, and the one at the end."""
+    changed, end = bytearray(data), data.rindex(b"PK\x01\x02")
+    changed[offsets[0]], changed[end + offsets[1]] = value, value
+    return bytes(changed)
+
+
+def test_archives_that_are_encrypted_or_packed_in_an_unknown_way_are_refused(tmp_path):
+    buffer = memory.BytesIO()
+    np.savez(buffer, matrix=np.eye(2))
+    for offsets, value in (((6, 8), 1), ((8, 10), 77), ((4, 6), 255)):  # encrypted; method 77; version 25.5
+        file = tmp_path / "m.npz"
+        file.write_bytes(with_byte(buffer.getvalue(), offsets, value))
+        refused(lambda file=file: read_npz(file), "m.npz", "cannot be read as NPZ")
+
+
+def test_a_head_as_python_2_wrote_it_is_read_without_a_warning(tmp_path, recwarn):
+    head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (2L,)}".ljust(117) + b"\n"
+    array = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + np.array([1.0, 2.0]).tobytes()
+    with zipfile.ZipFile(tmp_path / "old.npz", "w") as packed:
+        packed.writestr("x.npy", array)
+    assert read_npz(tmp_path / "old.npz")["x"].tolist() == [1.0, 2.0]
+    assert not recwarn.list
+
+
+def test_half_a_character_in_json_is_refused_and_a_whole_one_is_read():
+    assert parse_json(r'["\ud83d\ude00"]', "a.json") == ["\U0001f600"]
+    for text in (r'["\ud83d"]', r'{"\uDE00": 1}', rb'["\ude00\ud83d"]'):
+        refused(lambda text=text: parse_json(text, "a.json"), "a.json", "half a character")

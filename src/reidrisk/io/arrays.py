@@ -7,6 +7,7 @@ head) is compared with the bounds of :mod:`reidrisk.sizes`, and with each other,
 from __future__ import annotations
 
 import math
+import warnings
 import zipfile
 from collections.abc import Collection
 from pathlib import Path
@@ -78,7 +79,8 @@ def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> n
             raise ValueError(f"version {version}")
         # The third version differs in the letters of names, which the types that are read here do not have.
         read_head = library.read_array_header_1_0 if version == (1, 0) else library.read_array_header_2_0
-        shape, by_columns, kind = read_head(packed)
+        with warnings.catch_warnings(action="ignore"):  # a header as Python 2 wrote it is read like any other
+            shape, by_columns, kind = read_head(packed)
     except Exception as error:  # the head is Python text, and what the library raises on it differs
         raise FormatError(f"{name}: {key!r} is no array; {again}") from error
     if kind.kind == "O" or kind.hasobject:
