@@ -226,5 +226,7 @@ def _studies() -> None:
 
 def _results() -> None:
     run("audit", "a.csv", "b.csv", "--truth", "truth.csv", "--seed", 1, "--result", "result.json", "--max-risk", 0.5)
+    Path("own.key").write_bytes(bytes(range(32)))
+    run("audit", "a.csv", "b.csv", "--seed", 1, "--fingerprint-key", "own.key", "--result", "keyed.json")
     result = json.loads(Path("result.json").read_text(encoding="utf-8"))
     _text("spec.json", json.dumps(result["spec"]))

@@ -46,6 +46,7 @@ _COMMANDS = {
     "audit --spec result.json": 1,
     "gate result.json --max-risk 0.5": 8,
     "gate result.json --max-risk 0.01 --json": 2,
+    "gate keyed.json --max-risk 0.5 --inputs a.csv b.csv --fingerprint-key own.key": 2,
     "bounds matrix.csv": 3,
     "bounds matrix.npz --json": 3,
     "bounds sparse.npz": 4,

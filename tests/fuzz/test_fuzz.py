@@ -143,42 +143,41 @@ def test_a_case_is_the_same_every_time(corpus, tmp_path):
         assert list(seen[0][1].values()) == list(seen[1][1].values())
 
 
-def test_a_hang_a_crash_and_a_bug_are_noticed(corpus, tmp_path, monkeypatch):
-    """The fuzzer sees what it is there for: a signal, a case without end, an exception and a line that is not text."""
-    from fuzz import drive as driver
-
-    wrongs = {
-        "crash": "import ctypes; ctypes.string_at(0)",
-        "hang": "import time; time.sleep(60)",
-        "bug": "1 / 0",
-        "text": "import sys; print('reidrisk: \\x1b[31m', file=sys.stderr); sys.exit(2)",
-        "seventy": "import sys; print('reidrisk: this is a bug', file=sys.stderr); sys.exit(70)",
-        "lines": "import sys; print('reidrisk: a\\nb', file=sys.stderr); sys.exit(2)",
-    }
-    monkeypatch.setattr(driver, "HANG", 2.0)
-    told = {}
-    for name, code in wrongs.items():
-        site = tmp_path / name
-        site.mkdir()
-        # Loaded by Python itself when the worker starts: the gate is replaced by the wrong.
-        (site / "sitecustomize.py").write_text(
-            f"import reidrisk.cli\ndef main(words): exec({code!r}, {{}})\nreidrisk.cli.main = main\n"
-        )
-        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])]))
-        number = next(n for n in range(100) if prepared_door(corpus, tmp_path / "try", n).startswith("gate"))
-        found = drive(7, 1, corpus, tmp_path / "failures", workers=1, first=number)
-        told[name] = found.wrong[0]["wrong"] if found.wrong else None
-        monkeypatch.undo()
-        monkeypatch.setattr(driver, "HANG", 2.0)
-    assert told["crash"] == "killed by signal 11"
-    assert told["hang"] == "hang"
-    assert told["bug"].startswith("ZeroDivisionError")
-    assert told["text"].startswith("unprintable")
-    assert told["seventy"].startswith("exit 70")
-    assert told["lines"].startswith("not one line")
+WRONG = {
+    "1 / 0": "ZeroDivisionError",
+    "raise KeyboardInterrupt": "KeyboardInterrupt",
+    "import sys; print('reidrisk: \\x1b[31m', file=sys.stderr); sys.exit(2)": "unprintable",
+    "import sys; print('reidrisk: a\\nb', file=sys.stderr); sys.exit(2)": "not one line",
+    "import sys; print('reidrisk: this is a bug', file=sys.stderr); sys.exit(70)": "exit 70",
+    "print('\\ud800')": "UnicodeEncodeError",
+}
 
 
-def prepared_door(corpus, folder, number):
+@pytest.mark.parametrize("code", WRONG)
+def test_bugs_and_unprintable_lines_are_noticed(monkeypatch, code):
+    monkeypatch.setattr("reidrisk.cli.main", lambda words: exec(code, {}))
+    assert fault(enter(DOORS["study list --json"], ("study", "list"))).startswith(WRONG[code])
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [("import ctypes; ctypes.string_at(0)", "killed by signal 11"), ("import time; time.sleep(60)", "hang")],
+)
+def test_crashes_and_hangs_are_noticed(corpus, tmp_path, monkeypatch, code, wrong):
+    # Python loads this when the worker starts: every command crashes or hangs.
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import reidrisk.cli\ndef main(words): exec({code!r}, {{}})\nreidrisk.cli.main = main\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    for limit in ("HANG", "_LOADING"):
+        monkeypatch.setattr(f"fuzz.drive.{limit}", 6.0)
+    number = next(n for n in range(100) if "gate" in door_of(corpus, tmp_path / "try", n))
+    found = drive(7, 1, corpus, tmp_path / "failures", workers=1, first=number)
+    assert [answer["wrong"] for answer in found.wrong] == [wrong]
+    assert (tmp_path / "failures" / f"7-{number}" / "CASE.txt").read_text().rstrip().endswith(wrong)
+
+
+def door_of(corpus, folder, number):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return prepared(7, number, corpus, folder).door.name
