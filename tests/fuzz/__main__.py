@@ -33,7 +33,7 @@ def main() -> int:
         began = time.monotonic()
         found = drive(given.seed, given.cases, Path(corpus), given.out.absolute(), given.workers, given.first)
         _tell(found, given.seed, given.out, time.monotonic() - began)
-    return 1 if found.wrong else 0
+    return 1 if found.wrong or found.cases < given.cases else 0
 
 
 def _again(seed: int, number: int, corpus: Path, out: Path) -> int:

@@ -65,9 +65,12 @@ def _watch(seed: int, numbers: Iterator[int], corpus: Path, saved: Path, found: 
         if answer is None:
             wrong = process.end()
             process = None
-            case = worker.keep(seed, number, corpus, saved, wrong)
-            answer = {"done": number, "wrong": wrong, "door": case.door.name, "told": case.told}
-            answer |= {"code": 70, "seconds": 0.0}
+            answer = {"done": number, "wrong": wrong, "door": "", "told": "", "code": 70, "seconds": 0.0}
+            try:
+                case = worker.keep(seed, number, corpus, saved, wrong)
+                answer |= {"door": case.door.name, "told": case.told}
+            except Exception as error:
+                answer["wrong"] = f"the fuzzer itself: {error!r}"
         elif str(answer["wrong"]).startswith("memory"):
             process.end()  # what it has had hides what the next one takes
             process = None

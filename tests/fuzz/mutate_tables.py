@@ -101,7 +101,7 @@ def _some_columns(rng: random.Random, table: Any) -> Any:
         return table.select([])
     ones, few = pa.array([1] * min(table.num_rows, 4)), table.slice(0, 4)
     more = {f"epoch_{number + 9}": ones for number in range(rng.choice((20, 20, 20, 1000)))}
-    return pa.table({name: few.column(name) for name in names} | more, metadata=table.schema.metadata)
+    return pa.table({name: few.column(at) for at, name in enumerate(names)} | more, metadata=table.schema.metadata)
 
 
 def _metadata(rng: random.Random, table: Any) -> Any:
