@@ -19,7 +19,7 @@ class Door:
     words: tuple[str, ...] = ()
     """Words of the command line, or none where a function is called."""
     call: Callable[[], Any] | None = None
-    share: float = 1.0
+    share: float = 2.0
     """How often it is tried, compared with the others: slow ones less often."""
 
 
@@ -32,7 +32,7 @@ _BESIDE = {"--spec": ("a.csv", "b.csv", "truth.csv"), "model.json": ("model.json
 """Files that a command reads without being told."""
 
 _COMMANDS = {
-    "audit a.csv b.csv --seed 1": 4,
+    "audit a.csv b.csv --seed 1": 2,
     "audit a.csv.gz b.csv --seed 1 --epochs 1,3 --attack hamming --json": 2,
     "audit a-numbers.csv b-numbers.csv --seed 1 --n-tokens 6 --top-k 2 --attack hamming": 3,
     "audit a.parquet b.arrow --seed 1 --attack hamming --json": 3,
@@ -192,8 +192,8 @@ def _readers() -> list[Door]:
         Door("topics.HostModel.read", ("hosts",), call=model),
         Door("populations.read_rates", ("rates.csv",), call=read("populations", "read_rates", "rates.csv")),
         Door("populations.read_rates gz", ("rates.csv.gz",), call=read("populations", "read_rates", "rates.csv.gz")),
-        Door("release.read_users", ("users",), call=read("release", "read_users", "users"), share=2),
-        Door("release.read_statistics", ("stats",), call=read("release", "read_statistics", "stats"), share=2),
+        Door("release.read_users", ("users",), call=read("release", "read_users", "users")),
+        Door("release.read_statistics", ("stats",), call=read("release", "read_statistics", "stats")),
         Door("release.read_published", ("stats",), call=published),
         Door(
             "bandits.read_matrices", ("matrices.npz",), call=read("bandits", "read_matrices", "matrices.npz"), share=2
@@ -203,12 +203,11 @@ def _readers() -> list[Door]:
             "bandits.read_endomondo",
             ("workouts.json",),
             call=read("bandits", "read_endomondo", "workouts.json"),
-            share=2,
         ),
         Door("studies.read_lastfm", ("lastfm.dat",), call=lastfm),
         Door("studies.read_msweb", ("msweb.data.gz",), call=msweb),
         Door("studies.read_msnbc", ("msnbc.zip",), call=msnbc),
-        Door("studies.read_panel", ("panel.rds", "override_list.tsv", "taxonomy.md"), call=panel, share=0.5),
+        Door("studies.read_panel", ("panel.rds", "override_list.tsv", "taxonomy.md"), call=panel, share=1),
     ]
 
 
