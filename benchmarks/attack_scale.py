@@ -16,8 +16,8 @@ import numpy as np
 
 from reidrisk import populations, topics
 from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.records import Traces
 from reidrisk.search import Index, lattice, scan
-from reidrisk.traces import Traces
 
 SEED = 0
 

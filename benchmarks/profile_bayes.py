@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from reidrisk import attacks, measure, populations, topics
-from reidrisk.errors import ReidRiskError
+from reidrisk.base.errors import ReidRiskError
+from reidrisk.records import Bags, Traces
 from reidrisk.studies.data import data_file
-from reidrisk.traces import Bags, Traces
 
 API = topics.TopicsAPI(n_topics=349)
 ATTACKS: dict[str, Callable[[], attacks.Attack[Traces]]] = {

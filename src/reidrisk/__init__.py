@@ -8,15 +8,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.kernel_cache import settle as _settle_kernel_cache
+from reidrisk.base.kernel_cache import settle as _settle_kernel_cache
 
 if TYPE_CHECKING:
     from reidrisk import attacks, audit, bandits, bounds, cohorts, io, measure, populations, release, report, topics
-    from reidrisk.channel import Channel
-    from reidrisk.errors import ReidRiskError
-    from reidrisk.results import Bound, Difference, Measurement, Risk
-    from reidrisk.traces import Bags, TopSets, Traces
-    from reidrisk.vocabulary import Vocabulary
+    from reidrisk.base.errors import ReidRiskError
+    from reidrisk.base.results import Bound, Difference, Measurement, Risk
+    from reidrisk.base.vocabulary import Vocabulary
+    from reidrisk.records import Bags, Channel, TopSets, Traces
 
 __version__ = "0.1.0"
 
@@ -46,16 +45,16 @@ __all__ = [
 ]
 
 _HOME = {
-    "Bags": "traces",
-    "Bound": "results",
-    "Channel": "channel",
-    "Difference": "results",
-    "Measurement": "results",
-    "ReidRiskError": "errors",
-    "Risk": "results",
-    "TopSets": "traces",
-    "Traces": "traces",
-    "Vocabulary": "vocabulary",
+    "Bags": "records",
+    "Bound": "base.results",
+    "Channel": "records",
+    "Difference": "base.results",
+    "Measurement": "base.results",
+    "ReidRiskError": "base.errors",
+    "Risk": "base.results",
+    "TopSets": "records",
+    "Traces": "records",
+    "Vocabulary": "base.vocabulary",
 }
 
 _settle_kernel_cache()

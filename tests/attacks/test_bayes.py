@@ -24,7 +24,7 @@ from reidrisk.attacks.bayes_prior import (
 )
 from reidrisk.attacks.bayes_reference import pair_scores_numpy
 from reidrisk.attacks.bayes_tables import build_tables, cell, log_joint, n_cells
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.search.weights import GRID
 
 API = topics.TopicsAPI(80, top_k=4)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reidrisk import Bags, Traces, Vocabulary, attacks
 from reidrisk.attacks.hamming import match_weights
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.search import GRID
 from reidrisk.topics import exposure
 

@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk import TopSets, Traces, attacks
 from reidrisk.attacks.hamming import pair_weights
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.topics import TopicsAPI, exposure, pairs_from_observers, pairs_from_sets
 
 SETS = [(0, 1), (0, 1), (0, 2), (3, 4), (3, 4), (1, 4)]

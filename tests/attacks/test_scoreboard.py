@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reidrisk import attacks, measure
 from reidrisk.attacks import scoreboard
 from reidrisk.attacks.scoreboard import Cells
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 NAN = float("nan")
 

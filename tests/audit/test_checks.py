@@ -9,7 +9,7 @@ import pytest
 
 from reidrisk import Traces
 from reidrisk.audit import AuditResult, AuditSpec, audit_traces, result_schema
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
 

@@ -7,7 +7,7 @@ import pytest
 
 from reidrisk import Traces, attacks, io, measure, populations, search, topics
 from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, Tables, audit_traces, gate, plan, run
-from reidrisk.errors import DataError, FormatError, OptionError, TruthError
+from reidrisk.base.errors import DataError, FormatError, OptionError, TruthError
 
 TABLES = InMemory()
 

@@ -12,7 +12,7 @@ from reidrisk import bandits
 from reidrisk.bandits.casas import OTHER, read_home, sensor_graph
 from reidrisk.bandits.endomondo import read_workouts
 from reidrisk.bandits.transitions import checked_records
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 
 LOG = pl.DataFrame(
     {

@@ -15,7 +15,7 @@ from reidrisk.bandits.anonymise import applied, finished, started
 from reidrisk.bandits.gaussian import delta_of, mean_sensitivity, sigma_for
 from reidrisk.bandits.grouping import microaggregates, neighbours
 from reidrisk.bandits.strategies import as_steps, parse
-from reidrisk.errors import DataError, MissingExtraError, OptionError
+from reidrisk.base.errors import DataError, MissingExtraError, OptionError
 
 USERS = bandits.clustered_users(24, n_states=7, n_clusters=4, seed=1)
 RECORDS, PROFILES = USERS.records, USERS.profiles

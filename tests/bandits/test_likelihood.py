@@ -9,7 +9,7 @@ from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.likelihood_model import model_of
 from reidrisk.bandits.linkage import auxiliary
 from reidrisk.bandits.strategies import Laplace, Own
-from reidrisk.intervals import difference_interval
+from reidrisk.base.intervals import difference_interval
 from reidrisk.search import GRID
 
 USERS = bandits.clustered_users(30, n_states=12, n_clusters=5, seed=3)

@@ -8,8 +8,8 @@ from reidrisk.attacks.scoreboard import Cells
 from reidrisk.bandits import likelihood
 from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.linkage import auxiliary, credits
-from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import difference_interval
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import difference_interval
 
 FOUR = np.array(
     [

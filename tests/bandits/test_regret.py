@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk import bandits
 from reidrisk.bandits.regret import simulate, summarise
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 D = 6
 

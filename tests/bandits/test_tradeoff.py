@@ -7,8 +7,8 @@ import pytest
 
 from reidrisk import bandits
 from reidrisk.bandits.surface import on_front, risk_of
-from reidrisk.errors import OptionError
-from reidrisk.wording import percent
+from reidrisk.base.errors import OptionError
+from reidrisk.base.wording import percent
 
 USERS = bandits.clustered_users(16, n_states=6, n_clusters=4, seed=0)
 SMALL = {"n_aux": 12, "runs": 30, "steps": 80}

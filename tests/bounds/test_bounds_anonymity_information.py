@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reidrisk import bounds
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.sampled_from(FORMS))

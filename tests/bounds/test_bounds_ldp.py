@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reidrisk import Channel, bounds
+from reidrisk.base.errors import OptionError
 from reidrisk.bounds.row_pairs import RowPairs, crossing
-from reidrisk.errors import OptionError
 
 EPSILONS = (0.0, 0.1, 0.7, 2.0, 10.0, 800.0, math.inf)
 

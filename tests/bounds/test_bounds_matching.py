@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reidrisk import bounds
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 
 
 def slow_optimum(P):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reidrisk import bounds
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 
 @given(channels(max_users=4, max_outputs=4))

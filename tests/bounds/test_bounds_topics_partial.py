@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import Traces, bounds
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import stream
 from reidrisk.bounds.conditional_poisson import inclusion_probabilities, pair_inclusion
 from reidrisk.bounds.topics_kernels import largest_shares
-from reidrisk.errors import DataError, OptionError
-from reidrisk.streams import stream
 
 
 def all_sets(weights, k, sure=()):

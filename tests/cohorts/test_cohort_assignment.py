@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reidrisk import cohorts
+from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
 from reidrisk.cohorts import SortingLSH
-from reidrisk.errors import DataError, FormatError, OptionError, ReidRiskError
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import cohorts
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cohorts import Blocklist
-from reidrisk.errors import DataError, OptionError
 
 
 def population(seed: int, n: int = 4_000) -> tuple[np.ndarray, np.ndarray]:

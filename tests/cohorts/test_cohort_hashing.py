@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import cohorts
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cohorts.cityhash import reference as city
-from reidrisk.errors import DataError, OptionError
 
 KNOWN = ["nikkei.com", "hatenablog.com", "nikkansports.com", "yahoo.co.jp"]
 KNOWN += ["sponichi.co.jp", "cnn.co.jp", "floc.glitch.me", "ohtsu.org"]

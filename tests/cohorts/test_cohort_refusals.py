@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from reidrisk import cohorts
+from reidrisk.base.errors import ReidRiskError
 from reidrisk.cohorts.counts import as_assignment, count_visits
 from reidrisk.cohorts.significance import wilson_ends
-from reidrisk.errors import ReidRiskError
 
 COUNTS = count_visits([0, 0, 1, 1], [[1], [1], [0], [0]])
 

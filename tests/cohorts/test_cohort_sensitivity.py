@@ -10,10 +10,10 @@ from scipy import sparse
 from scipy.stats import wasserstein_distance
 
 from reidrisk import cohorts
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cohorts.counts import reference
 from reidrisk.cohorts.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity import SensitivitySummary
-from reidrisk.errors import DataError, OptionError
 
 
 def shares(*groups: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

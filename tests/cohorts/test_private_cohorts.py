@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.stats import norm
 
 from reidrisk import cohorts
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cohorts.counts import count_visits
 from reidrisk.cohorts.private_answers import (
     ask_users,
@@ -17,7 +18,6 @@ from reidrisk.cohorts.private_answers import (
     sparse_visits,
 )
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
-from reidrisk.errors import DataError, OptionError
 from reidrisk.privacy import zcdp_delta
 
 BUDGET = {"central": {"epsilon": 1.0, "delta": 1e-6}, "local": {"epsilon": 2.0}}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reidrisk import attacks, bounds, cohorts, measure
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 
 @pytest.fixture(scope="module")

@@ -123,7 +123,7 @@ def test_every_public_name_is_in_the_reference_with_its_parameters(module):
 def test_the_types_page_lists_what_the_package_exports():
     stated = listed(DOCS / "reference" / "types.md")
     exported = {n for n in reidrisk.__all__ if n not in MODULES and n != "__version__"}
-    assert set(stated) == exported | set(importlib.import_module("reidrisk.errors").__all__)
+    assert set(stated) == exported | set(importlib.import_module("reidrisk.base.errors").__all__)
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

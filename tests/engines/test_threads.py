@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reidrisk.base.errors import OptionError
 from reidrisk.engines import ThreadsEngine
-from reidrisk.errors import OptionError
 
 
 @given(st.lists(st.lists(st.integers()), min_size=1), st.integers(1, 4))

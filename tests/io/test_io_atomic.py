@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from reidrisk import Traces, io
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import is_write_protected
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reidrisk import bandits, cohorts, io, populations, release, topics
-from reidrisk.errors import ReidRiskError
+from reidrisk.base.errors import ReidRiskError
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.documents import parse_json
 from reidrisk.release import TypeMixture

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from reidrisk import bandits, io
-from reidrisk.errors import FormatError, SizeError
+from reidrisk.base.errors import FormatError, SizeError
 
 
 def seconds(call: Callable[[], object]) -> float:

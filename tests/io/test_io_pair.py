@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Traces, Vocabulary, attacks, io, measure
-from reidrisk.errors import DataError, FormatError, ReidRiskError, TruthError
+from reidrisk.base.errors import DataError, FormatError, ReidRiskError, TruthError
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import io
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 from reidrisk.io.periods import ordered_texts
 
 UNDERSTOOD = {

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from reidrisk import TopSets, Traces, Vocabulary, io
-from reidrisk.errors import DataError, FormatError, OptionError, ReidRiskError
+from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
 
 
 def refused(kind: type[ReidRiskError], *parts: str, call: Callable[[], object]) -> str:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Bags, TopSets, Traces, Vocabulary, io
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 
 ENDINGS = ["parquet", "csv", "csv.gz", "arrow", "feather", "ipc", "npz"]
 FEW = settings(max_examples=30, deadline=None)

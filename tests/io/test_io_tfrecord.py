@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import TopSets, Traces, Vocabulary, io
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.crc32c import crc32c, masked
 from reidrisk.io.example import BYTES, FLOAT, INTEGER, make_example, parse_example
 from reidrisk.io.example_columns import parse_examples

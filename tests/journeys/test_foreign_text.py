@@ -10,8 +10,8 @@ import pytest
 from rich.table import Table
 
 from reidrisk import TopSets, Vocabulary, io
+from reidrisk.base.foreign import printable
 from reidrisk.cli import output
-from reidrisk.foreign import printable
 
 HARMLESS = "plain"
 HOSTILE = {

@@ -112,7 +112,7 @@ def test_all_studies_are_written_when_nobody_listens_to_the_first(tmp_path):
 
 def test_files_that_cannot_be_written_do_not_cost_the_answer(reidrisk, pair, monkeypatch):
     from reidrisk import report
-    from reidrisk.errors import FormatError
+    from reidrisk.base.errors import FormatError
 
     def full(*_):
         raise FormatError("r.html: cannot be written: No space left on device")
@@ -144,8 +144,8 @@ def test_a_reader_that_goes_away_costs_neither_the_report_nor_the_answer(reidris
 
 
 def test_files_come_before_pipes_and_the_first_failure_is_told(tmp_path):
+    from reidrisk.base.errors import FormatError
     from reidrisk.cli.audit import do_each
-    from reidrisk.errors import FormatError
 
     os.mkfifo(tmp_path / "pipe")
     order = []

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import TopSets, populations, topics
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 from reidrisk.measure.information import epoch_information
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from reidrisk import Traces, attacks, measure
 from reidrisk.attacks.scoreboard import Cells
+from reidrisk.base.results import Difference, Risk
 from reidrisk.measure import jackknife
-from reidrisk.results import Difference, Risk
-from reidrisk.traces import Bags, TopSets
+from reidrisk.records import Bags, TopSets
 
 
 def people(rng, n_targets, n_queries, several, strangers):

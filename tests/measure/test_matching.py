@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Traces, attacks, measure
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 
 module = importlib.import_module("reidrisk.measure.matching")
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Traces, attacks, measure
-from reidrisk.errors import OptionError, TruthError
+from reidrisk.base.errors import OptionError, TruthError
 
 
 def tables(seed, n=60, r=3, n_tokens=4):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reidrisk import populations
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.populations.published import Parameters, draw, embedded
 from reidrisk.studies import calibrate_published
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from reidrisk import populations
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.populations.rates import BLOCK
 
 MATRIX = np.array([[2.0, 0.0, 1.0, 0.5, 0.0], [4.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 3.0, 0.0, 0.0]])

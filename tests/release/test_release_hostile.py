@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from reidrisk import release
-from reidrisk.errors import ReidRiskError
+from reidrisk.base.errors import ReidRiskError
 from reidrisk.release import PUBLISHED, TypeMixture
 
 DEEP = "[" * 200_000 + "]" * 200_000

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import ReidRiskError, TopSets, io, release
-from reidrisk.padding import filled, from_the_system
+from reidrisk.base.streams import fresh_seed, stream
+from reidrisk.records.padding import filled, from_the_system
 from reidrisk.release.canary_padding import PLACES, padding_distances
-from reidrisk.streams import fresh_seed, stream
 
 
 def short_sets(seed, n=40, epochs=2, k=3, n_tokens=9):

@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published, Rehearsal, Rehearsed, Timing, gate
+from reidrisk.base.results import Bound, Difference, Risk
+from reidrisk.base.wording import in_words, range_in_words
 from reidrisk.measure import Choosiness, Exposure, Group
-from reidrisk.results import Bound, Difference, Risk
-from reidrisk.wording import in_words, range_in_words
 
 COUNTS = (1, 2, 4, 8)
 RATES = {

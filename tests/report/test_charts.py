@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import report
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.report.scales import rate_scale, spread
 
 pytestmark = pytest.mark.xdist_group("report")

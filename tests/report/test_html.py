@@ -21,9 +21,9 @@ import examples
 
 from reidrisk import Traces, measure, report
 from reidrisk.audit import TruthDoubt, gate
-from reidrisk.errors import MissingExtraError, ReidRiskError
+from reidrisk.base.errors import MissingExtraError, ReidRiskError
+from reidrisk.base.results import Bound
 from reidrisk.measure import Exposure
-from reidrisk.results import Bound
 
 SECTIONS = ("verdict", "growth", "bounds", "exposed", "sure", "perspective", "assumed", "untold", "methods")
 

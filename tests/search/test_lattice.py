@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.engines import ThreadsEngine
-from reidrisk.errors import DataError, OptionError
 from reidrisk.search import Index, Weights, best, choose, gpu, lattice, reference, scan, sharded_best
 
 

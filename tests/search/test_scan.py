@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import search
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.search import PairWeights, Weights, reference, scan
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from reidrisk import studies
-from reidrisk.errors import MissingExtraError, OptionError
+from reidrisk.base.errors import MissingExtraError, OptionError
 from reidrisk.studies.writing import as_csv, as_markdown
 
 COLUMNS = {

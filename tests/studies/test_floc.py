@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from reidrisk import bounds, cohorts, studies
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 from reidrisk.studies import floc_people
 from reidrisk.studies.data import MissingDataError
 from reidrisk.studies.floc_people import Browsing, read_msnbc, read_panel, synthetic

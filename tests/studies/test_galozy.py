@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reidrisk import bandits, studies
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.studies import galozy, galozy_figures, galozy_people
 from reidrisk.studies.galozy_choices import cheapest, mixture, price
 from reidrisk.studies.galozy_claims import noise_range

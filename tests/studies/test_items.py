@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 from reidrisk.studies.items import ItemSets, as_bags, drawn, read_lastfm, read_msweb
 
 

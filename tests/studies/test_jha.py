@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reidrisk import attacks, studies
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.studies import jha, jha_improvements, jha_limits, jha_people, repeated
 from reidrisk.studies.writing import as_csv, as_markdown
 

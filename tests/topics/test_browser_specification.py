@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
 from reidrisk import TopSets
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.topics import Browser, Taxonomy, TopicsAPI
 
 DAY, WEEK = 86_400, 7 * 86_400

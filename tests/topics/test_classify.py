@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.topics import HostClassifier, Taxonomy
 
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 40: "/Sports"})

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from reidrisk import errors, topics
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk import topics
+from reidrisk.base import errors
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.topics import Browser, Epochs, HostClassifier, Taxonomy, histories_from_frame, read_histories, replay
 from reidrisk.topics.sites import checked_observers, registrable
 

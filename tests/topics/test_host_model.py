@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.errors import DataError, FormatError, MissingExtraError, OptionError
+from reidrisk.base.errors import DataError, FormatError, MissingExtraError, OptionError
 from reidrisk.topics import HostClassifier, HostModel, Taxonomy, histories_from_frame, replay
 from reidrisk.topics.host_model import Limits, _limits, chosen, word_pieces
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from reidrisk import TopSets, Traces
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.topics import TopicsAPI, popularity
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 from reidrisk import populations
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.populations.rates import BLOCK
 from reidrisk.topics import TopicsAPI
 from reidrisk.topics.visits import reference, top_sets, visit_blocks

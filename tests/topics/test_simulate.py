@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from reidrisk import TopSets
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.topics import TopicsAPI
 
 SETS = TopSets(np.tile([[3, 1, 4]], (40_000, 1, 1)), n_tokens=20)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.topics import Taxonomy
 
 TABLE = """| ID  | Topic         |

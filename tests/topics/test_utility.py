@@ -2,7 +2,7 @@
 
 import pytest
 
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.topics import Browser, Taxonomy, read_utility_buckets
 
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports", 9: "/Arts, Crafts & more"})

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from reidrisk import search
 from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
-from reidrisk.errors import DataError, OptionError
-from reidrisk.traces import Traces
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.records import Traces
 
 __all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among", "check_comparable", "check_k"]
 

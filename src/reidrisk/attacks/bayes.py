@@ -23,12 +23,12 @@ from reidrisk.attacks.bayes_layout import lay_out
 from reidrisk.attacks.bayes_learnt import Learnt
 from reidrisk.attacks.bayes_prior import Prior
 from reidrisk.attacks.pooled import Pooled, gathered
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import whole_up_to
+from reidrisk.base.streams import checked_seed, stream
 from reidrisk.engines.threads import n_threads
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import whole_up_to
+from reidrisk.records import Bags, Traces
 from reidrisk.search.weights import GRID
-from reidrisk.streams import checked_seed, stream
-from reidrisk.traces import Bags, Traces
 
 __all__ = ["ProfileBayes"]
 

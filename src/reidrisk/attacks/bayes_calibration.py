@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from reidrisk.attacks.bayes_counts import BAG_TRIALS, Counts, Ladder
 from reidrisk.attacks.bayes_prior import Prior, log_alone
+from reidrisk.records import Bags, Traces
 from reidrisk.search.weights import GRID
 from reidrisk.topics.popularity import exposure
-from reidrisk.traces import Bags, Traces
 
 __all__ = ["best_temperature", "draw_rates", "n_simulated", "simulate_pair"]
 

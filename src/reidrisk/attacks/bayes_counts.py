@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, gathered
-from reidrisk.errors import DataError
-from reidrisk.kernels import njit
-from reidrisk.traces import Bags, Traces
+from reidrisk.base.errors import DataError
+from reidrisk.base.kernels import njit
+from reidrisk.records import Bags, Traces
 
 __all__ = ["BAG_TRIALS", "MOST", "Counts", "Ladder", "count", "ladder_of", "one_table", "widened"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 from reidrisk.search.weights import GRID
 
 __all__ = [

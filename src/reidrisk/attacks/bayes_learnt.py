@@ -12,10 +12,10 @@ from reidrisk.attacks.bayes_counts import Counts, Ladder, count, ladder_of
 from reidrisk.attacks.bayes_order import by_content
 from reidrisk.attacks.bayes_prior import general_grid, group_tokens, learn, topics_grid
 from reidrisk.attacks.bayes_tables import build_tables, deepest
-from reidrisk.errors import DataError
-from reidrisk.streams import stream
+from reidrisk.base.errors import DataError
+from reidrisk.base.streams import stream
+from reidrisk.records import Bags, Traces
 from reidrisk.topics.popularity import exposure
-from reidrisk.traces import Bags, Traces
 
 __all__ = ["Learnt"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.bayes_counts import Counts
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["by_content"]
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.bayes_counts import Counts, Ladder
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = [
     "Grid",

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Links
 from reidrisk.attacks.sets import SetAttack
-from reidrisk.errors import OptionError
-from reidrisk.traces import Traces
+from reidrisk.base.errors import OptionError
+from reidrisk.records import Traces
 
 __all__ = ["Both", "Either"]
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from reidrisk import search
 from reidrisk.attacks.base import Attack, Links, Progress, candidates_among
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
+from reidrisk.base.users import find_users
+from reidrisk.records import TopSets, Traces
 from reidrisk.topics import exposure
-from reidrisk.traces import TopSets, Traces
-from reidrisk.users import find_users
 
 __all__ = ["FullInformation"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 __all__ = ["Groups"]
 

@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Links, PositionalAttack, Progress
 from reidrisk.attacks.pooled import Observed
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
+from reidrisk.records import TopSets, Traces
 from reidrisk.search import GRID, PairWeights, Weights, to_grid
 from reidrisk.topics import exposure, pairs_from_observers, pairs_from_sets, popularity
-from reidrisk.traces import TopSets, Traces
 
 __all__ = ["Hamming", "WeightedHamming"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links, check_k
-from reidrisk.errors import DataError
-from reidrisk.traces import Bags
+from reidrisk.base.errors import DataError
+from reidrisk.records import Bags
 
 __all__ = ["Overlap"]
 

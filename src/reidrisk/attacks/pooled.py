@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.traces import Traces
-from reidrisk.users import UserIds, find_users, is_text, take_users
+from reidrisk.base.errors import DataError
+from reidrisk.base.users import UserIds, find_users, is_text, take_users
+from reidrisk.records import Traces
 
 __all__ = ["Observed", "Pooled", "as_traces", "gathered", "pool"]
 

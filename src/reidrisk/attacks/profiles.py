@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.kernels import njit
-from reidrisk.options import whole
-from reidrisk.traces import Traces
+from reidrisk.base.kernels import njit
+from reidrisk.base.options import whole
+from reidrisk.records import Traces
 
 __all__ = ["Profiles", "build_profiles", "build_profiles_numpy", "sizes", "sizes_numpy"]
 

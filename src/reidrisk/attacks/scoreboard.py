@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links, check_k
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.kernels import njit
+from reidrisk.base.users import UserIds, as_users, take_users
 from reidrisk.engines.threads import ThreadsEngine
-from reidrisk.errors import DataError, OptionError
-from reidrisk.kernels import njit
 from reidrisk.search import GRID, to_grid
-from reidrisk.users import UserIds, as_users, take_users
 
 __all__ = ["Cells", "Scoreboard", "agreement", "reference", "score_grid"]
 

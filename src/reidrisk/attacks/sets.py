@@ -17,9 +17,9 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.profiles import Profiles, build_profiles, loose_matches, pair_scores, sizes
+from reidrisk.base.errors import DataError
 from reidrisk.engines.threads import n_threads
-from reidrisk.errors import DataError
-from reidrisk.traces import Traces
+from reidrisk.records import Traces
 
 __all__ = ["LooseSets", "SetAttack", "StrictSets"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from reidrisk.audit.result import Assumption
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.truth_doubt import TruthDoubt
-from reidrisk.results import Bound, Risk
-from reidrisk.traces import Traces
-from reidrisk.wording import percent
+from reidrisk.base.results import Bound, Risk
+from reidrisk.base.wording import percent
+from reidrisk.records import Traces
 
 __all__ = ["assumptions", "beyond_the_spec", "doubted", "exceeded", "exceeds"]
 

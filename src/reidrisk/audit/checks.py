@@ -8,8 +8,8 @@ from reidrisk.audit import plan
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.errors import FormatError, ReidRiskError
-from reidrisk.results import Risk
+from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.results import Risk
 
 __all__ = ["check_agreement"]
 

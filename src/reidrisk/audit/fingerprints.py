@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from reidrisk.errors import FormatError, OptionError
-from reidrisk.results import Result
+from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base.results import Result
 
 __all__ = ["Fingerprints", "differing", "fingerprints", "read_key"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from reidrisk.audit.spec import usual_epochs
-from reidrisk.errors import OptionError, TruthError
-from reidrisk.results import Result
-from reidrisk.wording import percent
+from reidrisk.base.errors import OptionError, TruthError
+from reidrisk.base.results import Result
+from reidrisk.base.wording import percent
 
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult

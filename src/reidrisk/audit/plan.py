@@ -8,8 +8,8 @@ from typing import Any
 from reidrisk import attacks, search
 from reidrisk.audit.result import Assumption
 from reidrisk.audit.spec import AttackName, AuditSpec, usual_epochs
-from reidrisk.errors import DataError, OptionError
-from reidrisk.traces import Traces
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.records import Traces
 
 __all__ = ["CLASSES", "attack_names", "chosen_attacks", "epoch_counts", "sample_size", "with_tokens"]
 

@@ -15,8 +15,8 @@ from reidrisk.audit.rehearsal import Rehearsal
 from reidrisk.audit.result import FORMAT, Assumption, AuditResult
 from reidrisk.audit.schema import check_fields
 from reidrisk.audit.truth_doubt import TruthDoubt
-from reidrisk.errors import FormatError, ReidRiskError
-from reidrisk.results import Bound, Difference, Result, Risk
+from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.results import Bound, Difference, Result, Risk
 
 __all__ = ["read"]
 

@@ -21,11 +21,11 @@ import numpy.typing as npt
 
 from reidrisk import measure
 from reidrisk.attacks import Attack
-from reidrisk.intervals import mean_interval
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.results import Result
+from reidrisk.base.streams import stream
 from reidrisk.measure.disclosure import few, limits
-from reidrisk.results import Result
-from reidrisk.streams import stream
-from reidrisk.traces import Traces
+from reidrisk.records import Traces
 
 __all__ = ["Rehearsal", "Rehearsed", "rehearse"]
 

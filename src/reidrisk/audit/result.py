@@ -12,8 +12,8 @@ from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.gate import LASTING, Gate
 from reidrisk.audit.rehearsal import Rehearsal
 from reidrisk.audit.truth_doubt import TruthDoubt
-from reidrisk.errors import DataError
-from reidrisk.results import Bound, Difference, Result, Risk
+from reidrisk.base.errors import DataError
+from reidrisk.base.results import Bound, Difference, Result, Risk
 
 __all__ = ["FORMAT", "Assumption", "AuditResult", "Timing", "strongest"]
 

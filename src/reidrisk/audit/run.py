@@ -25,11 +25,11 @@ from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import doubt_truth
 from reidrisk.audit.verdict import verdict
-from reidrisk.errors import DataError, OptionError, TruthError
+from reidrisk.base.errors import DataError, OptionError, TruthError
+from reidrisk.base.results import Bound, Difference, Risk
+from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries, summarise
-from reidrisk.results import Bound, Difference, Risk
-from reidrisk.streams import fresh_seed
-from reidrisk.traces import TopSets, Traces
+from reidrisk.records import TopSets, Traces
 
 __all__ = ["audit_traces", "run"]
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 
 __all__ = ["check_fields", "result_schema"]
 

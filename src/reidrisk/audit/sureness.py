@@ -13,8 +13,8 @@ from reidrisk.attacks import Attack
 from reidrisk.audit.rehearsal import Rehearsal, rehearse
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.verdict import SURE
-from reidrisk.results import Risk
-from reidrisk.traces import Traces
+from reidrisk.base.results import Risk
+from reidrisk.records import Traces
 
 __all__ = ["Sureness", "by_strength", "how_sure", "how_sure_unknown"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from reidrisk import measure
 from reidrisk.audit.rehearsal import Rehearsal
 from reidrisk.audit.truth_doubt import TruthDoubt
-from reidrisk.results import Risk
-from reidrisk.wording import about_in_words, in_words, people_in_words, range_in_words
+from reidrisk.base.results import Risk
+from reidrisk.base.wording import about_in_words, in_words, people_in_words, range_in_words
 
 __all__ = ["SURE", "verdict"]
 

@@ -9,7 +9,7 @@ from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.grouping import row_blocks
 from reidrisk.bandits.transitions import checked_records
 from reidrisk.bandits.weights import WEIGHTS, cell_weights
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 __all__ = ["ads"]
 

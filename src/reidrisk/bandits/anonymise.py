@@ -24,8 +24,8 @@ from reidrisk.bandits.strategies import (
 )
 from reidrisk.bandits.transitions import checked_profiles, checked_records
 from reidrisk.bandits.weights import cell_weights
-from reidrisk.errors import OptionError
-from reidrisk.streams import stream
+from reidrisk.base.errors import OptionError
+from reidrisk.base.streams import stream
 
 __all__ = ["Shared", "anonymise", "applied", "finished", "started"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from reidrisk.bandits.graph2vec import graph2vec, neighbourhood_words
 from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
-from reidrisk.errors import DataError, FormatError
-from reidrisk.extras import require
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.extras import require
 from reidrisk.io.opening import check_bytes, existing_file, reading
 
 __all__ = ["OTHER", "read_casas", "read_home"]

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.grouping import clusters_of, embedding
-from reidrisk.errors import OptionError
-from reidrisk.extras import require
-from reidrisk.results import Result
-from reidrisk.streams import stream
+from reidrisk.base.errors import OptionError
+from reidrisk.base.extras import require
+from reidrisk.base.results import Result
+from reidrisk.base.streams import stream
 
 __all__ = ["ClusterScore", "cluster_scores"]
 

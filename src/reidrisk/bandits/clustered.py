@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from reidrisk.bandits.transitions import Behaviour, matrices
-from reidrisk.errors import OptionError
-from reidrisk.streams import checked_seed, stream
+from reidrisk.base.errors import OptionError
+from reidrisk.base.streams import checked_seed, stream
 
 __all__ = ["clustered_users"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.formats import open_table
 
 __all__ = ["STATES", "read_fitbit"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, OptionError
-from reidrisk.extras import require
-from reidrisk.streams import stream
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.extras import require
+from reidrisk.base.streams import stream
 
 __all__ = ["clusters", "embedding", "microaggregates", "neighbours"]
 

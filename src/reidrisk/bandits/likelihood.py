@@ -30,8 +30,8 @@ import numpy.typing as npt
 
 from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.likelihood_model import EXACT, LEAST_SCALE, Known, Targets, model_of
+from reidrisk.base.kernels import njit
 from reidrisk.engines.threads import ThreadsEngine
-from reidrisk.kernels import njit
 from reidrisk.search import GRID
 
 __all__ = ["likelihood_scores", "reference"]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.bandits.anonymise import Shared
 from reidrisk.bandits.strategies import PrivateClusters, TruncatedSVD
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 from reidrisk.search import to_grid
 
 __all__ = ["Known", "Model", "Targets", "model_of"]

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
 from reidrisk.attacks.scoreboard import agreement, score_grid
 from reidrisk.bandits.anonymise import Shared, started
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.bandits.weights import WEIGHTS, cell_weights
-from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import mean_interval
-from reidrisk.results import Risk
-from reidrisk.streams import checked_seed, stream
-from reidrisk.wording import in_words, range_in_words
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.results import Risk
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base.wording import in_words, range_in_words
 
 __all__ = ["ATTACKS", "Auxiliary", "auxiliary", "credits", "deanonymisation", "risk_of_credits"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, matrices_of_events, state_codes
 from reidrisk.bandits.weights import LEAST_ALPHA
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.formats import open_table, table_of_frame
 
 __all__ = ["UNITS", "from_log"]
@@ -128,7 +128,7 @@ def line_of_text(line: bytes, path: str | Path, number: int) -> str:
     >>> line_of_text("caf\xe9".encode("latin-1"), "log.txt", 3)
     Traceback (most recent call last):
         ...
-    reidrisk.errors.FormatError: log.txt: line 3 is not UTF-8 text; save the file in UTF-8
+    reidrisk.base.errors.FormatError: log.txt: line 3 is not UTF-8 text; save the file in UTF-8
     """
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from reidrisk.bandits.transitions import Behaviour
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.opening import existing_file
 

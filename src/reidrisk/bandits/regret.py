@@ -9,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
 from reidrisk.bandits.environment import LatentBandit, as_matrices
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import difference_interval, mean_interval
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base.wording import two_digits
 from reidrisk.engines.threads import ThreadsEngine
-from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import difference_interval, mean_interval
-from reidrisk.results import Result
-from reidrisk.streams import checked_seed, stream
-from reidrisk.wording import two_digits
 
 __all__ = ["Regret", "RegretDifference", "compare", "regret", "simulate", "summarise"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from reidrisk.bandits.weights import WEIGHTS
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 
 __all__ = [
     "Average",
@@ -183,7 +183,7 @@ def parse(text: str) -> tuple[Step, ...]:
     >>> parse("shuffle")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.OptionError: 'shuffle' is no anonymisation step; use own, average, neighbour, clusters, ...
+    reidrisk.base.errors.OptionError: 'shuffle' is no anonymisation step; use own, average, neighbour, clusters, ...
     """
     steps = []
     for part in re.split(r"\s*\+(?!\d)\s*", text.strip()):  # the + of 1e+3 is none of ours
@@ -238,7 +238,7 @@ def check_private(private: Step, before: Sequence[Step], after: Sequence[Step]) 
     >>> check_private(PrivateClusters(7, 1.0), (), (Laplace(0.5),))
     Traceback (most recent call last):
         ...
-    reidrisk.errors.OptionError: laplace:0.5 takes its weights from the records, which voids the guarantee of ...
+    reidrisk.base.errors.OptionError: laplace:0.5 takes its weights from the records, which voids the guarantee of ...
     """
     if before:
         raise OptionError(f"{before[0]} before {private} voids its guarantee; put it after, or use clusters")

@@ -11,9 +11,9 @@ import numpy as np
 from reidrisk.bandits.linkage import ATTACKS
 from reidrisk.bandits.regret import Regret
 from reidrisk.bandits.weights import WEIGHTS
-from reidrisk.errors import DataError, OptionError
-from reidrisk.results import Result, Risk
-from reidrisk.wording import percent, two_digits
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.results import Result, Risk
+from reidrisk.base.wording import percent, two_digits
 
 __all__ = ["Tradeoff", "TradeoffPoint", "on_front", "reading_of", "risk_of"]
 

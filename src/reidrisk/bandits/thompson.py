@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["AGENTS", "FLOOR", "Tables", "filtered", "padded", "play", "reference"]
 

@@ -17,8 +17,8 @@ from reidrisk.bandits.strategies import Laplace, PrivateClusters, Step, Strategy
 from reidrisk.bandits.surface import Tradeoff, TradeoffPoint, on_front, reading_of
 from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
 from reidrisk.bandits.weights import WEIGHTS, cell_weights
-from reidrisk.errors import OptionError
-from reidrisk.results import Risk
+from reidrisk.base.errors import OptionError
+from reidrisk.base.results import Risk
 
 __all__ = ["paper_strategies", "tradeoff"]
 

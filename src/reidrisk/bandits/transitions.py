@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
 
 __all__ = [
     "PAPER_TOLERANCE",
@@ -110,7 +110,7 @@ def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
     >>> checked_records([[[0.5, 0.4], [0.5, 0.5]]])
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: row 0 of the matrix of user 0 adds up to 0.9, not to 1; normalise it
+    reidrisk.base.errors.DataError: row 0 of the matrix of user 0 adds up to 0.9, not to 1; normalise it
     """
     array = np.asarray(records, dtype=np.float64)
     if array.ndim != 3 or array.shape[1] != array.shape[2] or array.shape[1] < 2:
@@ -240,7 +240,7 @@ def state_codes(
     >>> state_codes(np.array(["fly", "rest"]), ["rest", "run"])
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: row 0 has the state 'fly', which is not among the 2 known ones ('rest', 'run'); ...
+    reidrisk.base.errors.DataError: row 0 has the state 'fly', which is not among the 2 known ones ('rest', 'run'); ...
     """
     seen, codes = np.unique(labels, return_inverse=True)
     if states is None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.transitions import checked_records
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 __all__ = ["WEIGHTS", "cell_entropy", "cell_weights"]
 

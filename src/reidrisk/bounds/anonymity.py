@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.channel import Channel
-from reidrisk.options import whole
+from reidrisk.base.options import whole
+from reidrisk.records import Channel
 
 __all__ = ["from_k_anonymity", "k_anonymity"]
 

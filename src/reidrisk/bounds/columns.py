@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.channel import Channel
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
+from reidrisk.records import Channel
 
 __all__ = ["checked_prior", "column_max", "column_mean", "column_min", "entry_rows"]
 
@@ -79,7 +79,7 @@ def checked_prior(prior: npt.ArrayLike, n: int) -> Floats:
     >>> checked_prior([0.5, 0.6], 2)
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: the prior adds up to 1.1; it must add up to 1
+    reidrisk.base.errors.DataError: the prior adds up to 1.1; it must add up to 1
     """
     weights = np.asarray(prior, dtype=np.float64)
     if weights.shape != (n,):

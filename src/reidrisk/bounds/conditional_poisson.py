@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 __all__ = ["inclusion_probabilities", "pair_inclusion"]
 

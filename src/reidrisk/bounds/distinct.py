@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.options import between_0_and_1
+from reidrisk.base.results import Bound
 from reidrisk.bounds.readings import at_most
-from reidrisk.options import between_0_and_1
-from reidrisk.results import Bound
-from reidrisk.traces import Traces
+from reidrisk.records import Traces
 
 __all__ = ["distinct_outputs", "row_keys"]
 

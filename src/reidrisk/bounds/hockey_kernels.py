@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["distinct_rows", "worst_pair"]
 

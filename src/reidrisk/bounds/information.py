@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import whole
 from reidrisk.bounds.columns import Floats, checked_prior, column_max, column_mean, entry_rows
-from reidrisk.channel import Channel
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import whole
+from reidrisk.records import Channel
 
 __all__ = ["from_mutual_information", "min_entropy_leakage", "mutual_information", "vulnerability"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import from_0_to_1, whole
 from reidrisk.bounds.columns import Floats, column_max, column_min
 from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exp_ends, log_ends
 from reidrisk.bounds.row_pairs import WORK, RowPairs
-from reidrisk.channel import Channel
-from reidrisk.errors import OptionError
-from reidrisk.options import from_0_to_1, whole
+from reidrisk.records import Channel
 
 __all__ = ["from_ldp", "ldp_delta", "ldp_delta_interval", "ldp_epsilon", "ldp_epsilon_interval"]
 

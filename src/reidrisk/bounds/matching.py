@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.base.errors import OptionError
 from reidrisk.bounds.columns import Floats
-from reidrisk.channel import Channel
-from reidrisk.errors import OptionError
+from reidrisk.records import Channel
 
 __all__ = ["matching", "matching_optimum"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError
 from reidrisk.bounds.columns import column_max, entry_rows
-from reidrisk.channel import ROW_SUM_TOLERANCE, Channel
-from reidrisk.errors import DataError
+from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
 
 __all__ = ["accuracy", "optimal_rule", "partial_information", "random_user"]
 

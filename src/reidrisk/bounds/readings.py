@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from reidrisk.wording import about_in_words, in_words, range_in_words, two_digits
+from reidrisk.base.wording import about_in_words, in_words, range_in_words, two_digits
 
 __all__ = ["at_most", "estimated", "exactly"]
 

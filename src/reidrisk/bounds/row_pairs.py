@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from reidrisk.bounds.columns import Floats, column_min
 from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exact_crossing, exact_excess, log_ends, rounded_ends
-from reidrisk.channel import Channel
+from reidrisk.records import Channel
 
 __all__ = ["WORK", "RowPairs", "crossing"]
 

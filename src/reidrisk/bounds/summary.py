@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.base.results import Bound, Measurement, Result
+from reidrisk.base.wording import in_words, two_digits
 from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
 from reidrisk.bounds.exact_pairs import exp_ends
 from reidrisk.bounds.information import (
@@ -22,9 +24,7 @@ from reidrisk.bounds.matching import matching
 from reidrisk.bounds.random_user import random_user
 from reidrisk.bounds.readings import at_most, exactly
 from reidrisk.bounds.row_pairs import RowPairs
-from reidrisk.channel import Channel
-from reidrisk.results import Bound, Measurement, Result
-from reidrisk.wording import in_words, two_digits
+from reidrisk.records import Channel
 
 __all__ = ["Tightest", "summary", "tightest"]
 

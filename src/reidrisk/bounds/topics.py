@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.options import between_0_and_1, from_0_to_1, whole, whole_up_to
+from reidrisk.base.results import Bound
+from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
 from reidrisk.bounds.conditional_poisson import Floats, inclusion_probabilities, pair_inclusion
 from reidrisk.bounds.distinct import row_keys
 from reidrisk.bounds.readings import estimated, exactly
-from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import mean_interval
-from reidrisk.options import between_0_and_1, from_0_to_1, whole, whole_up_to
-from reidrisk.results import Bound
-from reidrisk.streams import blocks, checked_seed, fresh_seed, stream
-from reidrisk.traces import Traces
+from reidrisk.records import Traces
 
 __all__ = ["popularity_error", "token_probabilities", "topics_partial_information", "topics_posterior"]
 

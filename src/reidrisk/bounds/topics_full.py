@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.results import Bound
+from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.wording import two_digits
 from reidrisk.bounds.distinct import distinct_outputs
 from reidrisk.bounds.information import from_mutual_information
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.readings import at_most, estimated, exactly
 from reidrisk.bounds.topics import token_probabilities
-from reidrisk.errors import DataError
-from reidrisk.intervals import mean_interval
-from reidrisk.options import between_0_and_1, whole
-from reidrisk.results import Bound
-from reidrisk.streams import blocks, checked_seed, stream
-from reidrisk.traces import TopSets, Traces
-from reidrisk.wording import two_digits
+from reidrisk.records import TopSets, Traces
 
 __all__ = ["topics_full_information", "topics_optimum"]
 

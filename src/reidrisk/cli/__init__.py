@@ -18,8 +18,8 @@ def main(arguments: list[str] | None = None) -> None:
     0 done, 1 a gate failed, 2 bad input or usage, 3 a gate is undecided, 70 a bug in the program, 129 hung up,
     130 interrupted, 141 the reader of the output went away, 143 terminated.
     """
+    from reidrisk.base.foreign import MASK_VARIABLE
     from reidrisk.cli.stopping import stop_signals
-    from reidrisk.foreign import MASK_VARIABLE
 
     asked = os.environ.get(MASK_VARIABLE)
     try:
@@ -36,9 +36,9 @@ def _run(arguments: list[str] | None, came: list[int]) -> NoReturn:
     from typer import Abort
     from typer.exceptions import TyperException
 
+    from reidrisk.base.errors import MissingExtraError, OptionError, ReidRiskError
+    from reidrisk.base.foreign import mask_wanted, masked, reason
     from reidrisk.cli.app import app
-    from reidrisk.errors import MissingExtraError, OptionError, ReidRiskError
-    from reidrisk.foreign import mask_wanted, masked, reason
 
     def hidden(message: str) -> str:
         """Mask what may come from the data, where that was asked for."""
@@ -87,7 +87,7 @@ def _stopped_code(came: list[int]) -> int:
 
 
 def _leave(message: str, code: int) -> NoReturn:
-    from reidrisk.foreign import printable
+    from reidrisk.base.foreign import printable
 
     with suppress(OSError):  # the exit code is told even where nobody listens
         print("reidrisk: " + printable(" ".join(message.split())), file=sys.stderr)

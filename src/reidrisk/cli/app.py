@@ -7,8 +7,8 @@ import os
 import typer
 
 from reidrisk import __version__
+from reidrisk.base.foreign import MASK_VARIABLE
 from reidrisk.cli import audit, bandits, bounds, cohorts, convert, demo, release, simulate, study
-from reidrisk.foreign import MASK_VARIABLE
 
 __all__ = ["app"]
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import typer
 from pydantic import ValidationError
 
+from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.cli import output
-from reidrisk.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.io.documents import read_json
 
 __all__ = ["audit", "checked", "do_each", "finish", "gate", "read_result"]

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from reidrisk.base.errors import OptionError
+from reidrisk.base.wording import percent
 from reidrisk.cli import output
 from reidrisk.cli.again import again
 from reidrisk.cli.audit import Json, Seed
-from reidrisk.errors import OptionError
-from reidrisk.wording import percent
 
 if TYPE_CHECKING:
     from reidrisk.bandits import Behaviour, Tradeoff
-    from reidrisk.results import Risk
+    from reidrisk.base.results import Risk
 
 __all__ = ["bandits"]
 
@@ -95,7 +95,7 @@ def tradeoff(
 ) -> None:
     """Measure regret and de-anonymisation of many ways to share, and mark those that no other beats in both."""
     from reidrisk import bandits as api
-    from reidrisk.streams import checked_seed, fresh_seed
+    from reidrisk.base.streams import checked_seed, fresh_seed
 
     _chosen("--format", file_format, _FORMATS)
     _chosen("--noise", noise, _NOISE)
@@ -213,7 +213,7 @@ def _chosen(option: str, given: str, allowed: tuple[str, ...]) -> None:
 
 
 def _check_chart(path: Path | None) -> None:
-    from reidrisk.extras import require
+    from reidrisk.base.extras import require
 
     if path is None:
         return

@@ -20,7 +20,7 @@ def bounds(
     """Print what no attacker can beat, given who says what with which probability."""
     from reidrisk import bounds as theory
     from reidrisk import io
-    from reidrisk.results import Bound
+    from reidrisk.base.results import Bound
 
     entries = list(theory.summary(io.read_channel(matrix)))
     limits = [entry for entry in entries if isinstance(entry, Bound)]

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json
 from reidrisk.cli.cohorts_audit import audit
-from reidrisk.errors import DataError, OptionError
 
 __all__ = ["cohorts"]
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from reidrisk.base.errors import OptionError
+from reidrisk.base.wording import percent
 from reidrisk.cli import output
 from reidrisk.cli.again import again
 from reidrisk.cli.audit import Json, Out, do_each
-from reidrisk.errors import OptionError
-from reidrisk.wording import percent
 
 __all__ = ["audit"]
 

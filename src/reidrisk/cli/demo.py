@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from reidrisk import sizes
+from reidrisk.base import sizes
 from reidrisk.cli import audit as audit_command
 from reidrisk.cli import output
 

@@ -17,11 +17,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from reidrisk.errors import OptionError
-from reidrisk.extras import require
-from reidrisk.foreign import printable
-from reidrisk.results import Bound, Measurement, Result, Risk
-from reidrisk.wording import percent, two_digits
+from reidrisk.base.errors import OptionError
+from reidrisk.base.extras import require
+from reidrisk.base.foreign import printable
+from reidrisk.base.results import Bound, Measurement, Result, Risk
+from reidrisk.base.wording import percent, two_digits
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult

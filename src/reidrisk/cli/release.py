@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reidrisk.base.errors import OptionError
 from reidrisk.cli import output, release_inputs
 from reidrisk.cli.audit import Json, Seed
 from reidrisk.cli.release_shown import print_release
-from reidrisk.errors import OptionError
 
 if TYPE_CHECKING:
     from reidrisk.release import NoiseBudget, Statistics
@@ -168,8 +168,8 @@ def sample(
 ) -> None:
     """Draw synthetic users from a model; sets that come out short stay short in the files."""
     from reidrisk import release as api
+    from reidrisk.base.streams import checked_seed, fresh_seed
     from reidrisk.release.sample import holds_users
-    from reidrisk.streams import checked_seed, fresh_seed
 
     output.check_folder(out)
     output.lock(context, out, is_folder=True)
@@ -226,7 +226,7 @@ def validate(
     """
     from reidrisk import release as api
     from reidrisk import report
-    from reidrisk.streams import checked_seed, fresh_seed
+    from reidrisk.base.streams import checked_seed, fresh_seed
 
     if (real is None) != (internal is None):
         raise OptionError("give --real and --internal together: the internal report compares with the real people")

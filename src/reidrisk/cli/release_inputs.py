@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 if TYPE_CHECKING:
+    from reidrisk.records import TopSets
     from reidrisk.release import TypeMixture
-    from reidrisk.traces import TopSets
 
 __all__ = ["declared_sets", "keep_apart", "read_model", "real_sets"]
 
@@ -63,7 +63,8 @@ def _holds_labels(path: Path) -> bool:
 def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
     import numpy as np
 
-    from reidrisk import TopSets, sizes
+    from reidrisk import TopSets
+    from reidrisk.base import sizes
 
     if top_k == sets.k:
         return sets

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from reidrisk.base.errors import OptionError
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json, Seed
-from reidrisk.errors import OptionError
 
 __all__ = ["simulate"]
 
@@ -89,7 +89,7 @@ def topics(
     """Turn browsing histories into what observers would see through the Topics API, ready for an audit."""
     from reidrisk import io
     from reidrisk import topics as api
-    from reidrisk.streams import checked_seed, fresh_seed
+    from reidrisk.base.streams import checked_seed, fresh_seed
     from reidrisk.topics.sites import checked_observers
 
     meets: Any = _chosen("--presence", presence, "always", "active", "visits")

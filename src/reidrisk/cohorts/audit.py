@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.base.options import whole
+from reidrisk.base.wording import percent
 from reidrisk.cohorts.closeness import closeness
 from reidrisk.cohorts.empty_cohort import EmptyProfile, empty_cohort
 from reidrisk.cohorts.private import PrivateSensitivity
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.thresholds import THRESHOLDS, ThresholdCurve, frequency_histogram, threshold_curve
-from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
-from reidrisk.wording import percent
 
 __all__ = ["CohortAudit", "CohortRow", "cohort_audit", "known"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError
+from reidrisk.base.results import Result
+from reidrisk.base.wording import percent
 from reidrisk.cohorts.counts import CohortCounts, as_assignment
 from reidrisk.cohorts.gaps import exceeding, gaps
-from reidrisk.errors import DataError
-from reidrisk.results import Result
-from reidrisk.wording import percent
 
 __all__ = ["Blocklist", "BlocklistChanges", "BlocklistCheck", "blocklist_changes", "check_blocklist"]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.io.formats import table_of_frame
 
 __all__ = ["CategoryVisits", "category_visits"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.foreign import reason
+from reidrisk.base.errors import DataError
+from reidrisk.base.foreign import reason
 
 __all__ = ["CONSTANTS", "MULTIPLIER", "cityhash64", "reference"]
 

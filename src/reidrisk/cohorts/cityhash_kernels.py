@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.base.kernels import njit
 from reidrisk.cohorts.cityhash import CONSTANTS, MULTIPLIER
-from reidrisk.kernels import njit
 
 __all__ = ["hash_columns", "seeded_pair"]
 

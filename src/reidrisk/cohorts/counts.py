@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.indices import checked_csr
-from reidrisk.options import whole
-from reidrisk.streams import blocks
+from reidrisk.base.errors import DataError
+from reidrisk.base.indices import checked_csr
+from reidrisk.base.options import whole
+from reidrisk.base.streams import blocks
 
 __all__ = ["CohortCounts", "as_assignment", "count_visits", "k_anonymity", "reference"]
 

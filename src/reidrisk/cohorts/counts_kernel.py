@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["count_once"]
 

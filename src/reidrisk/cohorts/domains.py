@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
-from reidrisk.errors import DataError, OptionError
-from reidrisk.extras import require
-from reidrisk.hosts import plain_host
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.extras import require
+from reidrisk.base.hosts import plain_host
 
 __all__ = ["registrable"]
 

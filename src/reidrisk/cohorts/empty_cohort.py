@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError
 from reidrisk.cohorts.blocklist import Blocklist
 from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.significance import gap_intervals
-from reidrisk.errors import DataError
 
 __all__ = ["EmptyCohort", "EmptyProfile", "empty_cohort"]
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.options import between_0_and_1
 from reidrisk.cohorts.counts import CohortCounts
-from reidrisk.options import between_0_and_1
 
 __all__ = ["Gaps", "cohort_blocks", "exceeding", "excess", "gaps"]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.foreign import reason
+from reidrisk.base.errors import DataError
+from reidrisk.base.foreign import reason
 
 __all__ = ["DomainLists", "domain_lists"]
 

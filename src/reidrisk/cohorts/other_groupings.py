@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import whole_up_to
+from reidrisk.base.streams import stream
 from reidrisk.cohorts.simhash import BITS, checked_bits
 from reidrisk.cohorts.sorting_lsh import as_hashes
-from reidrisk.errors import DataError
-from reidrisk.options import whole_up_to
-from reidrisk.streams import stream
 
 __all__ = ["kmeans", "prefix_lsh"]
 

@@ -10,17 +10,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import between_0_and_1
+from reidrisk.base.streams import checked_seed, fresh_seed
 from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.private_answers import ask_users, bounded_visits
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.cohorts.private_statements import central_statement, local_statement
 from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.significance import discoveries, nuisance
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import between_0_and_1
 from reidrisk.privacy import PrivacyStatement
-from reidrisk.streams import checked_seed, fresh_seed
 
 __all__ = ["Model", "PrivateSensitivity", "private_decisions", "private_sensitivity"]
 

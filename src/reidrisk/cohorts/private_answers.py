@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.indices import checked_csr
+from reidrisk.base.streams import stream
 from reidrisk.cohorts.private_counts import LocalCounts
-from reidrisk.errors import DataError, OptionError
-from reidrisk.indices import checked_csr
 from reidrisk.privacy import randomised_response
-from reidrisk.streams import stream
 
 __all__ = ["ask_users", "bounded_visits", "lie_probability", "simulated_answers", "sparse_visits"]
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.streams import stream
 from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.significance import exact_ends, wilson_ends
-from reidrisk.errors import OptionError
-from reidrisk.options import whole
 from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
-from reidrisk.streams import stream
 
 __all__ = ["CentralCounts", "Frequencies", "LocalCounts", "central_counts", "central_noise", "with_every_cohort"]
 

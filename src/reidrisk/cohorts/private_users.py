@@ -8,17 +8,17 @@ from typing import Literal
 
 import numpy as np
 
+from reidrisk.base.errors import OptionError
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base.wording import percent
 from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.gaps import exceeding, gaps
 from reidrisk.cohorts.private import Model, private_decisions
 from reidrisk.cohorts.private_answers import simulated_answers
 from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
-from reidrisk.errors import OptionError
-from reidrisk.intervals import mean_interval
-from reidrisk.options import between_0_and_1, whole
-from reidrisk.results import Result
-from reidrisk.streams import checked_seed, stream
-from reidrisk.wording import percent
 
 __all__ = ["UsersNeeded", "users_needed"]
 

@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base.wording import percent
 from reidrisk.cohorts.blocklist import Blocklist
 from reidrisk.cohorts.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.gaps import exceeding, gaps
 from reidrisk.cohorts.significance import discoveries, gap_intervals, p_values
-from reidrisk.errors import OptionError
-from reidrisk.options import between_0_and_1, whole
-from reidrisk.results import Result
-from reidrisk.streams import checked_seed, stream
-from reidrisk.wording import percent
 
 __all__ = ["Sensitivity", "SensitivitySummary", "sensitivity", "sensitivity_of_counts"]
 

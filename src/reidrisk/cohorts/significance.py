@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.options import between_0_and_1
 from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.gaps import cohort_blocks, excess
-from reidrisk.options import between_0_and_1
 
 __all__ = ["discoveries", "exact_ends", "gap_intervals", "nuisance", "p_values", "wilson_ends"]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.options import whole_up_to
 from reidrisk.cohorts.cityhash import cityhash64
 from reidrisk.cohorts.cityhash import reference as city_reference
 from reidrisk.cohorts.histories import DomainLists, domain_lists
 from reidrisk.engines.threads import ThreadsEngine
-from reidrisk.options import whole_up_to
 
 __all__ = ["BITS", "SCALE", "TWO_PI", "checked_bits", "reference", "signatures", "simhash"]
 

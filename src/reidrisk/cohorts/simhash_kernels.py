@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.base.kernels import njit
 from reidrisk.cohorts.cityhash_kernels import seeded_pair
 from reidrisk.cohorts.simhash import SCALE, TWO_PI
-from reidrisk.kernels import njit
 
 __all__ = ["gaussians", "sign_bits"]
 

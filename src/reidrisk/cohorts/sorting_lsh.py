@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.options import whole
 from reidrisk.cohorts.histories import domain_lists
 from reidrisk.cohorts.simhash import BITS, checked_bits, signatures
-from reidrisk.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.opening import check_bytes, existing_file
-from reidrisk.options import whole
 
 __all__ = ["MIN_DOMAINS", "SortingLSH", "as_hashes"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError, OptionError
-from reidrisk.foreign import reason
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.formats import format_of, is_list, open_table
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.results import Result
+from reidrisk.base.wording import percent
 from reidrisk.cohorts.counts import CohortCounts
 from reidrisk.cohorts.gaps import exceeding, gaps
 from reidrisk.cohorts.significance import gap_intervals
-from reidrisk.errors import DataError, OptionError
-from reidrisk.results import Result
-from reidrisk.wording import percent
 
 __all__ = ["FrequencyHistogram", "ThresholdCurve", "frequency_histogram", "threshold_curve"]
 

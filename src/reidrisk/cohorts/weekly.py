@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import whole
 from reidrisk.cohorts.histories import domain_lists
 from reidrisk.cohorts.simhash import BITS, signatures
 from reidrisk.cohorts.sorting_lsh import MIN_DOMAINS, SortingLSH
-from reidrisk.errors import DataError
-from reidrisk.options import whole
-from reidrisk.traces import Traces
+from reidrisk.records import Traces
 
 __all__ = ["WeeklyCohorts", "weekly_cohorts"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.cohorts.histories import DomainLists
-from reidrisk.errors import OptionError
-from reidrisk.options import whole
-from reidrisk.streams import blocks, checked_seed, stream
 
 __all__ = ["weekly_histories"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 
 __all__ = ["ThreadsEngine", "n_threads"]
 

@@ -1,7 +1,7 @@
 """NPZ files: every array is looked at before it is read, so that a small file cannot ask for all memory.
 
 An NPZ file is a ZIP archive of arrays. What a member says of itself (its size when unpacked; the shape and type in its
-head) is compared with the bounds of :mod:`reidrisk.sizes`, and with each other, before anything is unpacked.
+head) is compared with the bounds of :mod:`reidrisk.base.sizes`, and with each other, before anything is unpacked.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import FormatError
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError
 from reidrisk.io.opening import existing_file, reading
 
 __all__ = ["read_npz"]

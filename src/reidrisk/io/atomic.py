@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 
 __all__ = ["PathLike", "flush", "is_stream", "is_write_protected", "take_over", "write_atomically"]
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
+from reidrisk.base.users import take_users
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, cell, whole_numbers
@@ -19,8 +20,7 @@ from reidrisk.io.layouts import refuse_unknown, require_columns
 from reidrisk.io.metadata import to_json
 from reidrisk.io.raw import RawTokens, first_seen, refuse_empty, token_kind, widened
 from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
-from reidrisk.traces import Bags
-from reidrisk.users import take_users
+from reidrisk.records import Bags
 
 __all__ = ["RawBags", "build_bags", "read_bags", "read_raw_bags", "write_bags"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 from reidrisk.io.columns import cell
 from reidrisk.io.formats import BATCH, Table
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.channel import ROW_SUM_TOLERANCE, Channel
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.columns import Ids, cell
@@ -18,6 +17,7 @@ from reidrisk.io.csv_files import read_cells
 from reidrisk.io.encoding import refuse_repeated_users
 from reidrisk.io.formats import existing_file, format_of, open_table, reading
 from reidrisk.io.sparse_files import sparse_matrix
+from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
 
 __all__ = ["read_channel"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError
-from reidrisk.users import UserIds
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.users import UserIds
 
 __all__ = ["Ids", "Labels", "cell", "holds_integers", "holds_text", "whole_numbers"]
 
@@ -87,7 +87,7 @@ class Ids:
         self._numbers[first_row : first_row + len(numbers)] = numbers
 
     def collected(self) -> UserIds:
-        """Return all ids in one of the two forms of :mod:`reidrisk.users`."""
+        """Return all ids in one of the two forms of :mod:`reidrisk.base.users`."""
         import pyarrow as pa
 
         if self._is_text:
@@ -112,7 +112,7 @@ def whole_numbers(
     >>> whole_numbers(pa.array([3.0, 0.5]), "weeks.csv", "epoch_0")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: weeks.csv: row 2, column 'epoch_0' holds 0.5, a fraction; tokens are whole numbers
+    reidrisk.base.errors.DataError: weeks.csv: row 2, column 'epoch_0' holds 0.5, a fraction; tokens are whole numbers
     """
     import pyarrow as pa
 

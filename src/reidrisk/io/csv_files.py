@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from reidrisk import sizes
-from reidrisk.errors import FormatError
-from reidrisk.foreign import reason
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError
+from reidrisk.base.foreign import reason
 from reidrisk.io.opening import check_bytes, is_packed
 
 __all__ = ["csv_header", "read_cells"]

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from reidrisk.errors import FormatError
-from reidrisk.foreign import reason
+from reidrisk.base.errors import FormatError
+from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.opening import text_of
 
@@ -43,11 +43,11 @@ def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Calla
     >>> parse_json("[" * 100_000, "sets.json")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.FormatError: sets.json: this is not JSON: it is nested too deep; write it again
+    reidrisk.base.errors.FormatError: sets.json: this is not JSON: it is nested too deep; write it again
     >>> parse_json('["\\ud83d"]', "sets.json")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.FormatError: sets.json: this is not JSON: a text in it holds half a character; write it again
+    reidrisk.base.errors.FormatError: sets.json: this is not JSON: a text in it holds half a character; write it again
     """
     should = "" if what == "JSON" else f", but should be {what}"
     try:

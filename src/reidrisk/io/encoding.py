@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.users import UserIds
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.raw import RawTokens
-from reidrisk.options import whole
-from reidrisk.users import UserIds
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["Declared", "Encoding", "encode", "frozen", "refuse_repeated_users", "settle"]
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 
 __all__ = ["BYTES", "FLOAT", "INTEGER", "Feature", "make_example", "parse_example"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import FormatError
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError
+from reidrisk.base.kernels import njit
 from reidrisk.io.example import BYTES, FLOAT, parse_example
-from reidrisk.kernels import njit
 
 __all__ = ["Columns", "parse_examples"]
 

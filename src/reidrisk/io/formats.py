@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reidrisk import sizes
-from reidrisk.errors import FormatError
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.metadata import NO_METADATA, Metadata, from_json, from_schema
 from reidrisk.io.opening import existing_file, reading, text_of
@@ -110,7 +110,7 @@ def format_of(path: PathLike) -> str:
     >>> format_of("weeks.xlsx")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.FormatError: weeks.xlsx: the ending '.xlsx' is not known; use one of .parquet, .csv, .csv.gz,
+    reidrisk.base.errors.FormatError: weeks.xlsx: the ending '.xlsx' is not known; use one of .parquet, .csv, .csv.gz,
     .arrow, .feather, .ipc, .npz
     """
     name = Path(path).name.lower()

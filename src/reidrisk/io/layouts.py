@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reidrisk.errors import FormatError, OptionError
+from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.io.formats import Table, is_list
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import PathLike
 
 __all__ = ["locked"]

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from reidrisk import sizes
-from reidrisk.errors import FormatError, ReidRiskError
-from reidrisk.vocabulary import Vocabulary
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.vocabulary import Vocabulary
 
 __all__ = ["KEY", "NO_METADATA", "Metadata", "from_json", "from_schema", "to_json"]
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from reidrisk import sizes
-from reidrisk.errors import FormatError, ReidRiskError
-from reidrisk.foreign import printable, reason
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.foreign import printable, reason
 from reidrisk.io.atomic import PathLike
 
 __all__ = ["bounded_lines", "check_bytes", "existing_file", "is_packed", "reading", "text_of"]

@@ -8,7 +8,10 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
+from reidrisk.base.users import find_users, is_text
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.base.wording import counted
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
 from reidrisk.io.encoding import Declared, Encoding, settle
@@ -16,10 +19,7 @@ from reidrisk.io.formats import open_table
 from reidrisk.io.raw import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
 from reidrisk.io.truth import read_truth
-from reidrisk.traces import Bags, Traces
-from reidrisk.users import find_users, is_text
-from reidrisk.vocabulary import Vocabulary
-from reidrisk.wording import counted
+from reidrisk.records import Bags, Traces
 
 __all__ = ["Pair", "read_bags_pair", "read_pair"]
 

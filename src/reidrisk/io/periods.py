@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.columns import cell, holds_text
 from reidrisk.io.opening import reading
 
@@ -105,8 +105,8 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
     >>> ordered_texts("visits.csv", ["nov", "dec"])
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: visits.csv: the epochs 'nov' and 'dec' have no order that is understood; write them as
-    numbers in their order, or as dates such as 2024-05-31
+    reidrisk.base.errors.DataError: visits.csv: the epochs 'nov' and 'dec' have no order that is understood; write
+    them as numbers in their order, or as dates such as 2024-05-31
     """
     dated = [_DAY_AND_MONTH.fullmatch(label) for label in labels]
     if any(dated):

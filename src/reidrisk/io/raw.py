@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.users import UserIds
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, Labels, cell, holds_text, whole_numbers
 from reidrisk.io.formats import Table, is_list
 from reidrisk.io.layouts import epoch_columns, layout_of, refuse_unknown, require_columns
 from reidrisk.io.metadata import Metadata
 from reidrisk.io.periods import ordered_periods
-from reidrisk.users import UserIds
 
 __all__ = ["RawTokens", "first_seen", "read_raw", "refuse_empty", "token_kind", "widened"]
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.users import take_users
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, Labels, cell, whole_numbers
@@ -20,8 +21,7 @@ from reidrisk.io.layouts import set_columns
 from reidrisk.io.metadata import to_json
 from reidrisk.io.raw import RawTokens, refuse_empty, token_kind, widened
 from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
-from reidrisk.traces import TopSets
-from reidrisk.users import take_users
+from reidrisk.records import TopSets
 
 __all__ = ["read_top_sets", "write_top_sets"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError
-from reidrisk.indices import check_compressed, check_places
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.indices import check_compressed, check_places
 
 __all__ = ["sparse_matrix"]
 
@@ -35,7 +35,7 @@ def sparse_matrix(arrays: Mapping[str, Any], name: str) -> Any:
     >>> sparse_matrix(stored | {"indices": np.array([1, 2])}, "p.npz")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: p.npz is no valid sparse matrix: row 1 names column 2 of 2; build it anew
+    reidrisk.base.errors.DataError: p.npz is no valid sparse matrix: row 1 names column 2 of 2; build it anew
     """
     kind = _kind(arrays["format"], name)
     missing = [part for part in _PARTS[kind] if part not in arrays]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
+from reidrisk.base.kernels import njit
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.crc32c import crc32c, crc32c_of, masked
 from reidrisk.io.opening import check_bytes, existing_file, is_packed, reading
-from reidrisk.kernels import njit
 
 __all__ = ["read_frames", "write_frames"]
 

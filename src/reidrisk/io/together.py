@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import flush, is_write_protected, take_over, write_atomically
 
 __all__ = ["current", "found", "write_together"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
 
 __all__ = ["CLIENTS", "RecordBlock", "RecordShape", "record_block", "record_shape"]
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.users import UserIds
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.encoding import frozen, refuse_repeated_users
 from reidrisk.io.topics_features import CLIENTS, RecordBlock, RecordShape, record_block, record_shape
-from reidrisk.options import whole
-from reidrisk.traces import TopSets, Traces
-from reidrisk.users import UserIds
-from reidrisk.vocabulary import Vocabulary
+from reidrisk.records import TopSets, Traces
 
 __all__ = ["TopicsRecords", "is_tfrecord", "read_tfrecords", "write_tfrecords"]
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import FormatError, TruthError
+from reidrisk.base.errors import FormatError, TruthError
+from reidrisk.base.users import UserIds, find_users, is_text
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, cell, holds_text
 from reidrisk.io.formats import Table, open_table
 from reidrisk.io.layouts import refuse_unknown, require_columns
 from reidrisk.io.raw import refuse_empty
-from reidrisk.users import UserIds, find_users, is_text
 
 if TYPE_CHECKING:
     from reidrisk.io.pair import Pair

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.opening import text_of
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["read_vocabulary"]
 

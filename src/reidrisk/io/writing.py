@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError
-from reidrisk.foreign import reason
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.foreign import reason
+from reidrisk.base.users import UserIds
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.formats import format_of
 from reidrisk.io.metadata import KEY
-from reidrisk.users import UserIds
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["CHUNK", "check_ids", "tokens_as_arrow", "users_as_numpy", "write_arrays", "write_batches"]
 

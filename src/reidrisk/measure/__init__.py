@@ -7,8 +7,8 @@ from reidrisk.measure.information import EpochInformation, epoch_information
 from reidrisk.measure.matching import matching
 from reidrisk.measure.profiles import Anonymity, p_above, profile_anonymity
 from reidrisk.measure.risk import credits, curve, random_user
-from reidrisk.measure.truth import Truth, find_truth
 from reidrisk.measure.victim import known_interests, known_victim
+from reidrisk.records import Truth, find_truth
 
 __all__ = [
     "Anonymity",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import OptionError
-from reidrisk.intervals import design_effect, difference_interval
+from reidrisk.base.errors import OptionError
+from reidrisk.base.intervals import design_effect, difference_interval
+from reidrisk.base.results import Covers, Difference, Risk
 from reidrisk.measure.jackknife import variance
-from reidrisk.results import Covers, Difference, Risk
 
 __all__ = ["difference"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.intervals import mean_interval
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.results import Result
 from reidrisk.measure.disclosure import cuts_to_show, limits
-from reidrisk.results import Result
 
 __all__ = ["Choosiness", "choosiness"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.intervals import mean_interval
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.results import Result
 from reidrisk.measure.disclosure import cuts_to_show, groups_to_show, limits, splits_to_show
-from reidrisk.results import Result
-from reidrisk.traces import Traces
+from reidrisk.records import Traces
 
 __all__ = ["THRESHOLDS", "Exposure", "Group", "exposure"]
 

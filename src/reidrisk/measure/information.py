@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.results import Result
+from reidrisk.base.errors import DataError
+from reidrisk.base.results import Result
 from reidrisk.topics import exposure
 
 __all__ = ["EpochInformation", "epoch_information"]

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["PAIRS", "Gains", "gains", "queries_per_person", "rates_without", "variance"]
 

@@ -13,14 +13,13 @@ from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
+from reidrisk.base.results import Risk
+from reidrisk.base.streams import fresh_seed, stream
+from reidrisk.base.wording import in_words, people_in_words, range_in_words
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import checked_groups, risk_of
-from reidrisk.measure.truth import Truth, find_truth
-from reidrisk.results import Risk
-from reidrisk.streams import fresh_seed, stream
-from reidrisk.traces import Traces
-from reidrisk.wording import in_words, people_in_words, range_in_words
+from reidrisk.records import Traces, Truth, find_truth
 
 __all__ = ["DENSE_LIMIT", "matching"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.pooled import as_traces
-from reidrisk.options import between_0_and_1, from_0_to_1, whole, whole_up_to
-from reidrisk.results import Result
-from reidrisk.wording import in_words, people_in_words, range_in_words
+from reidrisk.base.options import between_0_and_1, from_0_to_1, whole, whole_up_to
+from reidrisk.base.results import Result
+from reidrisk.base.wording import in_words, people_in_words, range_in_words
 
 __all__ = ["Anonymity", "p_above", "profile_anonymity"]
 

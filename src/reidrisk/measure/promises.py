@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from reidrisk.measure.truth import Truth
-from reidrisk.results import Risk
-from reidrisk.wording import about_in_words, counted, in_words, people_in_words, range_in_words
+from reidrisk.base.results import Risk
+from reidrisk.base.wording import about_in_words, counted, in_words, people_in_words, range_in_words
+from reidrisk.records import Truth
 
 __all__ = ["assumptions_of", "reading_of"]
 

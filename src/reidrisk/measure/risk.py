@@ -12,14 +12,14 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
-from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import design_effect, mean_interval
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import design_effect, mean_interval
+from reidrisk.base.results import Covers, Risk
+from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure import jackknife
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.promises import assumptions_of, reading_of
-from reidrisk.measure.truth import Truth, find_truth
-from reidrisk.results import Covers, Risk
-from reidrisk.streams import fresh_seed, stream
+from reidrisk.records import Truth, find_truth
 
 __all__ = ["checked_groups", "chosen_queries", "credits", "curve", "random_user", "risk_of", "summarise"]
 

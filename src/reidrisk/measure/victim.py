@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import whole
+from reidrisk.base.results import Risk
+from reidrisk.base.wording import in_words, range_in_words
 from reidrisk.measure.risk import chosen_queries, summarise
-from reidrisk.measure.truth import Truth, find_truth
-from reidrisk.options import whole
-from reidrisk.results import Risk
-from reidrisk.traces import Traces
-from reidrisk.wording import in_words, range_in_words
+from reidrisk.records import Traces, Truth, find_truth
 
 __all__ = ["known_interests", "known_victim"]
 

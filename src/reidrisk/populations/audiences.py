@@ -11,11 +11,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import from_0_to_1, whole
-from reidrisk.streams import blocks, checked_seed, stream
-from reidrisk.traces import Traces
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import from_0_to_1, whole
+from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.records import Traces
 
 __all__ = ["audiences", "seen", "visits"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.errors import OptionError
-from reidrisk.options import from_0_to_1
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import from_0_to_1
+from reidrisk.base.streams import checked_seed, stream
 from reidrisk.populations.rates import BLOCK, Rates
-from reidrisk.streams import checked_seed, stream
 
 __all__ = ["Drifting", "drifting"]
 

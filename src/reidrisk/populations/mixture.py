@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from reidrisk.errors import DataError
-from reidrisk.streams import checked_seed
-from reidrisk.traces import TopSets
+from reidrisk.base.errors import DataError
+from reidrisk.base.streams import checked_seed
+from reidrisk.records import TopSets
 
 __all__ = ["Sampler", "mixture"]
 

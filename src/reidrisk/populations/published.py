@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.options import whole
-from reidrisk.streams import blocks, checked_seed, stream
-from reidrisk.traces import TopSets
-from reidrisk.vocabulary import Vocabulary
+from reidrisk.base import sizes
+from reidrisk.base.options import whole
+from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records import TopSets
 
 __all__ = ["Parameters", "draw", "embedded", "lasting_interests", "named_topics", "published"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError
-from reidrisk.foreign import reason
-from reidrisk.indices import checked_csr
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.foreign import reason
+from reidrisk.base.indices import checked_csr
 from reidrisk.io.opening import check_bytes, existing_file, is_packed
 
 __all__ = ["checked_rates", "read_rates"]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import whole
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.populations.rate_tables import checked_rates
-from reidrisk.streams import blocks, checked_seed, stream
 
 __all__ = ["Rates", "crossover", "distinct", "identical", "iid", "real"]
 
@@ -102,7 +102,7 @@ def real(matrix: Any) -> Rates:
     >>> real([[3.0, -1.0]])
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: row 0, column 1 holds the rate -1.0; rates are finite numbers of at least 0
+    reidrisk.base.errors.DataError: row 0, column 1 holds the rate -1.0; rates are finite numbers of at least 0
     """
     given = checked_rates(matrix)
     n, n_topics = given.shape

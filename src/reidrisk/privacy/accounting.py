@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from numbers import Real
 
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 
 __all__ = ["check_budget", "gaussian_delta", "gaussian_sigma", "zcdp_delta", "zcdp_rho"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import OptionError, ReidRiskError
-from reidrisk.extras import require
+from reidrisk.base.errors import OptionError, ReidRiskError
+from reidrisk.base.extras import require
 
 __all__ = ["add_discrete_gaussian", "discrete_gaussian", "randomised_response"]
 

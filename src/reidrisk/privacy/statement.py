@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from reidrisk.errors import FormatError
+from reidrisk.base.errors import FormatError
+from reidrisk.base.results import Result
 from reidrisk.privacy.accounting import check_budget
-from reidrisk.results import Result
 
 __all__ = ["PUBLISHED", "PrivacyStatement"]
 

@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import OptionError
-from reidrisk.options import whole
+from reidrisk.base import sizes
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, fresh_seed
 from reidrisk.privacy import PrivacyStatement
+from reidrisk.records import TopSets
 from reidrisk.release.canary_padding import Padding, padding_distances
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import Plan, add_noise
 from reidrisk.release.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
 from reidrisk.release.validate_budget import promised, stated_plan
-from reidrisk.results import Result
-from reidrisk.streams import checked_seed, fresh_seed
-from reidrisk.traces import TopSets
 
 __all__ = ["CanaryTest", "Mechanism", "canary", "tradeoff"]
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.padding import Words
+from reidrisk.base.streams import stream
+from reidrisk.records import TopSets
+from reidrisk.records.padding import Words
 from reidrisk.release.counts import count_pairs
 from reidrisk.release.sensitivity import measured_blocks
-from reidrisk.streams import stream
-from reidrisk.traces import TopSets
 
 __all__ = ["PLACES", "Padding", "padding_distances"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import blocks
 from reidrisk.engines.threads import n_threads
-from reidrisk.errors import DataError, OptionError
+from reidrisk.records import TopSets
 from reidrisk.release.sensitivity import measured_blocks
-from reidrisk.streams import blocks
-from reidrisk.traces import TopSets
 
 __all__ = ["MAX_VOCABULARY", "Counts", "count_pairs"]
 

@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError, OptionError, ReidRiskError
-from reidrisk.extras import require
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
+from reidrisk.base.extras import require
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, stream
 from reidrisk.io.atomic import PathLike, write_atomically
-from reidrisk.options import whole
 from reidrisk.release.layout import read_arrays
 from reidrisk.release.mixture import TypeMixture
 from reidrisk.release.objective import Objective
 from reidrisk.release.statistics import Statistics
-from reidrisk.results import Result
-from reidrisk.streams import checked_seed, stream
 
 __all__ = ["FitReport", "fit_mixture"]
 

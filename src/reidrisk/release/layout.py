@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import FormatError, OptionError, ReidRiskError, SizeError
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError, OptionError, ReidRiskError, SizeError
+from reidrisk.base.options import whole
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json
 from reidrisk.io.together import current, write_together
-from reidrisk.options import whole
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts import Counts
 from reidrisk.release.statistics import Statistics
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["holds_statistics", "read_published", "read_statistics", "write_statistics"]
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from reidrisk.errors import OptionError, ReidRiskError
+from reidrisk.base.errors import OptionError, ReidRiskError
+from reidrisk.base.streams import stream
 from reidrisk.privacy import (
     PrivacyStatement,
     add_discrete_gaussian,
@@ -20,7 +21,6 @@ from reidrisk.privacy import (
 )
 from reidrisk.release.counts import Counts
 from reidrisk.release.sensitivity import Block
-from reidrisk.streams import stream
 
 __all__ = ["Plan", "add_noise", "overspent", "plan_noise"]
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError, OptionError
-from reidrisk.extras import require
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.extras import require
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.documents import parse_json
 from reidrisk.io.opening import existing_file
 from reidrisk.privacy import PrivacyStatement
+from reidrisk.records import TopSets
 from reidrisk.release.objective import n_terms
-from reidrisk.traces import TopSets
-from reidrisk.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from reidrisk.release.fit import FitReport

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.extras import require
+from reidrisk.base.errors import DataError
+from reidrisk.base.extras import require
 
 if TYPE_CHECKING:
     import torch

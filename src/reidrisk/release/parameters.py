@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.documents import read_json
 from reidrisk.io.together import current, write_together
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.mixture import TypeMixture
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["read_parameters", "write_parameters"]
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.streams import BLOCK, blocks, checked_seed, stream
 from reidrisk.engines.threads import n_threads
-from reidrisk.errors import FormatError, OptionError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.formats import open_table
@@ -22,10 +24,8 @@ from reidrisk.io.opening import existing_file, reading
 from reidrisk.io.sets import read_top_sets
 from reidrisk.io.together import found, write_together
 from reidrisk.io.writing import write_batches
-from reidrisk.options import whole
 from reidrisk.privacy import PrivacyStatement
-from reidrisk.streams import BLOCK, blocks, checked_seed, stream
-from reidrisk.traces import TopSets
+from reidrisk.records import TopSets
 
 if TYPE_CHECKING:
     from reidrisk.release.mixture import TypeMixture

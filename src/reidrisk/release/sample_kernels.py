@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["draw_sets", "draw_twin"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 
 __all__ = ["Block", "joint_sensitivity", "measured_blocks"]
 

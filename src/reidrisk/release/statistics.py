@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import checked_seed, fresh_seed
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.privacy import PrivacyStatement, check_budget
+from reidrisk.records import TopSets
 from reidrisk.release.consistency import consistent_tables, estimated_users
 from reidrisk.release.counts import Counts, count_pairs
 from reidrisk.release.mechanism import add_noise, plan_noise
 from reidrisk.release.sensitivity import measured_blocks
-from reidrisk.streams import checked_seed, fresh_seed
-from reidrisk.traces import TopSets
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["Statistics", "exact_statistics", "from_counts", "statistics"]
 

@@ -13,8 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.results import Result
 from reidrisk.privacy import PrivacyStatement
+from reidrisk.records import TopSets
 from reidrisk.release.mixture import MixtureStatistics, TypeMixture
 from reidrisk.release.statistics import Statistics
 from reidrisk.release.validate_errors import (
@@ -26,8 +28,6 @@ from reidrisk.release.validate_errors import (
     popularity_alone,
     share,
 )
-from reidrisk.results import Result
-from reidrisk.traces import TopSets
 
 __all__ = ["PublicValidation", "check_same_tokens", "public_validation"]
 

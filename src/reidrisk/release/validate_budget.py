@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
+from reidrisk.base.results import Result
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.mechanism import Plan, overspent
 from reidrisk.release.sensitivity import measured_blocks
 from reidrisk.release.statistics import Statistics
-from reidrisk.results import Result
 
 __all__ = ["NoiseBudget", "noise_budget", "promised", "stated_plan"]
 

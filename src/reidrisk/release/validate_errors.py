@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.results import Result
+from reidrisk.base.streams import blocks
+from reidrisk.records import TopSets
 from reidrisk.release.mixture import MixtureStatistics
 from reidrisk.release.statistics import Statistics
-from reidrisk.results import Result
-from reidrisk.streams import blocks
-from reidrisk.traces import TopSets
 
 __all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone", "share"]
 

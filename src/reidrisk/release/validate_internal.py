@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import OptionError
-from reidrisk.options import whole
+from reidrisk.base import sizes
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed
+from reidrisk.records import TopSets
 from reidrisk.release.mixture import MixtureStatistics, TypeMixture
 from reidrisk.release.statistics import Statistics, exact_statistics
 from reidrisk.release.validate import MODEL, check_same_tokens
 from reidrisk.release.validate_errors import ErrorSummary, compare, frequencies, popularity_alone
 from reidrisk.release.validate_likeness import Distinct, distinct_tokens, stationarity
 from reidrisk.release.validate_rates import QUERIES, TRIALS, RateComparison, compare_rates
-from reidrisk.results import Result
-from reidrisk.streams import checked_seed
-from reidrisk.traces import TopSets
 
 __all__ = ["Distinct", "InternalValidation", "distinct_tokens", "internal_validation", "refitted", "stationarity"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.results import Result
+from reidrisk.base.streams import blocks, stream
+from reidrisk.records import TopSets
 from reidrisk.release.mixture import MixtureStatistics
-from reidrisk.results import Result
-from reidrisk.streams import blocks, stream
-from reidrisk.traces import TopSets
 
 __all__ = ["Distinct", "distinct_tokens", "pearson", "stationarity"]
 

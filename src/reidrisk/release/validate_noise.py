@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
+from reidrisk.base.results import Result
+from reidrisk.base.wording import percent
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts import Counts
 from reidrisk.release.sensitivity import measured_blocks
 from reidrisk.release.statistics import Statistics, from_counts
 from reidrisk.release.validate_errors import noise_of
 from reidrisk.release.validate_spread import alike_sums, differing_sums, least_spread, near_zero, spread
-from reidrisk.results import Result
-from reidrisk.wording import percent
 
 __all__ = ["NoiseFit", "noise_fit"]
 

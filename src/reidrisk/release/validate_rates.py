@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import whole
-from reidrisk.results import Result, Risk
-from reidrisk.streams import checked_seed
-from reidrisk.traces import TopSets, Traces
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result, Risk
+from reidrisk.base.streams import checked_seed
+from reidrisk.records import TopSets, Traces
 
 __all__ = ["RateComparison", "compare_rates"]
 

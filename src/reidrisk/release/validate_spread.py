@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.wording import percent
 from reidrisk.release.counts import Counts
-from reidrisk.wording import percent
 
 __all__ = ["alike_sums", "differing_sums", "least_spread", "near_zero", "nearest_shares", "spread"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.audit import AuditResult
-from reidrisk.errors import OptionError
-from reidrisk.extras import require
+from reidrisk.base.errors import OptionError
+from reidrisk.base.extras import require
 from reidrisk.io import write_atomically
 from reidrisk.measure import Choosiness, Exposure
 from reidrisk.report import drawing

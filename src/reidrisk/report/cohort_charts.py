@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from reidrisk.base.wording import percent
 from reidrisk.cohorts import CohortAudit
 from reidrisk.report import drawing
 from reidrisk.report.drawing import Line, Point
 from reidrisk.report.scales import RateScale, rate_scale
-from reidrisk.wording import percent
 
 __all__ = ["gap_histogram", "threshold_chart"]
 

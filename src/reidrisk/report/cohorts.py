@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from reidrisk import __version__
+from reidrisk.base.wording import percent
 from reidrisk.cohorts import CohortAudit
 from reidrisk.cohorts.audit import known
 from reidrisk.report import cohort_charts
@@ -13,7 +14,6 @@ from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.page import filled, save
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
-from reidrisk.wording import percent
 
 __all__ = ["render_cohorts", "write_cohorts"]
 

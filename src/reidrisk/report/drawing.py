@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reidrisk.extras import require
+from reidrisk.base.extras import require
 from reidrisk.report.scales import RateScale, spread
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reidrisk.intervals import mean_interval
+from reidrisk.base.intervals import mean_interval
 from reidrisk.measure import Exposure
 from reidrisk.report.charts import risk_bins
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits, share, span

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reidrisk.audit import AuditResult
+from reidrisk.base.results import Bound, Risk
 from reidrisk.report.phrases import frequency, interval
-from reidrisk.results import Bound, Risk
 
 __all__ = ["PUBLISHED", "Compared", "PublishedFigure", "compared", "lines", "mood", "tightest"]
 

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 
 from reidrisk.audit import AuditResult
+from reidrisk.base.results import Risk
+from reidrisk.base.wording import percent, two_digits
 from reidrisk.report import charts, exposed, sentences, sure, tables
 from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.findings import mood, tightest
 from reidrisk.report.page import filled, kept, marked, save
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval
-from reidrisk.results import Risk
-from reidrisk.wording import percent, two_digits
 
 __all__ = ["render", "write"]
 

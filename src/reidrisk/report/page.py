@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reidrisk.extras import require
-from reidrisk.foreign import printable
+from reidrisk.base.extras import require
+from reidrisk.base.foreign import printable
 from reidrisk.io import write_atomically
 
 __all__ = ["drawn_specs", "filled", "kept", "marked", "save", "style"]

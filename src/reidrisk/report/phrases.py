@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reidrisk.wording import in_words, percent, range_in_words, two_digits
+from reidrisk.base.wording import in_words, percent, range_in_words, two_digits
 
 __all__ = [
     "among",

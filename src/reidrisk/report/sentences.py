@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reidrisk.audit import AuditResult, exceeds
+from reidrisk.base.results import Bound
 from reidrisk.report.findings import lines, mood, tightest
 from reidrisk.report.phrases import (
     among,
@@ -16,7 +17,6 @@ from reidrisk.report.phrases import (
     people,
 )
 from reidrisk.report.scales import RateScale
-from reidrisk.results import Bound
 
 __all__ = [
     "LIMITS",

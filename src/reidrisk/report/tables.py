@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reidrisk.audit import AuditResult, Rehearsed, exceeds
+from reidrisk.base.results import Bound, Risk
+from reidrisk.base.wording import two_digits
 from reidrisk.report.findings import compared, lines, tightest
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits
-from reidrisk.results import Bound, Risk
-from reidrisk.wording import two_digits
 
 __all__ = [
     "BoundCell",

@@ -8,11 +8,11 @@ from typing import Any
 
 from reidrisk import __version__
 from reidrisk.bandits import Tradeoff, TradeoffPoint
+from reidrisk.base.results import Risk
+from reidrisk.base.wording import percent
 from reidrisk.report.page import drawn_specs, filled, save
 from reidrisk.report.tables import Table
 from reidrisk.report.tradeoff_chart import amount_text, risk_of, strategy_label, tradeoff_chart
-from reidrisk.results import Risk
-from reidrisk.wording import percent
 
 __all__ = ["caution", "point_table", "render_tradeoff", "write_tradeoff"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from reidrisk.base.wording import percent
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.validate_errors import ErrorSummary, share
 from reidrisk.release.validate_internal import InternalValidation
 from reidrisk.release.validate_noise import NoiseFit
 from reidrisk.report.phrases import attack_label
 from reidrisk.report.tables import Table
-from reidrisk.wording import percent
 
 __all__ = ["KINDS", "correlation_table", "error_table", "near_table", "rate_table", "statement_rows"]
 

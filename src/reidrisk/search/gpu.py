@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.extras import require
+from reidrisk.base.extras import require
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index
 from reidrisk.search.weights import PairWeights, Weights

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["count_groups", "find_group", "key_of", "mark", "marked", "mixed", "part_of", "table_for"]
 

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.kernels import njit
 from reidrisk.engines.threads import n_threads
-from reidrisk.kernels import njit
 from reidrisk.search.answer import Best
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
 from reidrisk.search.index import Index, Tokens, unsigned

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from reidrisk.base.errors import OptionError
 from reidrisk.engines import Engine
-from reidrisk.errors import OptionError
 from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, merged
 from reidrisk.search.index import Index, Tokens

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.kernels import njit
+from reidrisk.base.kernels import njit
 
 __all__ = ["UNIT", "all_scores", "best_rows", "candidate_rows", "posterior_sums"]
 

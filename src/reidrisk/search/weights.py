@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 from reidrisk.search.index import Index
 
 __all__ = ["GRID", "PairWeights", "Weights", "check_fit", "pair_scores", "to_grid"]

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from reidrisk.base.streams import blocks, stream
 from reidrisk.measure.information import epoch_information
 from reidrisk.populations.published import (
     N_TOPICS,
@@ -29,7 +30,6 @@ from reidrisk.populations.published import (
     lasting_interests,
     named_topics,
 )
-from reidrisk.streams import blocks, stream
 from reidrisk.studies.dick_printed import ACROSS, SINGLE, WITHIN
 
 __all__ = ["Figure", "derive", "information", "measured_figures", "rates", "rates_across"]

@@ -11,12 +11,12 @@ from itertools import pairwise
 import numpy as np
 
 from reidrisk import attacks, bounds, measure, populations, topics
+from reidrisk.base.results import Bound, Difference, Risk
+from reidrisk.base.wording import percent, two_digits
 from reidrisk.measure.information import EpochInformation, epoch_information
+from reidrisk.records import TopSets, Traces
 from reidrisk.report import drawing
-from reidrisk.results import Bound, Difference, Risk
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
-from reidrisk.traces import TopSets, Traces
-from reidrisk.wording import percent, two_digits
 
 __all__ = ["figure_2", "single_epoch"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks, bounds, measure
+from reidrisk.base.results import Risk
 from reidrisk.report import drawing
-from reidrisk.results import Risk
 from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.studies.items import ItemSets, as_bags, drawn, read_lastfm, read_msweb
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line

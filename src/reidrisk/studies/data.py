@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 __all__ = ["MissingDataError", "data_file", "data_folder"]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from reidrisk import populations, release
+from reidrisk.records import TopSets
 from reidrisk.release import Statistics, TypeMixture
 from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.studies.study import Study
-from reidrisk.traces import TopSets
 
 __all__ = [
     "ASSUMED",

@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 
 from reidrisk import populations
+from reidrisk.records import TopSets
 from reidrisk.release import RateComparison, compare_rates
 from reidrisk.release.validate_internal import distinct_tokens
 from reidrisk.report import drawing
 from reidrisk.report.phrases import attack_label
 from reidrisk.studies.dick_release import ASSUMED, EPOCHS, FULL_SIZE, fitted, people, public_release, size_of
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
-from reidrisk.traces import TopSets
 
 __all__ = ["figure_5", "figure_6"]
 

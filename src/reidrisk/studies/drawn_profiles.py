@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from reidrisk.base.streams import blocks, stream
 from reidrisk.populations.rates import BLOCK, Rates
-from reidrisk.streams import blocks, stream
-from reidrisk.traces import TopSets
+from reidrisk.records import TopSets
 
 __all__ = ["drawn_sets"]
 

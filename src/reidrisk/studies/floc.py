@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from reidrisk import cohorts
+from reidrisk.base.wording import percent
 from reidrisk.cohorts import EmptyCohort, FrequencyHistogram, SensitivitySummary, ThresholdCurve
 from reidrisk.report import drawing
 from reidrisk.studies.floc_people import Browsing, all_browsing
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
-from reidrisk.wording import percent
 
 __all__ = ["PUBLISHED", "thresholds"]
 

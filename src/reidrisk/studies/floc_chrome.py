@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from reidrisk import cohorts
-from reidrisk.intervals import mean_interval
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.wording import percent
 from reidrisk.report import drawing
 from reidrisk.studies.data import data_file
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
-from reidrisk.wording import percent
 
 __all__ = ["chrome_table"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reidrisk import Risk, Traces, attacks, bounds, cohorts, measure, populations
+from reidrisk.base.wording import percent
 from reidrisk.report import drawing
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
-from reidrisk.wording import percent
 
 __all__ = ["USERS", "weeks"]
 

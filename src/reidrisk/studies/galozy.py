@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from reidrisk.bandits import Tradeoff
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.studies.galozy_ads import figure_11
 from reidrisk.studies.galozy_charts import DrawnResult, surfaces_chart
 from reidrisk.studies.galozy_claims import claims

@@ -7,12 +7,12 @@ from typing import Any
 
 from reidrisk import bandits
 from reidrisk.bandits import Shared
+from reidrisk.base.wording import percent
 from reidrisk.studies import galozy_charts as charts
 from reidrisk.studies.galozy_charts import DrawnResult, Series
 from reidrisk.studies.galozy_people import FULL, HOMES, WEARERS, People, Size, casas, endomondo, fitbit
 from reidrisk.studies.galozy_surfaces import COUNTS, LAPLACE, noisy_counts
 from reidrisk.studies.study import Comparison, Progress, Row, StudyResult
-from reidrisk.wording import percent
 
 __all__ = ["figure_11"]
 

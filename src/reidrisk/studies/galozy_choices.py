@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits import Tradeoff, TradeoffPoint
-from reidrisk.intervals import difference_interval
+from reidrisk.base.intervals import difference_interval
 
 __all__ = ["Mixture", "by_stronger", "cheapest", "mixture", "price"]
 

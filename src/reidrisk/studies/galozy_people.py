@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidrisk.bandits import Behaviour, clustered_users, read_fitbit
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.studies.data import MissingDataError, data_file
 
 __all__ = [

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from reidrisk import bandits
 from reidrisk.bandits import Behaviour, LatentBandit, Shared, Tradeoff, TradeoffPoint
 from reidrisk.bandits.surface import on_front, reading_of
-from reidrisk.streams import stream
+from reidrisk.base.streams import stream
 from reidrisk.studies.galozy_people import People, Size
 
 __all__ = ["COUNTS", "LAPLACE", "SVD", "counts_of", "harmless_variance", "noisy_counts", "surfaces"]

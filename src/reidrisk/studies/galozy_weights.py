@@ -9,13 +9,13 @@ from typing import Any
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.bandits.weights import WEIGHTS
-from reidrisk.results import Risk
+from reidrisk.base.results import Risk
+from reidrisk.base.wording import percent
 from reidrisk.studies import galozy_charts as charts
 from reidrisk.studies.galozy_charts import DrawnResult, Series
 from reidrisk.studies.galozy_choices import by_stronger, mixture
 from reidrisk.studies.galozy_people import FULL, HOMES, WEARERS, People, Size, casas, endomondo, fitbit
 from reidrisk.studies.study import Comparison, Progress, Row, StudyResult
-from reidrisk.wording import percent
 
 __all__ = ["weights_compared"]
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import Bags, Traces
-from reidrisk.errors import FormatError
-from reidrisk.streams import blocks, stream
+from reidrisk.base.errors import FormatError
+from reidrisk.base.streams import blocks, stream
 
 __all__ = ["ItemSets", "as_bags", "drawn", "read_lastfm", "read_msweb"]
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from reidrisk import attacks
+from reidrisk.records import Traces
 from reidrisk.report import drawing
 from reidrisk.studies.jha_compared import (
     compared_3,
@@ -24,7 +25,6 @@ from reidrisk.studies.jha_released import released_loose, released_strict
 from reidrisk.studies.jha_results import INCORRECT, Found, Key, curves, result
 from reidrisk.studies.repeated import REPETITIONS, Outcome, once, outcome, repeat, seeds_of
 from reidrisk.studies.study import Progress, Steps, StudyResult, line
-from reidrisk.traces import Traces
 
 __all__ = ["figure_3", "figure_4", "figure_6", "figure_7", "figure_11", "figure_12"]
 

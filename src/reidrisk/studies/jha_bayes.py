@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks, measure
+from reidrisk.records import Traces
 from reidrisk.report import drawing
 from reidrisk.studies.jha_people import NOISE, TOP_K, People, find_people
 from reidrisk.studies.jha_results import Found, Key, assumptions, curves, result, shown_rate
@@ -22,7 +23,6 @@ from reidrisk.studies.repeated import (
     student_interval,
 )
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
-from reidrisk.traces import Traces
 
 __all__ = ["at_most_incorrect", "calibration", "calibration_error", "curves_of_bayes"]
 

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks, populations, topics
+from reidrisk.records import Traces
 from reidrisk.report import drawing
 from reidrisk.studies.drawn_profiles import drawn_sets
 from reidrisk.studies.jha_people import NOISE, SITES, TOP_K, People, find_people
 from reidrisk.studies.jha_results import Found, Key, both_personas, in_percent, result, shown_rate
 from reidrisk.studies.repeated import Outcome, combine, each_seed, mean_of_repetitions, outcome, seeds_of
 from reidrisk.studies.study import Comparison, Progress, Steps, StudyResult, line
-from reidrisk.traces import Traces
 
 __all__ = ["Change", "improvements"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk import attacks, measure, populations, topics
-from reidrisk.streams import stream
+from reidrisk.base.streams import stream
 from reidrisk.studies.jha_people import NOISE, SITES, TOP_K, People, find_people
 from reidrisk.studies.jha_results import Found, Key, curves, result, shown_rate
 from reidrisk.studies.repeated import Outcome, outcome, repeat, seeds_of

@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 
 from reidrisk import attacks
+from reidrisk.records import Traces
 from reidrisk.studies.jha import USERS
 from reidrisk.studies.jha_people import NOISE, TOP_K, People, find_people
 from reidrisk.studies.jha_results import Found, Key, both_personas, curves, result, shown_rate
 from reidrisk.studies.repeated import Outcome, outcome, repeat, seeds_of
 from reidrisk.studies.study import Comparison, Progress, Steps, StudyResult
-from reidrisk.traces import Traces
 
 __all__ = ["figure_5", "figure_8", "figure_9", "figure_10"]
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from reidrisk import populations, topics
 from reidrisk.populations.rates import BLOCK, Rates
+from reidrisk.records import TopSets, Traces
 from reidrisk.studies.data import MissingDataError, data_file
-from reidrisk.traces import TopSets, Traces
 
 __all__ = ["NOISE", "RATES", "SITES", "TOP_K", "People", "find_people", "personas_of_bins"]
 
@@ -152,7 +152,7 @@ def personas_of_bins(matrix: Floats, users: int, seed: int) -> Floats:
     >>> dense.shape, sorted(set(dense[:, 0].tolist()))
     ((50, 3), [0.0, 3.0])
     """
-    from reidrisk.streams import stream
+    from reidrisk.base.streams import stream
 
     rng = stream(seed, "personas of ten bins")
     visits = matrix > 0

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from reidrisk import attacks
 from reidrisk.attacks.profiles import build_profiles
+from reidrisk.records import Traces
 from reidrisk.studies.repeated import Outcome
-from reidrisk.traces import Traces
 
 __all__ = ["released_loose", "released_strict", "unique_profiles"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reidrisk.errors import OptionError
-from reidrisk.streams import checked_seed
+from reidrisk.base.errors import OptionError
+from reidrisk.base.streams import checked_seed
 from reidrisk.studies import (
     carey,
     carey_items,

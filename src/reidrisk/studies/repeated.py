@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from reidrisk import measure
 from reidrisk.attacks.base import Attack, Links
+from reidrisk.base.intervals import mean_interval
 from reidrisk.engines.threads import n_threads
-from reidrisk.intervals import mean_interval
 from reidrisk.studies.data import data_folder
 from reidrisk.studies.study import Progress
 
@@ -183,7 +183,7 @@ def combine(outcomes: Sequence[Outcome], same_users: bool = False) -> Repeated:
 def mean_of_repetitions(values: Sequence[Floats], same_users: bool = False) -> tuple[float, float, float]:
     """Return the mean with a 95 % interval that allows for both reasons why another run would differ.
 
-    One is which users there are: the interval of :func:`reidrisk.intervals.mean_interval` over users. The other is
+    One is which users there are: the interval of :func:`reidrisk.base.intervals.mean_interval` over users. The other is
     what all users of a repetition share: Student's interval over the means of the repetitions. The wider end counts.
 
     Parameters

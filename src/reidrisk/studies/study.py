@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reidrisk.options import whole
+from reidrisk.base.options import whole
 from reidrisk.report import drawing
 from reidrisk.report.drawing import Line, Point, Style
 from reidrisk.report.phrases import frequency, interval

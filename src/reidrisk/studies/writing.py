@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reidrisk import __version__, io, report
-from reidrisk.extras import require
+from reidrisk.base.extras import require
 from reidrisk.studies.study import StudyResult
 
 __all__ = ["as_csv", "as_markdown", "need_charts", "write"]

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from reidrisk.errors import DataError, OptionError
-from reidrisk.streams import checked_seed, stream
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import checked_seed, stream
 from reidrisk.topics.popularity import exposure
 from reidrisk.topics.taxonomy import Taxonomy
 

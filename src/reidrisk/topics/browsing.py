@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from reidrisk.errors import OptionError
-from reidrisk.streams import checked_seed, stream
+from reidrisk.base.errors import OptionError
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.records import Traces
 from reidrisk.topics.browser import WEEK, Browser
 from reidrisk.topics.classify import HostClassifier
 from reidrisk.topics.replay import Replay
 from reidrisk.topics.sites import checked_observers, registrable
-from reidrisk.traces import Traces
 
 __all__ = ["browse"]
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.formats import text_of
 from reidrisk.topics.coverage import Coverage

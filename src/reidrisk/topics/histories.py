@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.users import UserIds
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.cells import typed
 from reidrisk.io.columns import Ids, cell
@@ -18,7 +19,6 @@ from reidrisk.io.formats import Table, open_table, table_of_frame
 from reidrisk.io.raw import first_seen
 from reidrisk.topics.hosts import distinct_values, plain_host
 from reidrisk.topics.timestamps import Moment, as_text, microseconds, moment
-from reidrisk.users import UserIds
 
 __all__ = ["Histories", "histories_from_frame", "read_histories"]
 

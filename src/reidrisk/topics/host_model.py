@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, FormatError, SizeError
-from reidrisk.extras import require
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, SizeError
+from reidrisk.base.extras import require
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json
 from reidrisk.io.opening import existing_file

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.foreign import reason
-from reidrisk.hosts import plain_host
+from reidrisk.base.errors import DataError
+from reidrisk.base.foreign import reason
+from reidrisk.base.hosts import plain_host
 
 __all__ = ["distinct_values", "plain_host", "spaced"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.records import TopSets, Traces
 from reidrisk.topics.popularity import exposure, popularity
-from reidrisk.traces import TopSets, Traces
 
 __all__ = ["pairs_from_observers", "pairs_from_sets"]
 

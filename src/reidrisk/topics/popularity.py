@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.bounds import token_probabilities
-from reidrisk.errors import DataError, OptionError
-from reidrisk.traces import Traces
+from reidrisk.records import Traces
 
 __all__ = ["exposure", "popularity"]
 

@@ -9,9 +9,12 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
-from reidrisk.errors import DataError, OptionError
-from reidrisk.streams import blocks, checked_seed, stream
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.users import take_users
+from reidrisk.base.wording import percent
+from reidrisk.records import TopSets
 from reidrisk.topics.classify import Classification, HostClassifier
 from reidrisk.topics.coverage import Coverage
 from reidrisk.topics.epochs import Epochs
@@ -20,9 +23,6 @@ from reidrisk.topics.popularity import exposure
 from reidrisk.topics.sites import checked_observers, registrable
 from reidrisk.topics.taxonomy import Taxonomy
 from reidrisk.topics.timestamps import Moment, moment
-from reidrisk.traces import TopSets
-from reidrisk.users import take_users
-from reidrisk.wording import percent
 
 __all__ = ["Replay", "replay"]
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import sizes
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.engines.threads import n_threads
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import whole
 from reidrisk.populations.rates import BLOCK, Rates
-from reidrisk.streams import blocks, checked_seed, stream
+from reidrisk.records import TopSets, Traces
 from reidrisk.topics.popularity import exposure
-from reidrisk.traces import TopSets, Traces
 
 __all__ = ["TopicsAPI"]
 

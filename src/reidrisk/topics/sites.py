@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reidrisk.errors import OptionError
-from reidrisk.extras import require
+from reidrisk.base.errors import OptionError
+from reidrisk.base.extras import require
 from reidrisk.topics.hosts import plain_host
 
 __all__ = ["checked_observers", "registrable"]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.opening import text_of
-from reidrisk.vocabulary import Vocabulary
 
 __all__ = ["Taxonomy"]
 

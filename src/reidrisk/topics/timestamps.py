@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.columns import cell, holds_text
 
 __all__ = ["Moment", "as_text", "microseconds", "moment"]

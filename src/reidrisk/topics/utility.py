@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from reidrisk.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.formats import text_of
 from reidrisk.topics.taxonomy import Taxonomy

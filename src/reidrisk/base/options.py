@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.errors import OptionError
+from reidrisk.base.errors import OptionError
 
 __all__ = ["between_0_and_1", "from_0_to_1", "whole", "whole_up_to"]
 
@@ -31,7 +31,7 @@ def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
     8
     >>> whole("epochs", 2.5)
     Traceback (most recent call last):
-    reidrisk.errors.OptionError: epochs must be a whole number of at least 1, not 2.5
+    reidrisk.base.errors.OptionError: epochs must be a whole number of at least 1, not 2.5
     """
     if not _is_whole(value) or int(value) < least:
         counted = f" of {unit}, at least {least}" if unit else f" of at least {least}"
@@ -57,7 +57,7 @@ def whole_up_to(name: str, value: Any, most: int, least: int = 1, limit: str = "
     5
     >>> whole_up_to("top_k", 9, 8, limit="the 8 tokens")
     Traceback (most recent call last):
-    reidrisk.errors.OptionError: top_k must be a whole number from 1 to the 8 tokens, not 9
+    reidrisk.base.errors.OptionError: top_k must be a whole number from 1 to the 8 tokens, not 9
     """
     if not _is_whole(value) or not least <= int(value) <= most:
         raise OptionError(f"{name} must be a whole number from {least} to {limit or most}, not {value!r}")
@@ -73,7 +73,7 @@ def from_0_to_1(name: str, value: Any, what: str = "a probability") -> float:
     1.0
     >>> from_0_to_1("share", "half")
     Traceback (most recent call last):
-    reidrisk.errors.OptionError: share is a probability from 0 to 1, not 'half'
+    reidrisk.base.errors.OptionError: share is a probability from 0 to 1, not 'half'
     """
     if not _is_number(value) or not 0.0 <= value <= 1.0:
         raise OptionError(f"{name} is {what} from 0 to 1, not {value if _is_number(value) else repr(value)}")
@@ -89,7 +89,7 @@ def between_0_and_1(name: str, value: Any) -> float:
     0.95
     >>> between_0_and_1("level", 95)
     Traceback (most recent call last):
-    reidrisk.errors.OptionError: level must lie strictly between 0 and 1, not 95
+    reidrisk.base.errors.OptionError: level must lie strictly between 0 and 1, not 95
     """
     if not _is_number(value) or not 0.0 < value < 1.0:
         raise OptionError(f"{name} must lie strictly between 0 and 1, not {value!r}")

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 __all__ = ["Bound", "Covers", "Difference", "Measurement", "Result", "Risk"]
 

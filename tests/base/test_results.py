@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import Bound, Risk
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 unit = st.floats(0, 1)
 

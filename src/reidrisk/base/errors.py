@@ -26,7 +26,7 @@ class OptionError(ReidRiskError):
 
 
 class SizeError(DataError):
-    """Something larger than :mod:`reidrisk.sizes` allows; nothing was allocated for it."""
+    """Something larger than :mod:`reidrisk.base.sizes` allows; nothing was allocated for it."""
 
 
 class TruthError(ReidRiskError):

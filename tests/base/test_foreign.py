@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.foreign import mask_wanted, masked, printable, reason
+from reidrisk.base.foreign import mask_wanted, masked, printable, reason
 
 
 @given(st.text())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 __all__ = ["check_compressed", "check_places", "checked_csr"]
 
@@ -36,7 +36,7 @@ def checked_csr(matrix: Any, what: str = "the matrix") -> Any:
     >>> checked_csr(bad)
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: the matrix is no valid sparse matrix: indptr falls after row 1; build it anew
+    reidrisk.base.errors.DataError: the matrix is no valid sparse matrix: indptr falls after row 1; build it anew
     """
     kind = matrix.format
     if kind in ("csr", "csc", "bsr"):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reidrisk.errors import OptionError
-from reidrisk.options import between_0_and_1, from_0_to_1, whole, whole_up_to
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import between_0_and_1, from_0_to_1, whole, whole_up_to
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.0, 1.5, "3", None, True, float("nan"), [2], np.float64(2)])

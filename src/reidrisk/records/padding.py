@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.streams import BLOCK, blocks, checked_seed, stream
+from reidrisk.base.streams import BLOCK, blocks, checked_seed, stream
 
 __all__ = ["Words", "filled", "from_seed", "from_the_system"]
 

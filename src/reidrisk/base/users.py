@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.foreign import reason
+from reidrisk.base.errors import DataError
+from reidrisk.base.foreign import reason
 
 __all__ = ["UserIds", "as_users", "find_users", "is_text", "take_users"]
 
@@ -33,7 +33,7 @@ def as_users(users: Any, n: int) -> UserIds | None:
     >>> as_users([7, 7], 2)
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: user 7 is in rows 0 and 1; every user may have one row only
+    reidrisk.base.errors.DataError: user 7 is in rows 0 and 1; every user may have one row only
     """
     if users is None:
         return None

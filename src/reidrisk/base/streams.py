@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from reidrisk.options import whole
+from reidrisk.base.options import whole
 
 __all__ = ["BLOCK", "blocks", "checked_seed", "fresh_seed", "stream"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import TruthError
-from reidrisk.users import find_users, is_text
+from reidrisk.base.errors import TruthError
+from reidrisk.base.users import find_users, is_text
 
 __all__ = ["Truth", "find_truth"]
 

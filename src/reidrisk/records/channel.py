@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError
-from reidrisk.foreign import reason
-from reidrisk.indices import checked_csr
+from reidrisk.base.errors import DataError
+from reidrisk.base.foreign import reason
+from reidrisk.base.indices import checked_csr
 
 __all__ = ["ROW_SUM_TOLERANCE", "Channel"]
 
@@ -32,7 +32,7 @@ class Channel:
     >>> Channel([[0.5, 0.4], [0.0, 1.0]])
     Traceback (most recent call last):
         ...
-    reidrisk.errors.DataError: row 0 adds up to 0.9; every row of a channel must add up to 1
+    reidrisk.base.errors.DataError: row 0 adds up to 0.9; every row of a channel must add up to 1
     """
 
     __slots__ = ("_matrix",)

@@ -24,8 +24,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.errors import DataError, OptionError
-from reidrisk.options import between_0_and_1
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import between_0_and_1
 
 __all__ = ["design_effect", "difference_interval", "mean_interval"]
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import reidrisk
-from reidrisk import kernel_cache
+from reidrisk.base import kernel_cache
 
 CODE = """
 import os

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from reidrisk.errors import MissingExtraError
+from reidrisk.base.errors import MissingExtraError
 
 __all__ = ["require"]
 
@@ -29,7 +29,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     >>> require("no_such_module", "report", "the HTML report")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.MissingExtraError: the HTML report needs 'no_such_module'; install it with:
+    reidrisk.base.errors.MissingExtraError: the HTML report needs 'no_such_module'; install it with:
     pip install "reidrisk[report]"
     """
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from reidrisk.errors import OptionError, SizeError
+from reidrisk.base.errors import OptionError, SizeError
 
 __all__ = ["BYTES", "CELLS", "COLUMNS", "NUMBERS", "OUTPUTS", "RUNS", "STEPS", "TOKENS", "USERS", "SizeLimit"]
 
@@ -35,7 +35,7 @@ class SizeLimit:
     >>> people.check(10**30, "survey.csv", "leave some out")
     Traceback (most recent call last):
         ...
-    reidrisk.errors.SizeError: survey.csv: 1e30 people are more than the 1,000 that are allowed; leave some out, or
+    reidrisk.base.errors.SizeError: survey.csv: 1e30 people are more than the 1,000 that are allowed; leave some out, or
     raise the bound with the environment variable REIDRISK_MAX_PEOPLE
     """
 

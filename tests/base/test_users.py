@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.errors import DataError
-from reidrisk.users import as_users, find_users, take_users
+from reidrisk.base.errors import DataError
+from reidrisk.base.users import as_users, find_users, take_users
 
 ids = st.one_of(
     st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=30, unique=True),

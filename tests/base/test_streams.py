@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from reidrisk.errors import OptionError
-from reidrisk.streams import blocks, checked_seed, stream
+from reidrisk.base.errors import OptionError
+from reidrisk.base.streams import blocks, checked_seed, stream
 
 
 def test_streams_differ_by_each_part_of_the_key():

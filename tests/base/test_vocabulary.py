@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import Vocabulary
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 labels = st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=20, unique=True)
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from reidrisk import Channel
-from reidrisk.errors import DataError
+from reidrisk.base.errors import DataError
 
 
 def test_dense_and_sparse_hold_the_same():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reidrisk import Bags, Channel, cohorts, populations
-from reidrisk.errors import DataError
-from reidrisk.indices import checked_csr
+from reidrisk.base.errors import DataError
+from reidrisk.base.indices import checked_csr
 
 BROKEN = {
     "a row that ends far away": ([0, 2_000_000, 2], [0, 1]),

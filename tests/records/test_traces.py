@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from reidrisk import Bags, TopSets, Traces, Vocabulary
-from reidrisk.errors import DataError, OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 tokens = hnp.arrays(np.int16, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-1, 4))
 

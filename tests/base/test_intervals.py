@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from reidrisk.errors import DataError, OptionError
-from reidrisk.intervals import _exceedance, design_effect, difference_interval, mean_interval
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import _exceedance, design_effect, difference_interval, mean_interval
 
 values = hnp.arrays(np.float64, st.integers(1, 60), elements=st.sampled_from([0.0, 0.001, 0.1, 1 / 3, 0.5, 1.0]))
 

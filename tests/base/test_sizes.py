@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reidrisk import TopSets, bandits, cohorts, io, populations, release, sizes
-from reidrisk.errors import OptionError, ReidRiskError, SizeError
+from reidrisk import TopSets, bandits, cohorts, io, populations, release
+from reidrisk.base import sizes
+from reidrisk.base.errors import OptionError, ReidRiskError, SizeError
 from reidrisk.io.tfrecord import write_frames
 from reidrisk.release import PUBLISHED, TypeMixture
 

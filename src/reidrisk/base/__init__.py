@@ -1,0 +1,1 @@
+"""What everything stands on: errors, checks, random streams, intervals, user ids, results."""

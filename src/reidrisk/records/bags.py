@@ -1,0 +1,75 @@
+"""Bags: unordered items of each user, without epochs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.indices import checked_csr
+from reidrisk.base.users import take_users
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records.base import Records, frozen
+
+__all__ = ["Bags"]
+
+
+class Bags(Records):
+    """Unordered items of each user, without epochs.
+
+    Parameters
+    ----------
+    counts : (n, n_tokens) sparse matrix or array of whole numbers
+        How often each user has each token.
+    users, vocabulary
+        As for :class:`reidrisk.Traces`.
+
+    Examples
+    --------
+    >>> Bags([[2, 0, 1], [0, 0, 1]])
+    Bags(2 users, 3 tokens, 3 different items in all)
+    """
+
+    __slots__ = ("_counts",)
+
+    def __init__(self, counts: Any, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
+        from scipy import sparse  # half a second nobody else should pay for
+
+        # A copy: the caller's matrix is neither put in order nor frozen, and a frozen one can be.
+        given = checked_csr(counts) if sparse.issparse(counts) else np.atleast_2d(counts)
+        matrix = sparse.csr_array(given, copy=True)
+        matrix.sum_duplicates()
+        values = matrix.data
+        if values.dtype.kind not in "iu":
+            wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)))
+            if values.dtype.kind not in "f" or wrong.size:
+                example = values[wrong[0]] if wrong.size else values.dtype
+                raise DataError(f"counts must be whole numbers, but there is {example}")
+            matrix = matrix.astype(np.int64)
+        if matrix.nnz and matrix.data.min() < 0:
+            row = int(np.searchsorted(matrix.indptr, np.argmin(matrix.data), side="right")) - 1
+            raise DataError(f"row {row} has the negative count {int(matrix.data.min())}; counts are at least 0")
+        matrix.eliminate_zeros()
+        frozen(matrix.data)
+        self._counts = matrix
+        self._name(matrix.shape[0], matrix.shape[1], users, vocabulary)
+
+    @property
+    def counts(self) -> Any:
+        """The (n, n_tokens) ``scipy.sparse.csr_array`` of whole numbers."""
+        return self._counts
+
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Bags:
+        """Return the chosen rows, in that order."""
+        new = object.__new__(Bags)
+        new._counts, new._users = self._counts[rows], take_users(self._users, rows)
+        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
+        return new
+
+    def __len__(self) -> int:
+        return int(self._counts.shape[0])
+
+    def __repr__(self) -> str:
+        return f"Bags({len(self):,} users, {self._n_tokens:,} tokens, {self._counts.nnz:,} different items in all)"

@@ -1,0 +1,150 @@
+"""What all records have in common: users in rows, a vocabulary, tokens checked once, at the door."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import stream
+from reidrisk.base.users import UserIds, as_users, take_users
+from reidrisk.base.vocabulary import Vocabulary
+
+__all__ = ["Epochs", "Records", "check_range", "checked_tokens", "frozen"]
+
+
+class Records:
+    """Users in rows, a vocabulary, choosing rows."""
+
+    __slots__ = ("_n_tokens", "_users", "_vocabulary")
+    _n_tokens: int
+    _users: UserIds | None
+    _vocabulary: Vocabulary | None
+
+    @property
+    def n_tokens(self) -> int:
+        """Size of the vocabulary of the system, not the number of tokens that occur."""
+        return self._n_tokens
+
+    @property
+    def users(self) -> UserIds | None:
+        """User ids (``int64`` array or Arrow strings), or ``None`` when the rows are not named."""
+        return self._users
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """Labels of the tokens, where known."""
+        return self._vocabulary
+
+    @property
+    def n_users(self) -> int:
+        """Number of users, that is of rows."""
+        return len(self)
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
+        """Return the chosen rows, in that order."""
+        raise NotImplementedError
+
+    def sample(self, n: int, seed: int) -> Self:
+        """Return ``n`` users drawn without replacement, in their old order."""
+        if not 1 <= n <= len(self):
+            raise OptionError(f"cannot sample {n} of {len(self):,} users; choose from 1 to {len(self):,}")
+        rows = stream(seed, "sample users").choice(len(self), size=n, replace=False, shuffle=False)
+        return self.take(np.sort(rows))
+
+    def _name(self, n: int, n_tokens: int, users: Any, vocabulary: Vocabulary | None) -> None:
+        if isinstance(n_tokens, bool) or not isinstance(n_tokens, int | np.integer) or n_tokens < 1:
+            raise DataError(f"n_tokens must be a whole number of at least 1, not {n_tokens!r}")
+        ids = "if these numbers are ids, number those that occur from 0 on, or give them as text"
+        sizes.TOKENS.check(int(n_tokens), "the vocabulary", ids)
+        if vocabulary is not None and len(vocabulary) != n_tokens:
+            raise DataError(f"n_tokens is {n_tokens} but the vocabulary has {len(vocabulary)} labels")
+        if n == 0:
+            raise DataError("the table is empty: there is not a single user in it")
+        self._n_tokens = int(n_tokens)
+        self._vocabulary = vocabulary
+        self._users = as_users(users, n)
+
+
+class Epochs(Records):
+    """What traces and top sets have in common: one array of tokens, users first, then epochs."""
+
+    __slots__ = ("_tokens",)
+    _tokens: npt.NDArray[np.signedinteger[Any]]
+
+    @property
+    def tokens(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """The read-only array: (n, r) of traces, (n, r, k) of top sets."""
+        return self._tokens
+
+    @property
+    def n_epochs(self) -> int:
+        """Number of epochs, that is of columns."""
+        return int(self._tokens.shape[1])
+
+    def epochs(self, r: int) -> Self:
+        """Return the first ``r`` epochs, without copying."""
+        if isinstance(r, bool) or not isinstance(r, int | np.integer) or not 1 <= r <= self.n_epochs:
+            raise OptionError(
+                f"cannot take the first {r!r} of {self.n_epochs} epochs; choose from 1 to {self.n_epochs}"
+            )
+        return self._with(self._tokens[:, :r], self._users)
+
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
+        """Return the chosen rows, in that order."""
+        return self._with(self._tokens[rows], take_users(self._users, rows))
+
+    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Self:
+        # Rows and columns of what was checked need no second check.
+        new = object.__new__(type(self))
+        new._tokens, new._users = frozen(tokens), users
+        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
+        return new
+
+    def __len__(self) -> int:
+        return int(self._tokens.shape[0])
+
+
+def checked_tokens(tokens: Any, ndim: int, meaning: str) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return tokens as a read-only signed array of ``ndim`` dimensions; copied unless already read-only."""
+    array = np.asarray(tokens)
+    if array.ndim != ndim:
+        raise DataError(f"tokens must have {ndim} dimensions {meaning}, but have shape {array.shape}")
+    if array.dtype.kind == "u":
+        array = array.astype(np.int16 if array.dtype.itemsize == 1 else np.int64)
+    elif array.dtype.kind == "f" and array.size:
+        wrong = np.argwhere(~np.isfinite(array) | (array != np.floor(array)))
+        place, value = (wrong[0], array[tuple(wrong[0])]) if len(wrong) else ((0, 0), array.flat[0])
+        raise DataError(
+            f"row {place[0]}, epoch {place[1]} holds {value!s}, a {array.dtype} number; tokens are whole numbers "
+            "(use -1 for a missing one) in an integer array"
+        )
+    elif array.dtype.kind != "i" and array.size:
+        raise DataError(f"tokens are of type {array.dtype}; give signed integers, and -1 for a missing one")
+    elif array.dtype.kind != "i":
+        array = array.astype(np.int64)
+    if array.flags.writeable:
+        array = array.copy()
+    return frozen(array)
+
+
+def check_range(tokens: npt.NDArray[Any], n_tokens: int) -> None:
+    """Refuse tokens outside the vocabulary, the first one named by row and epoch."""
+    if tokens.min() >= -1 and tokens.max() < n_tokens:
+        return
+    place = np.argwhere((tokens < -1) | (tokens >= n_tokens))[0]
+    value = int(tokens[tuple(place)])
+    allowed = f"tokens lie in [0, {n_tokens}), and -1 means not observed"
+    raise DataError(f"row {place[0]}, epoch {place[1]} holds token {value}; {allowed}")
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array, read-only from now on."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,121 @@
+"""TopSets: the k tokens that a system holds for each user in each epoch, padding included."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.streams import BLOCK, blocks
+from reidrisk.base.users import UserIds
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records.base import Epochs, check_range, checked_tokens
+from reidrisk.records.padding import Words, filled, from_seed, from_the_system
+
+__all__ = ["TopSets"]
+
+
+class TopSets(Epochs):
+    """The k tokens a system holds for each user in each epoch.
+
+    Parameters
+    ----------
+    tokens : (n, r, k) array of signed integers
+        Distinct within a set; -1 fills a set that is not yet padded.
+    n_tokens : int
+        Size of the vocabulary.
+    users, vocabulary
+        As for :class:`reidrisk.Traces`.
+    padded_with_seed : bool
+        Whether short sets were filled from a seed before; such sets are not released.
+
+    Examples
+    --------
+    >>> s = TopSets([[[3, 1], [2, -1]]], n_tokens=5)
+    >>> s, s.is_padded
+    (TopSets(1 users x 2 epochs x 2 tokens of 5), False)
+    >>> s.padded().is_padded, s.padded().padded_with_seed, s.padded(seed=0).padded_with_seed
+    (True, False, True)
+    """
+
+    __slots__ = ("_padded_with_seed",)
+    _padded_with_seed: bool
+
+    def __init__(
+        self,
+        tokens: Any,
+        n_tokens: int,
+        users: Any = None,
+        vocabulary: Vocabulary | None = None,
+        padded_with_seed: bool = False,
+    ) -> None:
+        self._padded_with_seed = bool(padded_with_seed)
+        self._tokens = checked_tokens(tokens, 3, "(users, epochs, set)")
+        self._name(len(self._tokens), n_tokens, users, vocabulary)
+        if 0 in self._tokens.shape:
+            raise DataError(f"top sets of shape {self._tokens.shape} hold nothing; give (users, epochs, set)")
+        if self.k > self._n_tokens:
+            raise DataError(f"a set of {self.k} distinct tokens cannot come from {self._n_tokens} tokens")
+        check_range(self._tokens, self._n_tokens)
+        self._refuse_repeats()
+
+    @property
+    def k(self) -> int:
+        """Size of a full set."""
+        return int(self._tokens.shape[2])
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether every set is full."""
+        return not bool((self._tokens < 0).any())
+
+    @property
+    def padded_with_seed(self) -> bool:
+        """Whether short sets were filled from a seed: whoever knows it knows the padding, so it protects nobody."""
+        return self._padded_with_seed
+
+    def padded(self, seed: int | None = None) -> TopSets:
+        """Fill short sets with distinct uniformly random tokens, each user by themselves, once per user and epoch.
+
+        Do it once and give every observer the result: padding is a property of the user's browser, the same for all who
+        ask (dick, Algorithm 1).
+
+        Parameters
+        ----------
+        seed : int, optional
+            For simulations: decides, with the row, how a set is padded. The result remembers it
+            (:attr:`padded_with_seed`), and is not released. Default: the operating system's generator.
+        """
+        if self.is_padded:
+            return self
+        words = from_the_system if seed is None else from_seed(seed, len(self), self.n_epochs)
+        return self.padded_by(words)._marked(seed is not None)
+
+    def padded_by(self, words: Words) -> TopSets:
+        """Fill short sets by words of your own; :mod:`reidrisk.records.padding` says what they are."""
+        return self._with(filled(self._tokens, self._n_tokens, words), self._users)
+
+    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Self:
+        new = super()._with(tokens, users)
+        new._padded_with_seed = self._padded_with_seed
+        return new
+
+    def _marked(self, seeded: bool) -> TopSets:
+        self._padded_with_seed |= seeded
+        return self
+
+    def _refuse_repeats(self) -> None:
+        for _, start, stop in blocks(len(self), BLOCK):
+            ordered = np.sort(self._tokens[start:stop], axis=2)
+            repeated = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
+            if repeated.any():
+                row, epoch, slot = (int(i[0]) for i in np.nonzero(repeated))
+                token = int(ordered[row, epoch, slot])
+                raise DataError(
+                    f"the set of row {start + row}, epoch {epoch} holds token {token} twice; sets are distinct"
+                )
+
+    def __repr__(self) -> str:
+        return f"TopSets({len(self):,} users x {self.n_epochs} epochs x {self.k} tokens of {self._n_tokens:,})"

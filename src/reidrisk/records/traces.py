@@ -1,0 +1,57 @@
+"""Traces: what one observer saw, one token per user and epoch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records.base import Epochs, check_range, checked_tokens
+
+__all__ = ["Traces"]
+
+
+class Traces(Epochs):
+    """What one observer saw: one token per user and epoch.
+
+    Parameters
+    ----------
+    tokens : (n, r) array of signed integers
+        Token of each user (row) in each epoch (column) in ``[0, n_tokens)``; -1 = not observed.
+    n_tokens : int
+        Size of the vocabulary of the system under audit.
+    users : (n,) integers or strings, optional
+        Who the rows are; distinct.
+    vocabulary : Vocabulary, optional
+        Labels of the tokens.
+
+    Examples
+    --------
+    >>> t = Traces([[3, 1], [0, -1]], n_tokens=5, users=["ann", "bob"])
+    >>> t
+    Traces(2 users x 2 epochs, 5 tokens, 25% missing)
+    >>> t.epochs(1).tokens.tolist()
+    [[3], [0]]
+    """
+
+    __slots__ = ()
+
+    def __init__(self, tokens: Any, n_tokens: int, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
+        self._tokens = checked_tokens(tokens, 2, "(users, epochs)")
+        self._name(len(self._tokens), n_tokens, users, vocabulary)
+        if self._tokens.shape[1] == 0:
+            raise DataError("the traces have no epoch: give at least one column of tokens")
+        check_range(self._tokens, self._n_tokens)
+
+    @property
+    def observed(self) -> npt.NDArray[np.bool_]:
+        """(n, r) mask of the tokens that were observed."""
+        return self._tokens >= 0
+
+    def __repr__(self) -> str:
+        missing = float(np.mean(self._tokens < 0))
+        gaps = f", {missing:.0%} missing" if missing else ""
+        return f"Traces({len(self):,} users x {self.n_epochs} epochs, {self._n_tokens:,} tokens{gaps})"
