@@ -18,7 +18,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from reidrisk import cohorts
-from reidrisk.cohorts.simhash import reference
+from reidrisk.cohorts.floc.simhash import reference
 
 SEED = 0
 N_COHORTS, N_CATEGORIES = 33_872, 200

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from reidrisk.release import PUBLISHED, Statistics, TypeMixture
-from reidrisk.release.objective import Objective, n_terms
+from reidrisk.release.model.objective import Objective, n_terms
 
 BATCH = 8192
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from reidrisk import populations, release
-from reidrisk.release.counts import count_pairs
+from reidrisk.release.counts.pairs import count_pairs
 
 OTHERS = 1_000_000
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from reidrisk import Bags, Traces, attacks, measure, populations, topics
 from reidrisk.attacks import ProfileBayes
-from reidrisk.attacks.bayes_calibration import draw_rates, simulate_pair, simulate_sets
-from reidrisk.attacks.bayes_counts import Ladder, count, ladder_of
-from reidrisk.attacks.bayes_learnt import Learnt
-from reidrisk.attacks.bayes_prior import (
+from reidrisk.attacks.profile.calibration import draw_rates, simulate_pair, simulate_sets
+from reidrisk.attacks.profile.counts import Ladder, count, ladder_of
+from reidrisk.attacks.profile.learnt import Learnt
+from reidrisk.attacks.profile.prior import (
     Grid,
     Prior,
     expected_users,
@@ -22,8 +22,8 @@ from reidrisk.attacks.bayes_prior import (
     log_alone,
     topics_grid,
 )
-from reidrisk.attacks.bayes_reference import pair_scores_numpy
-from reidrisk.attacks.bayes_tables import build_tables, cell, log_joint, n_cells
+from reidrisk.attacks.profile.reference import pair_scores_numpy
+from reidrisk.attacks.profile.tables import build_tables, cell, log_joint, n_cells
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.search.weights import GRID
 

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Bags, Traces
-from reidrisk.attacks import ProfileBayes, bayes_learnt
-from reidrisk.attacks.bayes_counts import count, ladder_of
-from reidrisk.attacks.bayes_order import by_content
+from reidrisk.attacks import ProfileBayes
+from reidrisk.attacks.profile import learnt as bayes_learnt
+from reidrisk.attacks.profile.counts import count, ladder_of
+from reidrisk.attacks.profile.order import by_content
 
 
 def traces(n, seed, epochs=6, gaps=0.15, n_tokens=25):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reidrisk import Traces, attacks, measure, populations, topics
 from reidrisk.attacks import Both, Either, LooseSets, StrictSets
-from reidrisk.attacks.profiles import build_profiles, build_profiles_numpy, sizes, sizes_numpy
+from reidrisk.attacks.sets.profiles import build_profiles, build_profiles_numpy, sizes, sizes_numpy
 from reidrisk.base.errors import DataError, OptionError
 
 TARGETS = Traces([[1, 1, 2, 2, 5], [1, 1, 3, 3, 6], [4, 4, 4, 3, -1], [7, 8, 0, -1, 2]], n_tokens=9)

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import bandits
-from reidrisk.bandits import grouping
-from reidrisk.bandits.anonymise import applied, finished, started
-from reidrisk.bandits.gaussian import delta_of, mean_sensitivity, sigma_for
-from reidrisk.bandits.grouping import microaggregates, neighbours
-from reidrisk.bandits.strategies import as_steps, parse
+from reidrisk.bandits.sharing import grouping
+from reidrisk.bandits.sharing.anonymise import applied, finished, started
+from reidrisk.bandits.sharing.gaussian import delta_of, mean_sensitivity, sigma_for
+from reidrisk.bandits.sharing.grouping import microaggregates, neighbours
+from reidrisk.bandits.sharing.strategies import as_steps, parse
 from reidrisk.base.errors import DataError, MissingExtraError, OptionError
 
 USERS = bandits.clustered_users(24, n_states=7, n_clusters=4, seed=1)
@@ -142,7 +142,7 @@ def test_every_microaggregate_has_at_least_k_users(seed, n, k):
 def test_the_private_mean_has_the_noise_its_epsilon_asks_for(monkeypatch):
     step = bandits.PrivateClusters(3, epsilon=2.0, delta=1e-4)
     exact = bandits.anonymise(RECORDS, "clusters:3", PROFILES)
-    module = importlib.import_module("reidrisk.bandits.anonymise")
+    module = importlib.import_module("reidrisk.bandits.sharing.anonymise")
     monkeypatch.setattr(module, "clusters", lambda *_: exact.groups)  # the same ones, without 300 times t-SNE
     noise = [applied(started(RECORDS, 0, r), step, RECORDS, PROFILES).records - exact.records for r in range(300)]
     for group in range(3):
@@ -295,7 +295,7 @@ def test_a_missing_library_is_one_sentence_with_the_install_command(monkeypatch,
 
 def test_two_users_with_profiles_of_one_number_are_apart():
     """The missing coordinate is 0 for both, not the other user's number."""
-    from reidrisk.bandits.grouping import embedding
+    from reidrisk.bandits.sharing.grouping import embedding
 
     assert embedding(np.array([[1.0], [5.0]])).tolist() == [[1.0, 0.0], [5.0, 0.0]]
 

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from reidrisk import bandits
-from reidrisk.bandits import likelihood
-from reidrisk.bandits.anonymise import Shared
-from reidrisk.bandits.likelihood_model import model_of
-from reidrisk.bandits.linkage import auxiliary
-from reidrisk.bandits.strategies import Laplace, Own
+from reidrisk.bandits.linkage.likelihood_model import model_of
+from reidrisk.bandits.linkage.measure import auxiliary, likelihood
+from reidrisk.bandits.sharing.anonymise import Shared
+from reidrisk.bandits.sharing.strategies import Laplace, Own
 from reidrisk.base.intervals import difference_interval
 from reidrisk.search import GRID
 

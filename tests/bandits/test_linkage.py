@@ -5,9 +5,8 @@ import pytest
 
 from reidrisk import attacks, bandits, measure
 from reidrisk.attacks.scoreboard import Cells
-from reidrisk.bandits import likelihood
-from reidrisk.bandits.anonymise import Shared
-from reidrisk.bandits.linkage import auxiliary, credits
+from reidrisk.bandits.linkage.measure import auxiliary, credits, likelihood
+from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reidrisk import bandits
-from reidrisk.bandits.regret import simulate, summarise
+from reidrisk.bandits.agent.regret import simulate, summarise
 from reidrisk.base.errors import DataError, OptionError
 
 D = 6

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.bandits import easy_rewards, hard_rewards
-from reidrisk.bandits.thompson import AGENTS, FLOOR, Tables, filtered, play, reference
+from reidrisk.bandits.agent.thompson import AGENTS, FLOOR, Tables, filtered, play, reference
 
 
 def random_matrix(rng: np.random.Generator, d: int, zeros: bool = False) -> np.ndarray:

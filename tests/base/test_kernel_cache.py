@@ -15,7 +15,7 @@ from reidrisk.base import kernel_cache
 
 CODE = """
 import os
-from reidrisk.io.crc32c import crc32c
+from reidrisk.io.tfrecord.crc32c import crc32c
 assert crc32c(b"123456789") == 0xE3069283
 print(os.environ.get("NUMBA_CACHE_DIR", "none"))
 """
@@ -132,7 +132,7 @@ def test_a_cache_folder_that_a_stranger_has_or_could_exchange_is_not_ours(tmp_pa
 
 KEPT = """
 import sys
-from reidrisk.io.crc32c import crc32c, crc32c_of
+from reidrisk.io.tfrecord.crc32c import crc32c, crc32c_of
 assert crc32c(b"123456789") == 0xE3069283
 hits = sum(crc32c_of.stats.cache_hits.values())
 print("hits" if hits else "misses")

@@ -16,7 +16,7 @@ import pytest
 from reidrisk import TopSets, bandits, cohorts, io, populations, release
 from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError, ReidRiskError, SizeError
-from reidrisk.io.tfrecord import write_frames
+from reidrisk.io.tfrecord.framing import write_frames
 from reidrisk.release import PUBLISHED, TypeMixture
 
 
@@ -123,7 +123,7 @@ def test_rows_that_a_parquet_file_repeats_for_nothing_are_bounded(tmp_path, monk
 
 
 def test_one_long_list_does_not_make_room_for_as_long_a_list_in_every_record(tmp_path, monkeypatch):
-    from reidrisk.io.example import make_example
+    from reidrisk.io.tfrecord.example import make_example
 
     records = [{"user_id": [f"u{i}".encode()], "epoch_0_topics": [1]} for i in range(2000)]
     records[7]["epoch_0_topics"] = list(range(20_000))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reidrisk import cohorts
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.cohorts.cityhash import reference as city
+from reidrisk.cohorts.floc.cityhash import reference as city
 
 KNOWN = ["nikkei.com", "hatenablog.com", "nikkansports.com", "yahoo.co.jp"]
 KNOWN += ["sponichi.co.jp", "cnn.co.jp", "floc.glitch.me", "ohtsu.org"]
@@ -98,7 +98,7 @@ DOMAINS = st.lists(st.sampled_from([f"d{i}.example.org" for i in range(12)]), ma
 @given(st.lists(DOMAINS, min_size=1, max_size=4), st.integers(1, 64))
 @settings(max_examples=40, deadline=None)
 def test_the_compiled_simhash_is_its_numpy_twin(users, bits):
-    from reidrisk.cohorts.simhash import reference
+    from reidrisk.cohorts.floc.simhash import reference
 
     assert cohorts.simhash(pa.array(users, type=pa.list_(pa.string())), bits).tolist() == [
         reference(user, bits) for user in users
@@ -108,7 +108,7 @@ def test_the_compiled_simhash_is_its_numpy_twin(users, bits):
 def test_domains_beyond_the_cache_are_hashed_just_the_same(monkeypatch):
     import sys
 
-    module = sys.modules["reidrisk.cohorts.simhash"]
+    module = sys.modules["reidrisk.cohorts.floc.simhash"]
     users = [[f"d{i}.org" for i in range(start, start + 9)] for start in range(40)]
     expected = cohorts.simhash(users)
     monkeypatch.setattr(module, "_CACHED", 50 * 20)

@@ -5,8 +5,8 @@ import pytest
 
 from reidrisk import cohorts
 from reidrisk.base.errors import ReidRiskError
-from reidrisk.cohorts.counts import as_assignment, count_visits
-from reidrisk.cohorts.significance import wilson_ends
+from reidrisk.cohorts.sensitivity.counts import as_assignment, count_visits
+from reidrisk.cohorts.sensitivity.significance import wilson_ends
 
 COUNTS = count_visits([0, 0, 1, 1], [[1], [1], [0], [0]])
 

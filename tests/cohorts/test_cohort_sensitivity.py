@@ -11,9 +11,9 @@ from scipy.stats import wasserstein_distance
 
 from reidrisk import cohorts
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.cohorts.counts import reference
-from reidrisk.cohorts.gaps import exceeding, gaps
-from reidrisk.cohorts.sensitivity import SensitivitySummary
+from reidrisk.cohorts.sensitivity.cohorts import SensitivitySummary
+from reidrisk.cohorts.sensitivity.counts import reference
+from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 
 
 def shares(*groups: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +122,7 @@ def test_any_form_of_the_visits_counts_the_same(table):
 
 
 def test_a_dense_table_is_counted_in_blocks(monkeypatch):
-    import reidrisk.cohorts.counts as module
+    import reidrisk.cohorts.sensitivity.counts as module
 
     rng = np.random.default_rng(0)
     assignment, visited = rng.integers(-1, 5, 500), rng.random((500, 3)) < 0.3

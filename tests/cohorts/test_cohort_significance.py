@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import beta, binom
 
 from reidrisk import cohorts
-from reidrisk.cohorts.counts import CohortCounts
-from reidrisk.cohorts.significance import discoveries, gap_intervals, p_values
+from reidrisk.cohorts.sensitivity.counts import CohortCounts
+from reidrisk.cohorts.sensitivity.significance import discoveries, gap_intervals, p_values
 
 
 def drawn(rng: np.random.Generator, sizes: np.ndarray, truth: np.ndarray) -> CohortCounts:

@@ -9,15 +9,15 @@ from scipy.stats import norm
 
 from reidrisk import cohorts
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.cohorts.counts import count_visits
-from reidrisk.cohorts.private_answers import (
+from reidrisk.cohorts.private.answers import (
     ask_users,
     bounded_visits,
     lie_probability,
     simulated_answers,
     sparse_visits,
 )
-from reidrisk.cohorts.private_counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
+from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
+from reidrisk.cohorts.sensitivity.counts import count_visits
 from reidrisk.privacy import zcdp_delta
 
 BUDGET = {"central": {"epsilon": 1.0, "delta": 1e-6}, "local": {"epsilon": 2.0}}

@@ -34,8 +34,8 @@ def name(path: Path) -> str:
 
 def release(folder: Path) -> None:
     """Leave a small file like those of the public Topics release, for pages that convert one."""
-    from reidrisk.io.example import make_example
-    from reidrisk.io.tfrecord import write_frames
+    from reidrisk.io.tfrecord.example import make_example
+    from reidrisk.io.tfrecord.framing import write_frames
 
     records = [
         {"user_id": [i], "epoch_0_topics": [i, i + 1, i + 2, 7, 8], "epoch_1_topics": [i, i + 3, i + 4, 7, 9]}

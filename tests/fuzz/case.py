@@ -75,9 +75,8 @@ def copied(door: Door, corpus: Path, folder: Path) -> list[Path]:
 def enter(door: Door, words: tuple[str, ...]) -> Ended:
     """Call a command or a reader in the working directory, as a user would; everything it prints is caught."""
     from reidrisk.base.errors import ReidRiskError
-    from reidrisk.cli import main
-    from reidrisk.base.errors import ReidRiskError
     from reidrisk.base.foreign import printable
+    from reidrisk.cli import main
 
     # As Python opens them: what cannot be encoded fails on standard output, and is escaped on standard error.
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="strict", write_through=True)

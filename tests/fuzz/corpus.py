@@ -18,8 +18,8 @@ from scipy import sparse
 
 from reidrisk import Bags, TopSets, Traces, Vocabulary, cohorts, io, release
 from reidrisk.cli import main
-from reidrisk.io.example import make_example
-from reidrisk.release.fit import fit_mixture
+from reidrisk.io.tfrecord.example import make_example
+from reidrisk.release.model.fit import fit_mixture
 
 __all__ = ["make_corpus"]
 
@@ -203,7 +203,7 @@ def _release() -> None:
             raise KeyboardInterrupt
 
     # What a fit has kept when it is interrupted is its checkpoint; this one is interrupted at its second look.
-    known, fit = release.read_statistics("stats"), "reidrisk.release.fit"
+    known, fit = release.read_statistics("stats"), "reidrisk.release.model.fit"
     with mock.patch(f"{fit}._KEEP_EVERY", 0.0), mock.patch(f"{fit}._EVERY", 4), contextlib.suppress(KeyboardInterrupt):
         fit_mixture(known, 2, 2, 0, steps=10, device="cpu", checkpoint="fit.ckpt", progress=stop)
 

@@ -155,7 +155,7 @@ def _readers() -> list[Door]:
         return call
 
     def example() -> Any:
-        from reidrisk.io.example import parse_example
+        from reidrisk.io.tfrecord.example import parse_example
 
         return parse_example(_path("one.example").read_bytes())
 

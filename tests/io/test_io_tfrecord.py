@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from reidrisk import TopSets, Traces, Vocabulary, io
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.io.crc32c import crc32c, masked
-from reidrisk.io.example import BYTES, FLOAT, INTEGER, make_example, parse_example
-from reidrisk.io.example_columns import parse_examples
-from reidrisk.io.tfrecord import read_frames, write_frames
+from reidrisk.io.tfrecord.crc32c import crc32c, masked
+from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER, make_example, parse_example
+from reidrisk.io.tfrecord.example_columns import parse_examples
+from reidrisk.io.tfrecord.framing import read_frames, write_frames
 
 
 def slow_crc32c(data: bytes) -> int:

@@ -92,7 +92,7 @@ def contents_of(folder, name):
 
 
 def test_a_checkpoint_stays_until_the_model_is_in_its_file(stats, reidrisk, tmp_path, monkeypatch):
-    from reidrisk.release import fit, mixture
+    from reidrisk.release.model import fit, mixture
 
     monkeypatch.setattr(fit, "_KEEP_EVERY", 0.0)
     monkeypatch.setattr(fit, "_SAVE_EVERY", 0.0)

@@ -10,7 +10,7 @@ import pytest
 
 from reidrisk import TopSets, Vocabulary, io, release
 from reidrisk.cli import main
-from reidrisk.release.statistics import from_counts
+from reidrisk.release.counts.statistics import from_counts
 
 torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 N_USERS = 6_173

@@ -110,7 +110,7 @@ CHECKPOINTS = {
 @pytest.mark.parametrize("case", CHECKPOINTS)
 def test_a_checkpoint_of_other_types_is_refused(case: str, tmp_path: Path, monkeypatch) -> None:
     from reidrisk import TopSets
-    from reidrisk.release import fit
+    from reidrisk.release.model import fit
 
     stats = release.statistics(TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3), 1.0, 1e-6, simulation=True, seed=0)
     file, kept = tmp_path / "checkpoint.npz", {}

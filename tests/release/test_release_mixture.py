@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reidrisk.release.fit as fitting
+import reidrisk.release.model.fit as fitting
 from reidrisk import ReidRiskError, TopSets, Vocabulary, release
 from reidrisk.release import PUBLISHED, Statistics, TypeMixture
 
@@ -211,7 +211,7 @@ def test_bad_options_of_a_fit_are_refused(name):
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_sampling_agrees_with_its_twin(seed):
-    from reidrisk.release.sample_kernels import draw_sets, draw_twin
+    from reidrisk.release.model.sample_kernels import draw_sets, draw_twin
 
     rng = np.random.default_rng(seed)
     model = random_model(seed)
@@ -365,7 +365,7 @@ def test_parameters_without_their_own_statement_are_refused(tmp_path):
 
 
 def test_a_new_model_never_stands_beside_an_old_statement(tmp_path, monkeypatch):
-    from reidrisk.release import parameters
+    from reidrisk.release.model import parameters
 
     file = tmp_path / "m.json"
     old = random_model(3, (2, 3, 2, 4), statement=PUBLISHED)

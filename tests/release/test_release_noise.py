@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from reidrisk import ReidRiskError, TopSets, release
-from reidrisk.release import validate_noise
-from reidrisk.release.counts import Counts, count_pairs
-from reidrisk.release.mechanism import add_noise, plan_noise
-from reidrisk.release.sensitivity import measured_blocks
-from reidrisk.release.statistics import from_counts
-from reidrisk.release.validate_spread import alike_sums, differing_sums, near_zero, nearest_shares, spread
+from reidrisk.release.counts.mechanism import add_noise, plan_noise
+from reidrisk.release.counts.pairs import Counts, count_pairs
+from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.statistics import from_counts
+from reidrisk.release.validate.public import noise as validate_noise
+from reidrisk.release.validate.spread import alike_sums, differing_sums, near_zero, nearest_shares, spread
 
 
 def people(n=4_000, n_tokens=30, k=3, epochs=2, skew=1.5, seed=0):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from reidrisk import ReidRiskError, TopSets, Vocabulary, populations, release
 from reidrisk.privacy import gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
-from reidrisk.release.consistency import _nonnegative
-from reidrisk.release.counts import Counts, count_pairs
-from reidrisk.release.mechanism import add_noise, plan_noise
-from reidrisk.release.sensitivity import joint_sensitivity, measured_blocks
+from reidrisk.release.counts.consistency import _nonnegative
+from reidrisk.release.counts.mechanism import add_noise, plan_noise
+from reidrisk.release.counts.pairs import Counts, count_pairs
+from reidrisk.release.counts.sensitivity import joint_sensitivity, measured_blocks
 
 EPSILON, DELTA = math.log(3), 1e-15
 
@@ -33,7 +33,7 @@ def random_sets(seed, n=None, epochs=None, k=None, n_tokens=None):
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_counts_are_those_of_the_twin(seed):
-    from reidrisk.release.count_kernels import pairs_twin
+    from reidrisk.release.counts.pairs.kernels import pairs_twin
 
     sets = random_sets(seed)
     counts = count_pairs(sets, threads=1 + seed % 3)
@@ -49,7 +49,7 @@ def test_counts_are_those_of_the_twin(seed):
 
 
 def test_counts_do_not_depend_on_threads_or_chunks(monkeypatch):
-    import reidrisk.release.counts as module
+    import reidrisk.release.counts.pairs.pairs as module
 
     sets = random_sets(3, n=1000, epochs=2, k=3, n_tokens=7)
     whole = count_pairs(sets, threads=1)
@@ -240,9 +240,8 @@ def test_the_number_of_users_is_estimated_without_bias():
 
 def test_nearest_tables_solve_the_least_squares_problem():
     """Against an independent solver on a small table: the projection with the same sums and signs."""
+    from reidrisk.release.counts.pairs.consistency import _nearest
     from scipy.optimize import minimize
-
-    from reidrisk.release.consistency import _nearest
 
     rng = np.random.default_rng(0)
     table = rng.normal(size=(4, 4)) * 3 + 1

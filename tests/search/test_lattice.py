@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.engines import ThreadsEngine
 from reidrisk.search import Index, Weights, best, choose, gpu, lattice, reference, scan, sharded_best
+from reidrisk.search.engines import ThreadsEngine
 
 
 @st.composite

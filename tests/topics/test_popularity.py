@@ -3,7 +3,8 @@ import pytest
 
 from reidrisk import TopSets, Traces
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.topics import TopicsAPI, popularity
+from reidrisk.mechanisms.popularity import popularity
+from reidrisk.topics import TopicsAPI
 
 
 def population(n, seed=0):

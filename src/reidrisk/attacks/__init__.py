@@ -1,15 +1,15 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
 from reidrisk.attacks.base import Attack, Links, PositionalAttack
-from reidrisk.attacks.bayes import ProfileBayes
-from reidrisk.attacks.combined import Both, Either
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.overlap import Overlap
 from reidrisk.attacks.pooled import Pooled, pool
+from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.scoreboard import Cells, Scoreboard
-from reidrisk.attacks.sets import LooseSets, StrictSets
+from reidrisk.attacks.sets.combined import Both, Either
+from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
 
 __all__ = [
     "Attack",

@@ -11,8 +11,8 @@ from reidrisk import search
 from reidrisk.attacks.base import Attack, Links, Progress, candidates_among
 from reidrisk.base.errors import DataError
 from reidrisk.base.users import find_users
+from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces
-from reidrisk.topics import exposure
 
 __all__ = ["FullInformation"]
 
@@ -53,7 +53,7 @@ class FullInformation(Attack[Traces]):
     def fit(self, targets: Traces) -> Self:
         """Find the top sets of the targets."""
         sets = self._sets_of(targets)
-        q_in, q_out = exposure(sets.n_tokens, sets.k, self.noise)
+        q_in, q_out = token_probabilities(sets.n_tokens, sets.k, self.noise)
         # Sets are distinct, so being in one is one match among k columns: the scan needs no other kernel.
         self._k, self._n = sets.k, len(targets)
         self._shape = (targets.n_epochs, targets.n_tokens)

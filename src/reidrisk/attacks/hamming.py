@@ -8,9 +8,11 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Links, PositionalAttack, Progress
 from reidrisk.attacks.pooled import Observed
 from reidrisk.base.errors import OptionError
+from reidrisk.mechanisms.pair_popularity import pairs_from_observers, pairs_from_sets
+from reidrisk.mechanisms.popularity import popularity
+from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces
 from reidrisk.search import GRID, PairWeights, Weights, to_grid
-from reidrisk.topics import exposure, pairs_from_observers, pairs_from_sets, popularity
 
 __all__ = ["Hamming", "WeightedHamming"]
 
@@ -53,7 +55,8 @@ class Hamming(PositionalAttack):
 class WeightedHamming(PositionalAttack):
     r"""Link to the target that most likely has the query's top sets (carey, Theorem 1, as simplified in E.1.2).
 
-    With q_in, q_out of :func:`reidrisk.topics.exposure`, d = q_in - q_out, p the popularity of the query's token
+    With q_in, q_out of :func:`reidrisk.mechanisms.top_k_noise.token_probabilities`, d = q_in - q_out, p the popularity
+    of the query's token
     (Lemma 10, clipped to [0, 1]) and k the size of a top set, one epoch adds
 
         match     log [ (q_out + d q_in p / (q_out + d p)) / (q_out + d p) ]
@@ -117,7 +120,7 @@ class WeightedHamming(PositionalAttack):
         if self.max_distance is not None and not self.max_distance >= 0.0:
             raise OptionError(f"max_distance is a distance in nats of at least 0, not {self.max_distance}")
         p = popularity(targets, self.top_k, self.noise, self.per_epoch)
-        q_in, q_out = exposure(targets.n_tokens, self.top_k, self.noise)
+        q_in, q_out = token_probabilities(targets.n_tokens, self.top_k, self.noise)
         self._log_seen = _log(q_out + (q_in - q_out) * p)
         if self.pairs is None:
             match, mismatch = match_weights(p, q_in, q_out, self.top_k)

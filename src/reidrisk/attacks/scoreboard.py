@@ -11,8 +11,8 @@ from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.kernels import njit
 from reidrisk.base.users import UserIds, as_users, take_users
-from reidrisk.engines.threads import ThreadsEngine
 from reidrisk.search import GRID, to_grid
+from reidrisk.search.engines.threads import ThreadsEngine
 
 __all__ = ["Cells", "Scoreboard", "agreement", "reference", "score_grid"]
 

@@ -1,19 +1,19 @@
 """Latent bandits and shared knowledge: what an anonymised transition matrix keeps private, and what it costs."""
 
-from reidrisk.bandits.ads import ads
-from reidrisk.bandits.anonymise import Shared, anonymise
+from reidrisk.bandits.agent.environment import LatentBandit, easy_rewards, hard_rewards
+from reidrisk.bandits.agent.regret import Regret, RegretDifference, compare, regret
 from reidrisk.bandits.casas import read_casas
-from reidrisk.bandits.cluster_choice import ClusterScore, cluster_scores
 from reidrisk.bandits.clustered import clustered_users
 from reidrisk.bandits.endomondo import read_endomondo
-from reidrisk.bandits.environment import LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.fitbit import read_fitbit
 from reidrisk.bandits.graph2vec import graph2vec
-from reidrisk.bandits.linkage import deanonymisation
+from reidrisk.bandits.linkage.ads import ads
+from reidrisk.bandits.linkage.measure import deanonymisation
 from reidrisk.bandits.logs import from_log
 from reidrisk.bandits.matrix_files import read_matrices
-from reidrisk.bandits.regret import Regret, RegretDifference, compare, regret
-from reidrisk.bandits.strategies import (
+from reidrisk.bandits.sharing.anonymise import Shared, anonymise
+from reidrisk.bandits.sharing.cluster_choice import ClusterScore, cluster_scores
+from reidrisk.bandits.sharing.strategies import (
     Average,
     Clusters,
     Laplace,
@@ -23,10 +23,10 @@ from reidrisk.bandits.strategies import (
     PrivateClusters,
     TruncatedSVD,
 )
+from reidrisk.bandits.sharing.weights import cell_entropy, cell_weights
 from reidrisk.bandits.surface import Tradeoff, TradeoffPoint
 from reidrisk.bandits.tradeoff import paper_strategies, tradeoff
 from reidrisk.bandits.transitions import Behaviour
-from reidrisk.bandits.weights import cell_entropy, cell_weights
 
 __all__ = [
     "Average",

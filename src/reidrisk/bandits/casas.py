@@ -17,7 +17,7 @@ from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.extras import require
-from reidrisk.io.opening import check_bytes, existing_file, reading
+from reidrisk.io.tables.opening import check_bytes, existing_file, reading
 
 __all__ = ["OTHER", "read_casas", "read_home"]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.io.opening import bounded_lines, existing_file, reading
+from reidrisk.io.tables.opening import bounded_lines, existing_file, reading
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.bandits.sharing.weights import LEAST_ALPHA
 from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, matrices_of_events, state_codes
-from reidrisk.bandits.weights import LEAST_ALPHA
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.io.formats import open_table, table_of_frame
+from reidrisk.io.tables.formats import open_table, table_of_frame
 
 __all__ = ["UNITS", "from_log"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from reidrisk.bandits.transitions import Behaviour
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.arrays import read_npz
-from reidrisk.io.opening import existing_file
+from reidrisk.io.tables.opening import existing_file
 
 __all__ = ["read_matrices"]
 

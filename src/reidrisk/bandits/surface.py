@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.bandits.linkage import ATTACKS
-from reidrisk.bandits.regret import Regret
-from reidrisk.bandits.weights import WEIGHTS
+from reidrisk.bandits.agent.regret import Regret
+from reidrisk.bandits.linkage.measure import ATTACKS
+from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.results import Result, Risk
 from reidrisk.base.wording import percent, two_digits

@@ -8,15 +8,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bandits.ads import ads
-from reidrisk.bandits.anonymise import Shared, applied, finished, started
-from reidrisk.bandits.environment import SIGMA, LatentBandit, easy_rewards, hard_rewards
-from reidrisk.bandits.linkage import ATTACKS, Auxiliary, auxiliary, credits, risk_of_credits
-from reidrisk.bandits.regret import Regret, count_of, simulate, summarise
-from reidrisk.bandits.strategies import Laplace, PrivateClusters, Step, Strategy, TruncatedSVD, as_steps, check_private
+from reidrisk.bandits.agent.environment import SIGMA, LatentBandit, easy_rewards, hard_rewards
+from reidrisk.bandits.agent.regret import Regret, count_of, simulate, summarise
+from reidrisk.bandits.linkage.ads import ads
+from reidrisk.bandits.linkage.measure import ATTACKS, Auxiliary, auxiliary, credits, risk_of_credits
+from reidrisk.bandits.sharing.anonymise import Shared, applied, finished, started
+from reidrisk.bandits.sharing.strategies import (
+    Laplace,
+    PrivateClusters,
+    Step,
+    Strategy,
+    TruncatedSVD,
+    as_steps,
+    check_private,
+)
+from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.surface import Tradeoff, TradeoffPoint, on_front, reading_of
 from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
-from reidrisk.bandits.weights import WEIGHTS, cell_weights
 from reidrisk.base.errors import OptionError
 from reidrisk.base.results import Risk
 

@@ -12,13 +12,13 @@ from reidrisk.bounds.ldp import from_ldp, ldp_delta, ldp_delta_interval, ldp_eps
 from reidrisk.bounds.matching import matching, matching_optimum
 from reidrisk.bounds.random_user import accuracy, optimal_rule, partial_information, random_user
 from reidrisk.bounds.summary import Tightest, summary, tightest
-from reidrisk.bounds.topics import (
+from reidrisk.bounds.top_sets.full import topics_full_information, topics_optimum
+from reidrisk.bounds.top_sets.partial import (
     popularity_error,
     token_probabilities,
     topics_partial_information,
     topics_posterior,
 )
-from reidrisk.bounds.topics_full import topics_full_information, topics_optimum
 
 __all__ = [
     "Tightest",

@@ -63,7 +63,7 @@ def measure(
     """Measure differentially private statistics of top sets, and write them with their privacy statement."""
     from reidrisk import release as api
     from reidrisk.privacy.accounting import check_budget
-    from reidrisk.release.layout import holds_statistics
+    from reidrisk.release.counts.layout import holds_statistics
 
     check_budget(epsilon, delta)
     if seed is not None and not simulation:
@@ -169,7 +169,7 @@ def sample(
     """Draw synthetic users from a model; sets that come out short stay short in the files."""
     from reidrisk import release as api
     from reidrisk.base.streams import checked_seed, fresh_seed
-    from reidrisk.release.sample import holds_users
+    from reidrisk.release.model.sample import holds_users
 
     output.check_folder(out)
     output.lock(context, out, is_folder=True)

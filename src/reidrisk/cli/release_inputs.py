@@ -17,7 +17,7 @@ __all__ = ["declared_sets", "keep_apart", "read_model", "real_sets"]
 def declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
     """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
     from reidrisk import io
-    from reidrisk.io.formats import open_table
+    from reidrisk.io.tables.formats import open_table
 
     said = open_table(path).metadata
     declared = said.vocabulary if words is None else io.read_vocabulary(words)
@@ -44,7 +44,7 @@ def declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: i
 def real_sets(path: Path, model: TypeMixture, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
     """Read the people for the internal report, over the model's tokens unless told."""
     from reidrisk import io
-    from reidrisk.io.formats import open_table
+    from reidrisk.io.tables.formats import open_table
 
     declared = None if words is None else io.read_vocabulary(words)
     if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):

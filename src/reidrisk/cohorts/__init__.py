@@ -1,22 +1,33 @@
 """Cohorts: FLoC as Chrome computed it, other groupings, and which of them give a sensitive interest away."""
 
 from reidrisk.cohorts.audit import CohortAudit, CohortRow, cohort_audit
-from reidrisk.cohorts.blocklist import Blocklist, BlocklistChanges, BlocklistCheck, blocklist_changes, check_blocklist
-from reidrisk.cohorts.categories import CategoryVisits, category_visits
-from reidrisk.cohorts.cityhash import cityhash64
-from reidrisk.cohorts.closeness import Closeness, closeness
-from reidrisk.cohorts.counts import CohortCounts, count_visits, k_anonymity
-from reidrisk.cohorts.domains import registrable
-from reidrisk.cohorts.empty_cohort import EmptyCohort, EmptyProfile, empty_cohort
+from reidrisk.cohorts.floc.cityhash import cityhash64
+from reidrisk.cohorts.floc.domains import registrable
+from reidrisk.cohorts.floc.simhash import simhash
+from reidrisk.cohorts.floc.sorting_lsh import SortingLSH
+from reidrisk.cohorts.floc.weekly import WeeklyCohorts, weekly_cohorts
 from reidrisk.cohorts.other_groupings import kmeans, prefix_lsh
-from reidrisk.cohorts.private import PrivateSensitivity, private_sensitivity
-from reidrisk.cohorts.private_users import UsersNeeded, users_needed
-from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary, sensitivity, sensitivity_of_counts
-from reidrisk.cohorts.simhash import simhash
-from reidrisk.cohorts.sorting_lsh import SortingLSH
+from reidrisk.cohorts.private.sensitivity import PrivateSensitivity, private_sensitivity
+from reidrisk.cohorts.private.users_needed import UsersNeeded, users_needed
+from reidrisk.cohorts.sensitivity.blocklist import (
+    Blocklist,
+    BlocklistChanges,
+    BlocklistCheck,
+    blocklist_changes,
+    check_blocklist,
+)
+from reidrisk.cohorts.sensitivity.categories import CategoryVisits, category_visits
+from reidrisk.cohorts.sensitivity.closeness import Closeness, closeness
+from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, sensitivity, sensitivity_of_counts
+from reidrisk.cohorts.sensitivity.counts import CohortCounts, count_visits, k_anonymity
+from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, EmptyProfile, empty_cohort
+from reidrisk.cohorts.sensitivity.thresholds import (
+    FrequencyHistogram,
+    ThresholdCurve,
+    frequency_histogram,
+    threshold_curve,
+)
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits, write_assignment
-from reidrisk.cohorts.thresholds import FrequencyHistogram, ThresholdCurve, frequency_histogram, threshold_curve
-from reidrisk.cohorts.weekly import WeeklyCohorts, weekly_cohorts
 from reidrisk.cohorts.weekly_histories import weekly_histories
 
 __all__ = [

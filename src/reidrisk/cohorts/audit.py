@@ -10,11 +10,11 @@ import numpy as np
 
 from reidrisk.base.options import whole
 from reidrisk.base.wording import percent
-from reidrisk.cohorts.closeness import closeness
-from reidrisk.cohorts.empty_cohort import EmptyProfile, empty_cohort
-from reidrisk.cohorts.private import PrivateSensitivity
-from reidrisk.cohorts.sensitivity import Sensitivity, SensitivitySummary
-from reidrisk.cohorts.thresholds import THRESHOLDS, ThresholdCurve, frequency_histogram, threshold_curve
+from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
+from reidrisk.cohorts.sensitivity.closeness import closeness
+from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
+from reidrisk.cohorts.sensitivity.empty_cohort import EmptyProfile, empty_cohort
+from reidrisk.cohorts.sensitivity.thresholds import THRESHOLDS, ThresholdCurve, frequency_histogram, threshold_curve
 from reidrisk.privacy import PrivacyStatement
 
 __all__ = ["CohortAudit", "CohortRow", "cohort_audit", "known"]
@@ -128,7 +128,7 @@ def cohort_audit(found: Sensitivity, worst: int = 20, covered: float | None = No
 
     Examples
     --------
-    >>> from reidrisk.cohorts.sensitivity import sensitivity
+    >>> from reidrisk.cohorts.sensitivity.cohorts import sensitivity
     >>> cohort = np.repeat(np.arange(10), 200)
     >>> visited = np.zeros((2_000, 1), dtype=bool)
     >>> visited[:60] = True                                  # 30 % of cohort 0, nobody else
@@ -173,7 +173,7 @@ def known(summary: SensitivitySummary, name: str, about: str = "") -> str:
 
     Examples
     --------
-    >>> from reidrisk.cohorts.sensitivity import sensitivity
+    >>> from reidrisk.cohorts.sensitivity.cohorts import sensitivity
     >>> known(sensitivity([0, 0, 1, 1], [[1], [1], [0], [0]]).summary, "n_users")
     '4'
     """

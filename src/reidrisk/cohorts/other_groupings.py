@@ -11,8 +11,8 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.options import whole_up_to
 from reidrisk.base.streams import stream
-from reidrisk.cohorts.simhash import BITS, checked_bits
-from reidrisk.cohorts.sorting_lsh import as_hashes
+from reidrisk.cohorts.floc.simhash import BITS, checked_bits
+from reidrisk.cohorts.floc.sorting_lsh import as_hashes
 
 __all__ = ["kmeans", "prefix_lsh"]
 

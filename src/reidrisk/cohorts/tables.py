@@ -12,7 +12,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
-from reidrisk.io.formats import format_of, is_list, open_table
+from reidrisk.io.tables.formats import format_of, is_list, open_table
 
 __all__ = ["fitted_to_users", "read_assignment", "read_categories", "read_visits", "write_assignment"]
 

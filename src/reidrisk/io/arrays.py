@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError
-from reidrisk.io.opening import existing_file, reading
+from reidrisk.io.tables.opening import existing_file, reading
 
 __all__ = ["read_npz"]
 

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.users import take_users
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.cells import typed
-from reidrisk.io.columns import Ids, cell, whole_numbers
-from reidrisk.io.encoding import Declared, Encoding, encode, settle
-from reidrisk.io.formats import Table, format_of, open_table
-from reidrisk.io.layouts import refuse_unknown, require_columns
-from reidrisk.io.metadata import to_json
-from reidrisk.io.raw import RawTokens, first_seen, refuse_empty, token_kind, widened
-from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
+from reidrisk.io.tables.cells import typed
+from reidrisk.io.tables.columns import Ids, cell, whole_numbers
+from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
+from reidrisk.io.tables.formats import Table, format_of, open_table
+from reidrisk.io.tables.layouts import refuse_unknown, require_columns
+from reidrisk.io.tables.metadata import to_json
+from reidrisk.io.tables.raw import RawTokens, first_seen, refuse_empty, token_kind, widened
+from reidrisk.io.tables.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.records import Bags
 
 __all__ = ["RawBags", "build_bags", "read_bags", "read_raw_bags", "write_bags"]

@@ -12,11 +12,11 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.columns import Ids, cell
-from reidrisk.io.csv_files import read_cells
-from reidrisk.io.encoding import refuse_repeated_users
-from reidrisk.io.formats import existing_file, format_of, open_table, reading
 from reidrisk.io.sparse_files import sparse_matrix
+from reidrisk.io.tables.columns import Ids, cell
+from reidrisk.io.tables.csv_files import read_cells
+from reidrisk.io.tables.encoding import refuse_repeated_users
+from reidrisk.io.tables.formats import existing_file, format_of, open_table, reading
 from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
 
 __all__ = ["read_channel"]

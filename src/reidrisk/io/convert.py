@@ -9,10 +9,10 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import read_bags, write_bags
-from reidrisk.io.formats import ENDINGS, format_of, open_table
-from reidrisk.io.layouts import check_layout, holds_bags, holds_sets
 from reidrisk.io.sets import read_top_sets, write_top_sets
-from reidrisk.io.topics_records import is_tfrecord, read_tfrecords
+from reidrisk.io.tables.formats import ENDINGS, format_of, open_table
+from reidrisk.io.tables.layouts import check_layout, holds_bags, holds_sets
+from reidrisk.io.tfrecord.topics_records import is_tfrecord, read_tfrecords
 from reidrisk.io.traces import read_traces, write_traces
 
 __all__ = ["convert"]

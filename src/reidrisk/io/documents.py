@@ -10,7 +10,7 @@ from typing import Any
 from reidrisk.base.errors import FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.opening import text_of
+from reidrisk.io.tables.opening import text_of
 
 __all__ = ["parse_json", "read_json"]
 

@@ -14,9 +14,9 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.base.wording import counted
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
-from reidrisk.io.encoding import Declared, Encoding, settle
-from reidrisk.io.formats import open_table
-from reidrisk.io.raw import RawTokens, read_raw
+from reidrisk.io.tables.encoding import Declared, Encoding, settle
+from reidrisk.io.tables.formats import open_table
+from reidrisk.io.tables.raw import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
 from reidrisk.io.truth import read_truth
 from reidrisk.records import Bags, Traces

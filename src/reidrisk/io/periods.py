@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.io.columns import cell, holds_text
-from reidrisk.io.opening import reading
+from reidrisk.io.tables.columns import cell, holds_text
+from reidrisk.io.tables.opening import reading
 
 __all__ = ["Periods", "ordered_periods", "ordered_texts"]
 

@@ -13,14 +13,14 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.users import take_users
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.cells import typed
-from reidrisk.io.columns import Ids, Labels, cell, whole_numbers
-from reidrisk.io.encoding import Declared, encode, refuse_repeated_users, settle
-from reidrisk.io.formats import Table, format_of, open_table
-from reidrisk.io.layouts import set_columns
-from reidrisk.io.metadata import to_json
-from reidrisk.io.raw import RawTokens, refuse_empty, token_kind, widened
-from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
+from reidrisk.io.tables.cells import typed
+from reidrisk.io.tables.columns import Ids, Labels, cell, whole_numbers
+from reidrisk.io.tables.encoding import Declared, encode, refuse_repeated_users, settle
+from reidrisk.io.tables.formats import Table, format_of, open_table
+from reidrisk.io.tables.layouts import set_columns
+from reidrisk.io.tables.metadata import to_json
+from reidrisk.io.tables.raw import RawTokens, refuse_empty, token_kind, widened
+from reidrisk.io.tables.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.records import TopSets
 
 __all__ = ["read_top_sets", "write_top_sets"]

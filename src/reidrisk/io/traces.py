@@ -10,12 +10,12 @@ import numpy as np
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.users import take_users
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.encoding import Declared, Encoding, encode, refuse_repeated_users, settle
-from reidrisk.io.formats import format_of, open_table, table_of_frame
-from reidrisk.io.layouts import check_layout
-from reidrisk.io.metadata import to_json
-from reidrisk.io.raw import RawTokens, read_raw
-from reidrisk.io.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
+from reidrisk.io.tables.encoding import Declared, Encoding, encode, refuse_repeated_users, settle
+from reidrisk.io.tables.formats import format_of, open_table, table_of_frame
+from reidrisk.io.tables.layouts import check_layout
+from reidrisk.io.tables.metadata import to_json
+from reidrisk.io.tables.raw import RawTokens, read_raw
+from reidrisk.io.tables.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.records import Traces
 
 __all__ = ["build_traces", "read_traces", "traces_from_frame", "write_traces"]

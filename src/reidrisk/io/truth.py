@@ -10,11 +10,11 @@ import numpy.typing as npt
 from reidrisk.base.errors import FormatError, TruthError
 from reidrisk.base.users import UserIds, find_users, is_text
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.cells import typed
-from reidrisk.io.columns import Ids, cell, holds_text
-from reidrisk.io.formats import Table, open_table
-from reidrisk.io.layouts import refuse_unknown, require_columns
-from reidrisk.io.raw import refuse_empty
+from reidrisk.io.tables.cells import typed
+from reidrisk.io.tables.columns import Ids, cell, holds_text
+from reidrisk.io.tables.formats import Table, open_table
+from reidrisk.io.tables.layouts import refuse_unknown, require_columns
+from reidrisk.io.tables.raw import refuse_empty
 
 if TYPE_CHECKING:
     from reidrisk.io.pair import Pair

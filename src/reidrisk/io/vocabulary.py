@@ -9,7 +9,7 @@ from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
-from reidrisk.io.opening import text_of
+from reidrisk.io.tables.opening import text_of
 
 __all__ = ["read_vocabulary"]
 

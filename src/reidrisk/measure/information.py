@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.results import Result
-from reidrisk.topics import exposure
+from reidrisk.mechanisms.top_k_noise import token_probabilities
 
 __all__ = ["EpochInformation", "epoch_information"]
 
@@ -74,7 +74,7 @@ def epoch_information(single: npt.ArrayLike, within: npt.ArrayLike, noise: float
     if q.ndim != 1 or pairs.shape != (q.size, q.size):
         raise DataError(f"rates of shape {q.shape} and of pairs {pairs.shape} do not fit: give (N,) and (N, N)")
     np.fill_diagonal(pairs, q)
-    q_in, q_out = exposure(q.size, top_k, noise)
+    q_in, q_out = token_probabilities(q.size, top_k, noise)
     joint = (1.0 - noise) ** 2 * pairs / top_k**2
     joint += q_out * (1.0 - noise) * (q[:, None] + q[None, :]) / top_k + q_out**2
     entropy = _bits(joint.sum(axis=1))

@@ -112,7 +112,7 @@ def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float 
     >>> found.rate, found.unique, found.empty
     (0.5, 0.5, 0.25)
     """
-    from reidrisk.attacks.profiles import build_profiles, sizes  # the compiler is loaded by those who measure
+    from reidrisk.attacks.sets.profiles import build_profiles, sizes  # the compiler is loaded by those who measure
 
     records = as_traces(traces, "profile_anonymity")
     n = len(records)

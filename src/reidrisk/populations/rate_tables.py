@@ -14,7 +14,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
-from reidrisk.io.opening import check_bytes, existing_file, is_packed
+from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed
 
 __all__ = ["checked_rates", "read_rates"]
 

@@ -1,18 +1,18 @@
 """A dataset anyone may have: differentially private statistics of top sets, a model of them, synthetic users."""
 
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
-from reidrisk.release.canary import CanaryTest, canary
-from reidrisk.release.fit import FitReport
-from reidrisk.release.layout import read_published, read_statistics, write_statistics
-from reidrisk.release.mixture import MixtureStatistics, TypeMixture
-from reidrisk.release.parameters import read_parameters, write_parameters
-from reidrisk.release.sample import read_users, write_users
-from reidrisk.release.statistics import Statistics, exact_statistics, statistics
-from reidrisk.release.validate import PublicValidation, public_validation
-from reidrisk.release.validate_budget import NoiseBudget, noise_budget
-from reidrisk.release.validate_internal import InternalValidation, internal_validation, refitted
-from reidrisk.release.validate_noise import NoiseFit, noise_fit
-from reidrisk.release.validate_rates import RateComparison, compare_rates
+from reidrisk.release.counts.layout import read_published, read_statistics, write_statistics
+from reidrisk.release.counts.statistics import Statistics, exact_statistics, statistics
+from reidrisk.release.model.fit import FitReport
+from reidrisk.release.model.mixture import MixtureStatistics, TypeMixture
+from reidrisk.release.model.parameters import read_parameters, write_parameters
+from reidrisk.release.model.sample import read_users, write_users
+from reidrisk.release.validate.budget import NoiseBudget, noise_budget
+from reidrisk.release.validate.canary import CanaryTest, canary
+from reidrisk.release.validate.internal import InternalValidation, internal_validation, refitted
+from reidrisk.release.validate.noise import NoiseFit, noise_fit
+from reidrisk.release.validate.public import PublicValidation, public_validation
+from reidrisk.release.validate.rates import RateComparison, compare_rates
 
 __all__ = [
     "PUBLISHED",

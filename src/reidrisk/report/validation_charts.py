@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from reidrisk.release.canary import CanaryTest
-from reidrisk.release.validate import PublicValidation
-from reidrisk.release.validate_errors import ABSOLUTE, RELATIVE, RELATIVE_BINS, share
-from reidrisk.release.validate_internal import Distinct
-from reidrisk.release.validate_rates import RateComparison
+from reidrisk.release.validate.canary import CanaryTest
+from reidrisk.release.validate.errors import ABSOLUTE, RELATIVE, RELATIVE_BINS, share
+from reidrisk.release.validate.internal import Distinct
+from reidrisk.release.validate.public import PublicValidation
+from reidrisk.release.validate.rates import RateComparison
 from reidrisk.report import drawing
 from reidrisk.report.drawing import Line, Point
 from reidrisk.report.phrases import attack_label

@@ -6,9 +6,9 @@ from typing import Any
 
 from reidrisk.base.wording import percent
 from reidrisk.privacy import PrivacyStatement
-from reidrisk.release.validate_errors import ErrorSummary, share
-from reidrisk.release.validate_internal import InternalValidation
-from reidrisk.release.validate_noise import NoiseFit
+from reidrisk.release.validate.errors import ErrorSummary, share
+from reidrisk.release.validate.internal import InternalValidation
+from reidrisk.release.validate.noise import NoiseFit
 from reidrisk.report.phrases import attack_label
 from reidrisk.report.tables import Table
 

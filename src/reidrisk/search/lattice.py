@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
-from reidrisk.engines.threads import n_threads
 from reidrisk.search.answer import Best
+from reidrisk.search.engines.threads import n_threads
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.weights import Weights

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from reidrisk.base.errors import OptionError
-from reidrisk.engines import Engine
 from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, merged
+from reidrisk.search.engines import Engine
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
@@ -150,7 +150,7 @@ def sharded_best(
 
     Examples
     --------
-    >>> from reidrisk.engines import ThreadsEngine
+    >>> from reidrisk.search.engines import ThreadsEngine
     >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
     >>> shards = [np.array([[1, 2], [3, 4]]), np.array([[3, 5]])]
     >>> sharded_best(ThreadsEngine(2), shards, 9, np.array([[3, 8]]), w).n_ties.tolist()

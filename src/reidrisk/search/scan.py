@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import OptionError
-from reidrisk.engines.threads import n_threads
 from reidrisk.search.answer import Best
+from reidrisk.search.engines.threads import n_threads
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.scan_kernels import UNIT, all_scores, best_rows, candidate_rows, posterior_sums
 from reidrisk.search.weights import PairWeights, Weights, check_fit

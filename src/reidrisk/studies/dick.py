@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from reidrisk.release import Statistics
-from reidrisk.release.validate_errors import (
+from reidrisk.release.validate.errors import (
     ABSOLUTE,
     ABSOLUTE_BINS,
     RELATIVE,
@@ -24,7 +24,7 @@ from reidrisk.release.validate_errors import (
     noise_of,
     popularity_alone,
 )
-from reidrisk.release.validate_internal import stationarity
+from reidrisk.release.validate.internal import stationarity
 from reidrisk.report import drawing
 from reidrisk.studies.dick_printed import ACROSS, SINGLE, STATIONARY, WITHIN
 from reidrisk.studies.dick_release import ASSUMED, EPOCHS, fitted, measured, people, public_release, size_of

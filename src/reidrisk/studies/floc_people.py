@@ -21,7 +21,7 @@ import numpy.typing as npt
 from reidrisk import cohorts
 from reidrisk.base.errors import FormatError, MissingExtraError
 from reidrisk.base.extras import require
-from reidrisk.cohorts.histories import DomainLists
+from reidrisk.cohorts.floc.histories import DomainLists
 from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.studies.items import read_msweb
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
-from reidrisk.bandits.weights import WEIGHTS
+from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.base.results import Risk
 from reidrisk.base.wording import percent
 from reidrisk.studies import galozy_charts as charts

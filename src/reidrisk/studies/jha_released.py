@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks
-from reidrisk.attacks.profiles import build_profiles
+from reidrisk.attacks.sets.profiles import build_profiles
 from reidrisk.records import Traces
 from reidrisk.studies.repeated import Outcome
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from reidrisk import measure
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.base.intervals import mean_interval
-from reidrisk.engines.threads import n_threads
+from reidrisk.search.engines.threads import n_threads
 from reidrisk.studies.data import data_folder
 from reidrisk.studies.study import Progress
 

@@ -1,16 +1,16 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
+from reidrisk.mechanisms.pair_popularity import pairs_from_observers, pairs_from_sets
+from reidrisk.mechanisms.popularity import popularity
 from reidrisk.topics.browser import Browser, BrowserEpoch
-from reidrisk.topics.browsing import browse
 from reidrisk.topics.classify import Classification, HostClassifier
-from reidrisk.topics.coverage import Coverage
-from reidrisk.topics.epochs import Epochs
-from reidrisk.topics.histories import Histories, histories_from_frame, read_histories
+from reidrisk.topics.histories.browsing import browse
+from reidrisk.topics.histories.coverage import Coverage
+from reidrisk.topics.histories.epochs import Epochs
+from reidrisk.topics.histories.replay import Replay, replay
+from reidrisk.topics.histories.table import Histories, histories_from_frame, read_histories
 from reidrisk.topics.host_model import HostModel
-from reidrisk.topics.pairs import pairs_from_observers, pairs_from_sets
-from reidrisk.topics.popularity import exposure, popularity
-from reidrisk.topics.replay import Replay, replay
-from reidrisk.topics.simulate import TopicsAPI
+from reidrisk.topics.simulate import TopicsAPI, exposure
 from reidrisk.topics.taxonomy import Taxonomy
 from reidrisk.topics.utility import UtilityBuckets, read_utility_buckets
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.topics.popularity import exposure
+from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.topics.taxonomy import Taxonomy
 
 __all__ = ["Browser", "BrowserEpoch"]
@@ -103,7 +103,7 @@ class Browser:
         high_utility: Collection[int] = (),
         always_on: bool = True,
     ) -> None:
-        exposure(len(taxonomy), top_k, noise)
+        token_probabilities(len(taxonomy), top_k, noise)
         if noise_rule not in ("observed", "original"):
             raise OptionError(f"noise_rule must be 'observed' or 'original', not {noise_rule!r}")
         if key is not None and (not isinstance(key, bytes) or len(key) != 16):

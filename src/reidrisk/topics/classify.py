@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.formats import text_of
-from reidrisk.topics.coverage import Coverage
+from reidrisk.io.tables.formats import text_of
+from reidrisk.topics.histories.coverage import Coverage
 from reidrisk.topics.host_model import HostModel
 from reidrisk.topics.hosts import distinct_values, plain_host, spaced
 from reidrisk.topics.taxonomy import Taxonomy

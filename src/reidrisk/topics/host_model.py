@@ -18,7 +18,7 @@ from reidrisk.base.errors import DataError, FormatError, SizeError
 from reidrisk.base.extras import require
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json
-from reidrisk.io.opening import existing_file
+from reidrisk.io.tables.opening import existing_file
 from reidrisk.topics.hosts import plain_host, spaced
 from reidrisk.topics.taxonomy import Taxonomy
 

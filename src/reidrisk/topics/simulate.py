@@ -12,12 +12,12 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole
 from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.engines.threads import n_threads
+from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.records import TopSets, Traces
-from reidrisk.topics.popularity import exposure
+from reidrisk.search.engines.threads import n_threads
 
-__all__ = ["TopicsAPI"]
+__all__ = ["TopicsAPI", "exposure"]
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,18 @@ class TopicsAPI:
     window: int = 3
 
     def __post_init__(self) -> None:
-        exposure(self.n_topics, self.top_k, self.noise)
+        token_probabilities(self.n_topics, self.top_k, self.noise)
         whole("window", self.window, unit="epochs")
 
     @property
     def q_in(self) -> float:
         """Probability that a given topic of the top set is shown."""
-        return exposure(self.n_topics, self.top_k, self.noise)[0]
+        return token_probabilities(self.n_topics, self.top_k, self.noise)[0]
 
     @property
     def q_out(self) -> float:
         """Probability that a given topic outside the top set is shown."""
-        return exposure(self.n_topics, self.top_k, self.noise)[1]
+        return token_probabilities(self.n_topics, self.top_k, self.noise)[1]
 
     def profiles(self, rates: Rates, epochs: int = 30, seed: int = 0, threads: int | None = None) -> TopSets:
         """Simulate browsing: the top sets of users with these visit rates (jha, Section 5.1 and Section 2, Step 2).
@@ -212,3 +212,26 @@ def _visits(visits: npt.ArrayLike, n: int, r: int, seed: int, site: str) -> npt.
             f"visits has shape {given.shape} and type {given.dtype}; give one bool a user and epoch, {(n, r)}"
         )
     return given
+
+
+def exposure(n_topics: int, top_k: int, noise: float) -> tuple[float, float]:
+    r"""Return (q_in, q_out): how likely a topic is shown if it is in the top set, and if it is not.
+
+    q_in = (1 - p) / k + p / N and q_out = p / N (carey, equation 6, for any k).
+
+    Parameters
+    ----------
+    n_topics : int
+        Size of the vocabulary, N.
+    top_k : int
+        Topics in a top set, k.
+    noise : float
+        Probability p that a uniformly random topic is shown instead.
+
+    Examples
+    --------
+    >>> q_in, q_out = exposure(n_topics=469, top_k=5, noise=0.05)
+    >>> round(q_in, 6), round(q_out, 6)
+    (0.190107, 0.000107)
+    """
+    return token_probabilities(n_topics, top_k, noise)

@@ -14,7 +14,7 @@ from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
-from reidrisk.io.opening import text_of
+from reidrisk.io.tables.opening import text_of
 
 __all__ = ["Taxonomy"]
 

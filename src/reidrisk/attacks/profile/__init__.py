@@ -1,0 +1,1 @@
+"""ProfileBayes: one set of interests behind two records, or two."""

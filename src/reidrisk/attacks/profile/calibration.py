@@ -1,0 +1,173 @@
+"""How far the model's posterior can be trusted: measured on simulated users, never on the truth.
+
+Tokens of a user depend on each other in more ways than the model knows, so its posterior is too sure. People are
+simulated from the targets themselves: each has the rates that one target may well have, given all of its counts, so
+that what goes together in a target goes together in its copy. Two observers look at the copies, a fresh attack learns
+from the one and links the other, and the temperature T is chosen for which exp(score / T), made to add up to 1 over
+the targets, gives the true links the highest likelihood.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.profile.counts import BAG_TRIALS, Counts, Ladder
+from reidrisk.attacks.profile.prior import Prior, log_alone
+from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.records import Bags, Traces
+from reidrisk.search.weights import GRID
+
+__all__ = ["best_temperature", "draw_rates", "n_simulated", "simulate_pair"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
+_LARGEST = 100_000  # tokens beyond which drawing every rate takes too long
+TEMPERATURES = np.geomspace(0.5, 8.0, 97)
+
+
+def n_simulated(n_targets: int, n_tokens: int) -> int:
+    """Return how many users to simulate: as many as there are targets, up to 1,000, fewer in a large vocabulary.
+
+    Examples
+    --------
+    >>> n_simulated(268, 349), n_simulated(1_000_000, 349), n_simulated(5_000, 20_000), n_simulated(10, 10**6)
+    (268, 1000, 300, 0)
+    """
+    if n_tokens > _LARGEST:
+        return 0
+    return min(n_targets, _USERS, max(_FEWEST, _ENTRIES // n_tokens))
+
+
+def draw_rates(prior: Prior, counts: Counts, ladder: Ladder, rng: np.random.Generator) -> Ints:
+    """Draw each user's kind and then a point of the grid for each token, given the user's counts: (n, n_tokens)."""
+    size = np.bincount(prior.group)
+    epochs = ladder.epochs(np.arange(ladder.n_rungs))
+    # Most tokens are not held: their posterior is the same for all users of a rung and kind.
+    unseen = [_posterior(prior, np.zeros(1, dtype=np.int64), n)[:, :, 0] for n in epochs]
+    drawn = np.empty((len(counts), counts.n_tokens), dtype=np.int64)
+    for i, rung in enumerate(counts.rung):
+        part = slice(counts.start[i], counts.start[i + 1])
+        held, groups = counts.token[part], prior.group[counts.token[part]]
+        nothing = unseen[rung]
+        totals = np.log(nothing[..., -1])
+        times, place = np.unique(counts.count[part], return_inverse=True)
+        mine = _posterior(prior, times, epochs[rung])[:, groups, place]
+        kind_sums = np.log(prior.share) + totals @ size + (np.log(mine[..., -1]) - totals[:, groups]).sum(axis=1)
+        chance = np.exp(kind_sums - kind_sums.max())
+        z = int(rng.choice(len(chance), p=chance / chance.sum()))
+        u = rng.random((counts.n_tokens, 1))
+        cumulative = nothing[z][prior.group]
+        drawn[i] = (cumulative < u * cumulative[:, -1:]).sum(axis=1)
+        drawn[i, held] = (mine[z] < u[held] * mine[z][:, -1:]).sum(axis=1)
+    return np.minimum(drawn, len(prior.grid.rate) - 1)
+
+
+def _posterior(prior: Prior, times: Ints, epochs: float) -> Floats:
+    """Return (K, groups, counts, G) cumulative weights of the rates of a token seen so often, up to a factor."""
+    logs = log_alone(prior.grid, times, np.asarray(epochs))
+    likelihood = np.exp(logs - logs.max(axis=0)).T
+    return np.asarray(np.cumsum(prior.weight[:, :, None, :] * likelihood, axis=-1))
+
+
+def simulate_sets(
+    rates: Floats, top_k: int, noise: float, epochs: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Let two observers see users whose top sets hold each token about as often as ``rates`` (n, N) says.
+
+    Rates are scaled until they add up to k. Each set is a systematic sample: tokens lie one after the other in an order
+    of the user's own, as long as their rates, and k marks one apart fall on k different ones.
+    """
+    n, width = rates.shape
+    held = rates.copy()
+    for _ in range(50):
+        free = held < 1.0
+        scale = (top_k - (~free).sum(axis=1)) / np.maximum((held * free).sum(axis=1), 1e-12)
+        held = np.where(free, np.minimum(held * scale[:, None], 1.0), 1.0)
+    order = np.argsort(rng.random((n, width)), axis=1)
+    ends = np.cumsum(np.take_along_axis(held, order, axis=1), axis=1)
+    ends *= top_k / ends[:, -1:]
+    seen = [np.empty((n, epochs), dtype=np.int64) for _ in range(2)]
+    for epoch in range(epochs):
+        marks = rng.random((n, 1)) + np.arange(top_k)
+        sets = np.stack([np.searchsorted(ends[i], marks[i], side="right") for i in range(n)])
+        sets = np.take_along_axis(order, np.minimum(sets, width - 1), axis=1)
+        for tokens in seen:
+            shown = sets[np.arange(n), rng.integers(top_k, size=n)]
+            tokens[:, epoch] = np.where(rng.random(n) < noise, rng.integers(width, size=n), shown)
+    return seen[0], seen[1]
+
+
+def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Let two observers see one token an epoch each, in proportion to the rates."""
+    ends = np.cumsum(rates, axis=1)
+    ends /= ends[:, -1:]
+    seen = [np.stack([np.searchsorted(row, rng.random(epochs), side="right") for row in ends]) for _ in range(2)]
+    return np.minimum(seen[0], rates.shape[1] - 1), np.minimum(seen[1], rates.shape[1] - 1)
+
+
+def simulate_bags(rates: Floats, rng: np.random.Generator) -> tuple[Bags, Bags]:
+    """Draw two bags of each user."""
+    return Bags(rng.binomial(BAG_TRIALS, rates)), Bags(rng.binomial(BAG_TRIALS, rates))
+
+
+def with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng: np.random.Generator) -> Traces:
+    """Leave out tokens as in a random row of ``pattern`` (observed or not) each."""
+    rows = rng.integers(len(pattern), size=len(tokens))
+    return Traces(np.where(pattern[rows], tokens, -1), n_tokens)
+
+
+def simulate_pair(
+    targets: Traces | Bags,
+    counts: Counts,
+    ladder: Ladder,
+    prior: Prior,
+    n: int,
+    system: tuple[int, float] | None,
+    rng: np.random.Generator,
+    order: Ints | None = None,
+) -> tuple[Traces, Traces] | tuple[Bags, Bags]:
+    """Return what two observers see of n users like the targets; ``system`` is (top_k, noise) where it is known.
+
+    Users are drawn from the targets in this ``order``, default: as they stand.
+    """
+    rows = np.sort(rng.choice(len(targets), n, replace=False))
+    rows = rows if order is None else order[rows]
+    rates = prior.grid.rate[draw_rates(prior, counts.take(rows), ladder, rng)]
+    if isinstance(targets, Bags):
+        return simulate_bags(rates, rng)
+    epochs, width = targets.n_epochs, targets.n_tokens
+    if system is None:
+        seen = simulate_tokens(rates, epochs, rng)
+    else:
+        q_in, q_out = token_probabilities(width, *system)
+        # Where a set holds every token (q_in = q_out), rates tell nothing, and any sets will do.
+        held = (rates - q_out) / (q_in - q_out) if q_in > q_out else np.ones_like(rates)
+        seen = simulate_sets(held, *system, epochs, rng)
+    pattern = targets.observed[rows]
+    one, two = (with_gaps(tokens, pattern, width, rng) for tokens in seen)
+    return one, two
+
+
+def best_temperature(rounds: list[Ints], every: int = 1) -> float:
+    """Return the temperature of the highest likelihood; query i of each (n, n) round of scores belongs to target i.
+
+    Where ``every`` epochs were taken for one, evidence may weigh up to so many times more: temperatures go as low.
+
+    Examples
+    --------
+    >>> sure = GRID * (20 * np.eye(40, dtype=np.int64))
+    >>> wrong = np.roll(sure, 1, axis=1)
+    >>> best_temperature([sure]) < best_temperature([sure, wrong])
+    True
+    """
+    lower = np.geomspace(TEMPERATURES[0] / every, TEMPERATURES[0], 97)[:-1] if every > 1 else TEMPERATURES[:0]
+    temperatures = np.concatenate([lower, TEMPERATURES])
+    likelihood = np.zeros(len(temperatures))
+    for scores in rounds:
+        below = (scores - scores.max(axis=1, keepdims=True)) / GRID
+        own = np.diagonal(below)
+        likelihood += [np.sum(own / t - np.log(np.exp(below / t).sum(axis=1))) for t in temperatures]
+    return float(temperatures[int(np.argmax(likelihood))])

@@ -1,0 +1,274 @@
+"""Scores of ProfileBayes for many pairs, over targets as :mod:`reidrisk.attacks.profile.layout` lays them out.
+
+For each kind of user the score is a sum over tokens. Most tokens are in neither record, so it is built as
+
+    nothing + what the target holds + what the query holds + what changes for tokens that both hold,
+
+where only the last is done pair by pair. All sums are sums of integers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from reidrisk.base.kernels import njit
+from reidrisk.search.weights import GRID
+
+__all__ = [
+    "LOWEST",
+    "UNIT",
+    "all_rows",
+    "holdings",
+    "link_rows",
+    "log_evidence",
+    "pair_scores",
+]
+
+UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
+FAR = 26.0  # exp(-26) is less than one step of the fixed point
+
+LOWEST = np.iinfo(np.int64).min
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _place(sights: Any, pairs: Any, per_pair: Any) -> Any:  # pragma: no cover - compiled
+    return (sights + 1) * (sights + 1) // 4 + pairs if per_pair else sights
+
+
+@njit(nogil=True, cache=True)
+def combined(sums: Any) -> Any:  # pragma: no cover - compiled
+    """Return the logarithm of the sum over kinds, on the grid."""
+    top = sums[0]
+    for z in range(1, len(sums)):
+        top = max(top, sums[z])
+    if len(sums) == 1:
+        return top
+    total = 0.0
+    for z in range(len(sums)):
+        total += math.exp((sums[z] - top) / GRID)
+    return top + np.int64(np.rint(math.log(total) * GRID))
+
+
+@njit(nogil=True, cache=True)
+def log_evidence(
+    start: Any, token: Any, count: Any, rung: Any, group: Any, alone: Any, none: Any, out: Any
+) -> None:  # pragma: no cover - compiled
+    """Fill ``out`` with the log-probability of each record alone."""
+    sums = np.empty(none.shape[1], dtype=np.int64)
+    depth = alone.shape[2] - 1
+    for i in range(len(rung)):
+        sums[:] = none[rung[i]]
+        for place in range(start[i], start[i + 1]):
+            at = alone[group[token[place]], rung[i]]
+            for z in range(len(sums)):
+                sums[z] += np.int64(at[min(count[place], depth), z]) - at[0, z]
+        out[i] = combined(sums)
+
+
+@njit(nogil=True, cache=True)
+def holdings(
+    start: Any, token: Any, count: Any, rung: Any, other: Any, group: Any, joint: Any, depth: Any,
+    per_pair: Any, out: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill ``out`` (n, K): what each record's tokens change beside a record on rung ``other`` without any token."""
+    for i in range(len(rung)):
+        out[i, :] = 0
+        for place in range(start[i], start[i + 1]):
+            at = joint[group[token[place]], rung[i] + other]
+            where = _place(min(count[place], depth), 0, per_pair)
+            for z in range(out.shape[1]):
+                out[i, z] += np.int64(at[where, z]) - at[0, z]
+
+
+@njit(nogil=True, cache=True)
+def _coincidences(a: Any, b: Any, token: Any) -> Any:  # pragma: no cover - compiled
+    found = 0
+    for s in range(len(a)):
+        found += a[s] == token and b[s] == token
+    return found
+
+
+@njit(nogil=True, cache=True)
+def pair_scores(
+    t_start: Any, t_token: Any, t_count: Any, t_rung: Any, t_epochs: Any, t_alone: Any,
+    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, out: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill ``out`` with the score of each query and the target row given for it."""
+    sums = np.empty(nothing.shape[1], dtype=np.int64)
+    for i in range(len(rows)):
+        t = rows[i]
+        a, a_end, b, b_end = t_start[t], t_start[t + 1], q_start[i], q_start[i + 1]
+        if a == a_end or b == b_end:
+            out[i] = 0
+            continue
+        rung = t_rung[t] + q_rung[i]
+        sums[:] = nothing[rung]
+        while a < a_end or b < b_end:
+            sights, pairs, token = 0, 0, np.int64(0)
+            left = a < a_end and (b == b_end or t_token[a] <= q_token[b])
+            right = b < b_end and (a == a_end or q_token[b] <= t_token[a])
+            if left:
+                token, sights = t_token[a], min(t_count[a], depth)
+                a += 1
+            if right:
+                token, sights = q_token[b], sights + min(q_count[b], depth)
+                b += 1
+            if left and right and per_pair:
+                pairs = min((_coincidences(t_epochs[t], q_epochs[i], token) + per_pair // 2) // per_pair, depth)
+            at = joint[group[token], rung]
+            where = _place(sights, pairs, per_pair)
+            for z in range(len(sums)):
+                sums[z] += np.int64(at[where, z]) - at[0, z]
+        out[i] = combined(sums) - t_alone[t] - q_alone[i]
+
+
+@njit(nogil=True, cache=True)
+def score_rows(
+    start: Any, member: Any, times: Any, columns: Any, block: Any,
+    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, reach: Any, out: Any,
+) -> Any:  # fmt: skip  # pragma: no cover - compiled
+    """Fill ``out`` (n,) with the scores of one query and every target; return the best.
+
+    Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); a negative reach keeps all.
+    """
+    n, kinds = len(t_rung), nothing.shape[1]
+    rungs = joint.shape[1] - q_rung
+    if len(q_token) == 0:
+        out[:] = 0
+        return np.int64(0)
+    base = np.zeros((rungs, kinds), dtype=np.int64)
+    for level in range(rungs):
+        base[level] = nothing[level + q_rung]
+        for j in range(len(q_token)):
+            at = joint[group[q_token[j]], level + q_rung]
+            for z in range(kinds):
+                base[level, z] += np.int64(at[_place(min(q_count[j], depth), 0, per_pair), z]) - at[0, z]
+    epochs = np.empty(len(q_epochs), dtype=np.int64)
+    slack = np.int64(math.log(kinds) * GRID) + 2
+    sums = np.empty((block, kinds), dtype=np.int64)
+    most = 0
+    for j in range(len(q_token)):
+        most = max(most, min(q_count[j], depth))
+    # What a token that both hold is worth beyond what each holds: by rung, count of the target, coincidences, kind.
+    per_count = (most + 1 if per_pair else 1) * kinds
+    per_rung = (depth + 1) * per_count
+    both = np.zeros((len(q_token), rungs * per_rung), dtype=np.int64)
+    for j in range(len(q_token)):
+        d = min(q_count[j], depth)
+        for level in range(rungs):
+            at = joint[group[q_token[j]], level + q_rung]
+            for c in range(1, depth + 1):
+                for m in range(min(c, d) + 1 if per_pair else 1):
+                    for z in range(kinds):
+                        both[j, level * per_rung + c * per_count + m * kinds + z] = (
+                            np.int64(at[_place(c + d, m, per_pair), z])
+                            + at[0, z]
+                            - at[_place(c, 0, per_pair), z]
+                            - at[_place(d, 0, per_pair), z]
+                        )
+    best = np.int64(LOWEST)
+    for b in range(len(start)):
+        first, last = b * block, min((b + 1) * block, n)
+        for i in range(last - first):
+            level = t_rung[first + i] if rungs > 1 else 0
+            for z in range(kinds):
+                sums[i, z] = base[level, z] + t_holds[first + i, z]
+        for j in range(len(q_token)):
+            token, d, worth = q_token[j], min(q_count[j], depth), both[j]
+            seen = 0
+            if per_pair:
+                for s in range(len(q_epochs)):
+                    if q_epochs[s] == token:
+                        epochs[seen] = s
+                        seen += 1
+            for place in range(start[b, token], start[b, token + 1]):
+                i = member[place]
+                pairs = 0
+                for e in range(seen):
+                    pairs += columns[epochs[e], first + i] == token
+                if per_pair > 1:
+                    pairs = (pairs + per_pair // 2) // per_pair
+                at = min(np.int64(times[place]), depth) * per_count + min(pairs, d) * kinds
+                if rungs > 1:
+                    at += t_rung[first + i] * per_rung
+                for z in range(kinds):
+                    sums[i, z] += worth[at + z]
+        for i in range(last - first):
+            t = first + i
+            away = t_alone[t] + q_alone
+            highest = sums[i, 0]
+            for z in range(1, kinds):
+                highest = max(highest, sums[i, z])
+            if t_empty[t]:
+                value = np.int64(0)
+            elif reach >= 0 and best > LOWEST and highest + slack - away < best - reach:
+                out[t] = LOWEST
+                continue
+            else:
+                value = combined(sums[i]) - away
+            out[t] = value
+            best = max(best, value)
+    return best
+
+
+@njit(nogil=True, cache=True)
+def scan_rows(scores: Any, best: Any, nats: Any) -> Any:  # pragma: no cover - compiled
+    """Return (ties, first tied target, sum over targets of exp((score - best) * nats) in fixed point)."""
+    ties, first, total = np.int64(0), np.int64(-1), np.int64(0)
+    for t in range(len(scores)):
+        if scores[t] == LOWEST:
+            continue
+        if scores[t] == best:
+            ties += 1
+            if first < 0:
+                first = np.int64(t)
+        if nats > 0.0:
+            below = (best - scores[t]) * nats
+            if below < FAR:
+                total += np.int64(math.exp(-below) * UNIT + 0.5)
+    return ties, first, total
+
+
+@njit(nogil=True, cache=True)
+def link_rows(
+    start: Any, member: Any, times: Any, columns: Any, block: Any,
+    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, nats: Any,
+    best: Any, ties: Any, first: Any, total: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Find the best target of each of these query rows, its ties and, with ``nats`` above 0, the posterior's sum."""
+    scores = np.empty(len(t_rung), dtype=np.int64)
+    reach = np.int64(FAR / nats) if nats > 0.0 else np.int64(0)
+    for i in rows:
+        part = slice(q_start[i], q_start[i + 1])
+        best[i] = score_rows(
+            start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
+            q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
+            group, joint, nothing, depth, per_pair, reach, scores,
+        )  # fmt: skip
+        ties[i], first[i], total[i] = scan_rows(scores, best[i], nats)
+
+
+@njit(nogil=True, cache=True)
+def all_rows(
+    start: Any, member: Any, times: Any, columns: Any, block: Any,
+    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
+    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
+    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, reach: Any, out: Any,
+) -> None:  # fmt: skip  # pragma: no cover - compiled
+    """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target, as far as ``reach[j]`` below the best."""
+    for j in range(len(rows)):
+        i = rows[j]
+        part = slice(q_start[i], q_start[i + 1])
+        score_rows(
+            start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
+            q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
+            group, joint, nothing, depth, per_pair, reach[j], out[j],
+        )  # fmt: skip

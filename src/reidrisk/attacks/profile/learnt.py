@@ -1,0 +1,94 @@
+"""What one fit of ProfileBayes has learnt: how rates are spread, and the tables of evidence that follow from it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.profile import kernel
+from reidrisk.attacks.profile.counts import Counts, Ladder, count, ladder_of
+from reidrisk.attacks.profile.order import by_content
+from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, topics_grid
+from reidrisk.attacks.profile.tables import build_tables, deepest
+from reidrisk.base.errors import DataError
+from reidrisk.base.streams import stream
+from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.records import Bags, Traces
+
+__all__ = ["Learnt"]
+
+Ints = npt.NDArray[np.int64]
+
+_LEARN_FROM = 20_000  # targets from which the prior is learnt, at most
+
+
+class Learnt:
+    """What was learnt from all targets, shared by an attack and those narrowed from it; a new fit makes a new one.
+
+    Where tables cannot hold the counts (64 where the same epoch counts, 255 where it does not, fewer in a large
+    vocabulary), ``every`` epochs are taken for one trial: counts, pairs and epochs are divided by it and rounded. That
+    keeps what the rates are, and weighs it less; the temperature makes up for the weight.
+
+    Parameters
+    ----------
+    targets : Traces or Bags
+        All of them.
+    system : (top_k, noise), optional
+        What is known of the system.
+    kinds, seed : int
+        As for :class:`reidrisk.attacks.ProfileBayes`.
+    ladder : Ladder, optional
+        To use instead of the targets' own.
+    """
+
+    def __init__(
+        self,
+        targets: Traces | Bags,
+        system: tuple[int, float] | None,
+        kinds: int,
+        seed: int,
+        ladder: Ladder | None = None,
+    ) -> None:
+        self.targets = targets
+        self.system = None if isinstance(targets, Bags) else system
+        self.ladder = self._fitting(kinds) if ladder is None else ladder
+        self.counts = count(targets, self.ladder)
+        if not len(self.counts.token):
+            raise DataError("no target holds a single token; there is nothing to learn from")
+        if self.system is None:
+            grid = general_grid(targets.n_tokens, self.ladder.trials)
+        else:
+            grid = topics_grid(*token_probabilities(targets.n_tokens, *self.system))
+        # In the order of their content: neither sums of floats nor draws may depend on where a row stands.
+        self.order = by_content(self.counts)
+        rows = self.order
+        if len(targets) > _LEARN_FROM:
+            rows = rows[np.sort(stream(seed, "profile bayes targets").choice(len(targets), _LEARN_FROM, replace=False))]
+        self.prior = learn(self.counts.take(rows), self.ladder, grid, kinds)
+        most = deepest(self.prior.weight.shape[1], self.ladder.n_rungs, kinds, grid.same_epoch)
+        # Queries may show somewhat more of a token than any target does.
+        self._depth = min(most, max(4, math.ceil(1.25 * int(self.counts.count.max()))))
+        self.tables = build_tables(self.prior, self.ladder, self._depth, bool(self.counts.rung.any()))
+        self.temperature: float | None = None
+
+    def _fitting(self, kinds: int) -> Ladder:
+        """Return the ladder on which tables hold the largest count of any target."""
+        plain = ladder_of(self.targets)
+        counts = count(self.targets, plain, capped=False)
+        groups = int(group_tokens(counts).max()) + 1
+        most = int(counts.count.max(initial=0))
+        every = math.ceil(most / deepest(groups, plain.n_rungs, kinds, self.system is not None))
+        return plain if every <= 1 or isinstance(self.targets, Bags) else ladder_of(self.targets, every)
+
+    def make_room(self, asked: Counts) -> None:
+        """Build tables for gaps once queries have some."""
+        if asked.rung.any() and self.tables.none.shape[0] == 1:
+            self.tables = build_tables(self.prior, self.ladder, self._depth, gaps=True)
+
+    def evidence(self, counts: Counts) -> Ints:
+        """Return the log-probability of each record alone, on the grid."""
+        t, out = self.tables, np.empty(len(counts), dtype=np.int64)
+        kernel.log_evidence(counts.start, counts.token, counts.count, counts.rung, t.group, t.alone, t.none, out)
+        return out

@@ -1,0 +1,149 @@
+"""The evidence of one token, in whole steps of the score grid, for every pair of counts that can occur.
+
+Over one epoch two observers of a user of rate theta see a token both, one of them, or neither, with probabilities
+
+    p11 = both(theta),    p10 = p01 = theta - p11,    p00 = 1 - 2 theta + p11.
+
+With S sights in all, m of them pairs in the same epoch, and both observers there in all of n epochs, the likelihood is
+p11^m p10^(S - 2m) p00^(n - S + m): it depends on S and m alone, and is averaged over the prior. With gaps, N epochs
+observed in all stand for (N / 2)^2 o / r epochs observed by both, as if gaps fell on both alike and, but for the
+overlap o of the ladder, independently; the other epochs, and their share of the sights, are those of one observer
+alone. Without gaps this is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.profile.counts import MOST, Ladder
+from reidrisk.attacks.profile.prior import Grid, Prior, log, log_alone
+from reidrisk.search.weights import to_grid
+
+__all__ = ["Tables", "build_tables", "cell", "deepest", "log_joint", "n_cells"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_ENTRIES = 60_000_000  # of the table of evidence, at most: 240 MB
+_DEEPEST = 64  # with pairs tables grow with the square of the counts, and so does the work for each query
+
+
+def cell(sights: Ints | int, pairs: Ints | int) -> Ints:
+    """Return the place of (S, m), m <= S / 2, in a table without holes.
+
+    Examples
+    --------
+    >>> [int(cell(s, m)) for s in range(5) for m in range(s // 2 + 1)]
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    s = np.asarray(sights, dtype=np.int64)
+    return np.asarray((s + 1) ** 2 // 4 + pairs)
+
+
+def n_cells(most: int) -> int:
+    """Return the number of cells up to S = ``most``."""
+    return int(cell(most + 1, 0))
+
+
+def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: float) -> Floats:
+    """Return (G, …) log-likelihoods of S sights, m of them in the same epoch, in N epochs observed in all."""
+    shape = (-1, *(1,) * np.ndim(sights))
+    theta, both = grid.rate.reshape(shape), grid.both.reshape(shape)
+    if not grid.same_epoch:
+        return log_alone(grid, sights, epochs)
+    together = np.minimum(epochs**2 / (4.0 * trials), epochs / 2.0)
+    # Of the sights, so many fall where both observe; those seen in the same epoch certainly do.
+    shared = np.clip(sights * epochs / (2.0 * trials), 2.0 * pairs, sights)
+    alone = sights - shared
+    terms = (
+        (pairs, both),
+        (shared - 2 * pairs, theta - both),
+        (np.maximum(together - shared + pairs, 0.0), 1.0 - 2.0 * theta + both),
+        (alone, theta),
+        (np.maximum(epochs - 2.0 * together - alone, 0.0), 1.0 - theta),
+    )
+    return np.asarray(sum(np.where(times > 0, times * log(chance), 0.0) for times, chance in terms))
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Log-likelihoods on the score grid.
+
+    Attributes
+    ----------
+    joint : (groups, rungs of pairs, cells, K) int32
+        Of both records together; the rung of a pair is the sum of its two rungs. There is a :func:`cell` for each
+        (S, m), or where nothing is made of the same epoch one for each S.
+    nothing : (rungs of pairs, K) int64
+        The same of a pair that holds no token at all, and the share of the kind.
+    alone : (groups, rungs, depth + 1, K) int32
+        Of one record alone.
+    none : (rungs, K) int64
+        The same of a record without any token, and the share of the kind.
+    depth : int
+        Counts beyond it are taken for it.
+    group : (n_tokens,) int64
+    per_pair : int
+        Sights in the same epoch that make one pair; 0 where nothing is made of them.
+    """
+
+    joint: npt.NDArray[np.int32]
+    nothing: Ints
+    alone: npt.NDArray[np.int32]
+    none: Ints
+    depth: int
+    group: Ints
+    per_pair: int
+
+
+def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables:
+    """Average the likelihoods over the prior, and round them once.
+
+    Parameters
+    ----------
+    gaps : bool
+        Whether records may stand below the highest rung; without gaps there is one rung.
+    """
+    rungs = np.arange(ladder.n_rungs if gaps else 1)
+    of_pairs = np.arange(2 * len(rungs) - 1)
+    sights = np.arange(2 * depth + 1)
+    pairs = np.zeros_like(sights)
+    if prior.grid.same_epoch:
+        sights = np.repeat(sights, sights // 2 + 1)
+        pairs = np.arange(len(sights)) - cell(sights, 0)
+    together, trials = 2.0 * ladder.trials - ladder.step * of_pairs, ladder.trials / ladder.overlap
+    joint = [_averaged(prior, log_joint(prior.grid, sights, pairs, np.maximum(n, 0.0), trials)) for n in together]
+    times = np.arange(depth + 1)
+    alone = [_averaged(prior, log_alone(prior.grid, times, n)) for n in ladder.epochs(rungs)]
+    size = np.bincount(prior.group)
+    share = to_grid(np.log(prior.share))
+    joined, single = (np.ascontiguousarray(np.stack(parts, axis=1)) for parts in (joint, alone))
+    nothing, none = (np.tensordot(size, part[:, :, 0].astype(np.int64), 1) + share for part in (joined, single))
+    per_pair = ladder.every if prior.grid.same_epoch else 0
+    return Tables(joined, nothing, single, none, depth, prior.group, per_pair)
+
+
+def deepest(groups: int, n_rungs: int, kinds: int, same_epoch: bool) -> int:
+    """Return the largest count for which tables have no more than 60 million entries, 4 at least and a byte at most.
+
+    Examples
+    --------
+    >>> [deepest(349, 17, 3, same_epoch) for same_epoch in (True, False)]
+    [40, 255]
+    """
+    cells = _ENTRIES // (groups * (2 * n_rungs - 1) * kinds)
+    depth = (math.isqrt(4 * cells) - 2) // 2 if same_epoch else (cells - 1) // 2
+    return min(max(depth, 4), _DEEPEST if same_epoch else MOST)
+
+
+def _averaged(prior: Prior, logs: Floats) -> npt.NDArray[np.int32]:
+    """Return (groups, cells, K) logarithms of the likelihood averaged over the prior, on the grid."""
+    highest = logs.max(axis=0)
+    averaged = np.log(prior.weight @ np.exp(logs - highest)) + highest
+    # What cannot happen (sets of one without noise) is lower with every epoch, until it would leave the integers.
+    whole = np.iinfo(np.int32)
+    return to_grid(np.moveaxis(averaged, 0, -1)).clip(whole.min, whole.max).astype(np.int32)

@@ -1,0 +1,1 @@
+"""The set attacks: profiles that fit each other and nobody else's."""

@@ -1,0 +1,1 @@
+"""The recommender: environment, Thompson sampling, regret."""

@@ -1,0 +1,281 @@
+"""Regret: what a recommender loses against one that sees the state (galozy, equation 2), with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import difference_interval, mean_interval
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base.wording import two_digits
+from reidrisk.search.engines.threads import ThreadsEngine
+
+__all__ = ["Regret", "RegretDifference", "compare", "regret", "simulate", "summarise"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_POINTS = 25  # of the curve
+_SHARD = 10  # runs played between two looks at the work list
+
+
+@dataclass(frozen=True, eq=False)
+class Regret(Result):
+    """Bayes regret of an agent, with its interval.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        Mean regret of a run after all steps, and its interval at ``level``.
+    curve, curve_low, curve_high : (points,) arrays
+        The same after the steps in ``at``; the ends of the intervals only where they were asked for.
+    baseline : float
+        What choosing arms blindly would lose on the same runs; an agent that sees the state loses 0.
+    runs, steps, n_users : int
+        Sizes: a run draws a user, then a sequence of states.
+    per_run : (runs,) array or None
+        Regret of each run; stays out of JSON.
+
+    Examples
+    --------
+    >>> result = Regret(mean=2.0, low=1.0, high=3.0, baseline=5.0, runs=10, steps=4, n_users=1)
+    >>> Regret.from_json(result.to_json()) == result
+    True
+    """
+
+    mean: float
+    low: float
+    high: float
+    baseline: float
+    runs: int
+    steps: int
+    n_users: int
+    agent: str = "thompson"
+    level: float = 0.95
+    seed: int = 0
+    worst: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+    at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+    curve: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    curve_low: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    curve_high: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    per_run: Floats | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, without the single runs."""
+        values = super().to_dict()
+        del values["per_run"]
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild a regret; the curves come back as arrays."""
+        result = super().from_dict(values)
+        for name, kind in (("at", np.int64), ("curve", float), ("curve_low", float), ("curve_high", float)):
+            object.__setattr__(result, name, np.asarray(getattr(result, name), dtype=kind))
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class RegretDifference(Result):
+    """A paired difference of regrets on the same users, states and reward noise, with its interval."""
+
+    difference: float
+    low: float
+    high: float
+    level: float
+    runs: int
+    reading: str = ""
+
+
+def regret(
+    env: LatentBandit,
+    assumed: npt.ArrayLike | None = None,
+    runs: int = 500,
+    steps: int = 2500,
+    seed: int = 0,
+    level: float = 0.95,
+    agent: str = "thompson",
+    threads: int | None = None,
+    bands: bool = False,
+) -> Regret:
+    """Measure the Bayes regret of an agent (galozy, equation 2).
+
+    BR(n) = E[ sum_{t=1..n} mu(A*_t, S_t) - mu(A_t, S_t) ], over users, state sequences, rewards and the agent's lots.
+    Runs of one seed draw the same users, states and reward noise whatever the agent assumes, so that results can be
+    compared run by run (:func:`compare`).
+
+    Parameters
+    ----------
+    env : LatentBandit
+        Users and rewards.
+    assumed : (d, d) or (n_users, d, d) array, optional
+        The transition matrix the agent believes in, for everyone or for each user; the true ones when missing.
+    runs, steps : int
+        Number of runs and steps in each.
+    seed : int
+        Seed of the runs; run i is the same however many there are.
+    level : float
+        Level of the interval.
+    agent : {"thompson", "oracle", "uniform"}
+        Model-based Thompson sampling, or one of the two ends: it sees the state, or it chooses blindly.
+    threads : int, optional
+        How many; one for each core when missing. The result is the same for any number.
+    bands : bool
+        Whether intervals along the curve are worked out, too: they take longer than the runs.
+
+    Examples
+    --------
+    >>> from reidrisk.bandits import LatentBandit, hard_rewards
+    >>> env = LatentBandit([[0.99, 0.01], [0.01, 0.99]], hard_rewards(2), sigma=2.0)
+    >>> result = regret(env, runs=50, steps=200)
+    >>> bool(result.low <= result.mean <= result.high < result.baseline)
+    True
+    >>> regret(env, runs=50, steps=200, agent="oracle").mean
+    0.0
+    """
+    totals = simulate(env, assumed, 0, count_of(runs, "runs"), count_of(steps, "steps"), seed, agent, threads)
+    return summarise(env, totals, steps, seed, level, agent, bands)
+
+
+def compare(a: Regret, b: Regret, level: float = 0.95) -> RegretDifference:
+    """Return the regret of ``a`` minus that of ``b``, run by run.
+
+    Examples
+    --------
+    >>> from reidrisk.bandits import LatentBandit, hard_rewards
+    >>> env = LatentBandit([[0.99, 0.01], [0.01, 0.99]], hard_rewards(2), sigma=2.0)
+    >>> blind = regret(env, runs=50, steps=200, agent="uniform")
+    >>> compare(regret(env, runs=50, steps=200), blind).high < 0
+    True
+    """
+    if a.per_run is None or b.per_run is None:
+        raise DataError("regrets read from JSON have no single runs left; compare them where they were measured")
+    if (a.runs, a.steps, a.seed, a.worst, a.n_users) != (b.runs, b.steps, b.seed, b.worst, b.n_users):
+        raise DataError("only regrets of the same environment, runs, steps and seed can be compared run by run")
+    gap = float(np.mean(a.per_run - b.per_run))
+    low, high = (a.worst * end for end in difference_interval(a.per_run / a.worst, b.per_run / a.worst, level))
+    if low <= 0.0 <= high:
+        reading = "The two cannot be told apart by these runs."
+    else:
+        reading = f"The first loses {two_digits(abs(gap))} {'more' if gap > 0 else 'less'} than the second in a run."
+    return RegretDifference(gap, low, high, level, a.runs, reading)
+
+
+def simulate(
+    env: LatentBandit,
+    assumed: npt.ArrayLike | None,
+    first: int,
+    count: int,
+    steps: int,
+    seed: int,
+    agent: str = "thompson",
+    threads: int | None = None,
+) -> Floats:
+    """Play ``count`` runs from ``first`` on; return (count, 2, points): regret and blind regret along each run."""
+    from reidrisk.bandits.agent.thompson import AGENTS, Tables, play
+
+    if agent not in AGENTS:
+        raise OptionError(f"agent must be one of {', '.join(AGENTS)}, not {agent!r}")
+    checked_seed(seed)
+    true = env.transitions / env.transitions.sum(axis=2, keepdims=True)
+    matrices = true if assumed is None else _assumed(env, assumed)
+    tables, stops = Tables(env.means, env.sigma), stops_of(steps)
+
+    def played(shard: range, _: None) -> list[Floats]:
+        out = []
+        for run in shard:
+            world, mind = stream(seed, "bandit environment", run), stream(seed, "bandit agent", run)
+            user = int(world.integers(env.n_users))
+            out.append(play(world, mind, true[user], matrices[user % len(matrices)], tables, agent, stops))
+        return out
+
+    runs = range(first, first + count)
+    shards = [runs[i : i + _SHARD] for i in range(0, count, _SHARD)]
+    return np.array(ThreadsEngine(threads).map_reduce(shards, None, played, lambda a, b: a + b))
+
+
+def summarise(
+    env: LatentBandit, totals: Floats, steps: int, seed: int, level: float, agent: str, bands: bool = False
+) -> Regret:
+    """Turn what :func:`simulate` returned into a result; ``bands`` adds the intervals along the curve.
+
+    The regret of a run lies between 0 and steps times the largest gap; divided by that, the interval for means of
+    values in [0, 1] applies, also where most runs lose nothing.
+    """
+    worst = float(env.gaps.max()) * steps
+    if worst == 0.0:
+        raise DataError("every arm is equally good in every state, so there is nothing to regret; check the means")
+    along, per_run = totals[:, 0], totals[:, 0, -1]
+    noted = along.T if bands else along.T[-1:]
+    ends = np.array([[worst * end for end in mean_interval(np.clip(c / worst, 0, 1), level)] for c in noted])
+    mean, blind = float(per_run.mean()), float(totals[:, 1, -1].mean())
+    low, high = float(ends[-1, 0]), float(ends[-1, 1])
+    share = two_digits(100 * mean / blind) if blind else "0"
+    return Regret(
+        mean=mean,
+        low=min(low, mean),
+        high=max(high, mean),
+        baseline=blind,
+        runs=len(totals),
+        steps=steps,
+        n_users=env.n_users,
+        agent=agent,
+        level=level,
+        seed=int(seed),
+        worst=worst,
+        assumptions=(
+            "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
+            "The agent knows the mean rewards and their spread, and starts with a uniform belief.",
+            f"The interval covers the draw of users, states, rewards and lots in {len(totals):,} runs.",
+        ),
+        reading=(
+            f"In {steps:,} recommendations this agent loses {two_digits(mean)} "
+            f"({two_digits(low)} to {two_digits(high)}) against one that sees the state: "
+            f"{share} % of what blind choice would lose."
+        ),
+        at=stops_of(steps),
+        curve=along.mean(axis=0),
+        curve_low=ends[:, 0] if bands else np.zeros(0),
+        curve_high=ends[:, 1] if bands else np.zeros(0),
+        per_run=per_run,
+    )
+
+
+def stops_of(steps: int) -> Ints:
+    """Return the steps at which the curve is noted: evenly spaced, the last one included.
+
+    Examples
+    --------
+    >>> stops_of(3).tolist(), stops_of(2500)[:2].tolist(), int(stops_of(2500)[-1])
+    ([1, 2, 3], [100, 200], 2500)
+    """
+    points = min(steps, _POINTS)
+    return np.arange(1, points + 1, dtype=np.int64) * steps // points
+
+
+def _assumed(env: LatentBandit, assumed: npt.ArrayLike) -> Floats:
+    matrices = as_matrices(assumed)
+    if len(matrices) not in (1, env.n_users) or matrices.shape[1] != env.n_states:
+        raise DataError(
+            f"assumed matrices have shape {matrices.shape}; give one of {env.n_states} states for everyone, "
+            f"or one for each of the {env.n_users} users"
+        )
+    return np.asarray(matrices / matrices.sum(axis=2, keepdims=True))
+
+
+def count_of(value: int, name: str) -> int:
+    """Return a number of runs or steps, or say that it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
+    (sizes.STEPS if name == "steps" else sizes.RUNS).check(int(value), name, "take fewer")
+    return int(value)

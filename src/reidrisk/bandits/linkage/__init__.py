@@ -1,0 +1,1 @@
+"""What the shared records give away."""

@@ -1,0 +1,240 @@
+"""What the attacker who knows the mechanism works out before any record is compared; see ``likelihood``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bandits.sharing.anonymise import Shared
+from reidrisk.bandits.sharing.strategies import PrivateClusters, TruncatedSVD
+from reidrisk.base.kernels import njit
+from reidrisk.search import to_grid
+
+__all__ = ["Known", "Model", "Targets", "model_of"]
+
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+EXACT = 1e-9
+"""Values nearer than this are the same."""
+LEAST_SCALE = 1e-9
+"""Below it, noise is lost in rounding."""
+_NARROW = 1e-4  # least spread of a cell among the averages
+
+
+class Targets(NamedTuple):
+    """What a score needs of the shared records.
+
+    Attributes
+    ----------
+    cells, logs : (n, m) arrays
+        The shared cells and their logarithms (0 where a cell is 0). A row that noise emptied is 0 again here.
+    behind : (n,) array
+        Number of users behind each record.
+    single : (n,) bool
+        Whether the record is one user's, neither an average nor truncated.
+    common, common_ratio : (n, m) int64
+        How common the cell's value is among the shared records, as a log-density on the score grid: of the value,
+        and of its logarithm.
+    """
+
+    cells: Floats
+    logs: Floats
+    behind: Floats
+    single: Bools
+    common: Ints
+    common_ratio: Ints
+
+
+class Known(NamedTuple):
+    """What a score needs of the known cells, each a (q, a) array.
+
+    Attributes
+    ----------
+    cells, values, logs : arrays
+        Places, true values, and their logarithms (0 where a value is 0).
+    noise, alone, blurred : arrays
+        Scale of the noise in each cell (0 = none); the same with what the unknown sum of the row adds; and with what
+        the other records of an average add.
+    total, log_total : arrays
+        The expected sum of the cell's row, and its logarithm.
+    unsure, relative : arrays
+        How far that sum may be off, as the scale of a Laplace variable, and as a share of the sum; 0 = not at all.
+    top_noise, top_alone, top_blurred, top_relative : arrays
+        Logarithms of the highest density of a Laplace variable of these scales.
+    """
+
+    cells: Ints
+    values: Floats
+    logs: Floats
+    noise: Floats
+    alone: Floats
+    blurred: Floats
+    total: Floats
+    log_total: Floats
+    unsure: Floats
+    relative: Floats
+    top_noise: Floats
+    top_alone: Floats
+    top_blurred: Floats
+    top_relative: Floats
+
+    def chosen(self, part: Any) -> Self:
+        """Return the same of some of the queries or cells."""
+        arrays: Any = (np.ascontiguousarray(each[part]) for each in self)
+        return type(self)(*arrays)
+
+
+class Model(NamedTuple):
+    """Both, and whether averages obey limits."""
+
+    targets: Targets
+    known: Known
+    limited: bool
+
+
+def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
+    """Work out the model from what is public alone: the shared records, the mechanism, and the known cells.
+
+    Parameters
+    ----------
+    shared : Shared
+        What was handed out.
+    cells, values : (q, a) arrays
+        The known cells of each query.
+
+    Examples
+    --------
+    >>> from reidrisk.bandits import anonymise
+    >>> records = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]])
+    >>> model = model_of(anonymise(records, "laplace:1e-4"), np.array([[0, 2]]), np.array([[0.7, 0.1]]))
+    >>> model.targets.single.tolist(), model.known.noise.round(4).tolist()
+    ([True, True], [[0.0071, 0.0071]])
+    """
+    n, d = shared.records.shape[:2]
+    behind = np.bincount(shared.groups)[shared.source].astype(np.float64)
+    truncated = any(isinstance(step, TruncatedSVD) and step.rank < d for step in shared.steps)
+    private = any(isinstance(step, PrivateClusters) for step in shared.steps)
+    single = (behind == 1.0) & (not truncated)
+    targets = _without_emptied_rows(shared.records, shared.scale).reshape(n, -1)
+    spread = np.maximum(np.abs(targets - np.median(targets, axis=0)).mean(axis=0), _NARROW)
+    common, common_ratio = _commonness(shared.scale, targets, spread, single)
+    return Model(
+        Targets(targets, _logarithm(targets), behind, single, common, common_ratio),
+        _known(shared.scale, cells, values, spread),
+        limited=not truncated and not private,  # small private clusters have more noise than its mean
+    )
+
+
+def _known(scale: Floats, cells: Ints, values: Floats, spread: Floats) -> Known:
+    total, unsure = _row_sums(scale, cells, values)
+    noise = np.broadcast_to(scale.ravel()[cells], cells.shape)
+    alone = np.hypot(noise, values / total * unsure)
+    blurred = np.maximum(alone, total * spread[cells])
+    noise = np.where(noise > 0, np.maximum(noise, LEAST_SCALE), 0.0)
+    alone = np.maximum(alone, LEAST_SCALE)
+    relative = np.where(unsure > 0, np.maximum(unsure / total, LEAST_SCALE), 0.0)
+    return Known(
+        cells=cells,
+        values=values,
+        logs=_logarithm(values),
+        noise=noise,
+        alone=alone,
+        blurred=blurred,
+        total=total,
+        log_total=np.log(total),
+        unsure=unsure,
+        relative=relative,
+        top_noise=-_logarithm(2 * noise),
+        top_alone=-np.log(2 * alone),
+        top_blurred=-np.log(2 * blurred),
+        top_relative=-_logarithm(2 * relative),
+    )
+
+
+def _logarithm(values: Floats) -> Floats:
+    return np.log(np.where(values > 0, values, 1.0))
+
+
+def _without_emptied_rows(records: Floats, scale: Floats) -> Floats:
+    """Return the records with 0 in rows of which noise left nothing, and which were made uniform for that."""
+    d = records.shape[1]
+    emptied = (np.abs(records - 1.0 / d) < EXACT).all(axis=2) & (scale > LEAST_SCALE).any(axis=1)
+    return np.where(emptied[:, :, None], 0.0, records)
+
+
+def _row_sums(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Return the expected sum S of the row of each known cell after cutting off, and how far it may be off.
+
+    The cells of the row have the mean x + b/2 e^(-x/b) and the second moment x^2 + 2 b^2 - b^2 e^(-x/b); x is an even
+    share of what is left of the row where it is not known.
+    """
+    d, q = len(scale), len(cells)
+    if not scale.any():
+        return np.ones(cells.shape), np.zeros(cells.shape)
+    flat, known = np.zeros((q, d * d)), np.zeros((q, d * d), dtype=np.bool_)
+    np.put_along_axis(flat, cells, values, axis=1)
+    np.put_along_axis(known, cells, True, axis=1)
+    given, told = flat.reshape(q, d, d), known.reshape(q, d, d)
+    left = np.maximum(1.0 - given.sum(axis=2), 0.0) / np.maximum((~told).sum(axis=2), 1)
+    cell = np.where(told, given, left[:, :, None])
+    cut = np.where(scale > 0, np.exp(-cell / np.where(scale > 0, scale, 1.0)), 0.0)
+    mean = cell + scale / 2 * cut
+    variance = np.maximum(cell**2 + (2.0 - cut) * scale**2 - mean**2, 0.0)
+    rows = cells // d
+    total = np.take_along_axis(mean.sum(axis=2), rows, axis=1)
+    return total, np.sqrt(np.take_along_axis(variance.sum(axis=2), rows, axis=1) / 2.0)
+
+
+def _commonness(scale: Floats, targets: Floats, spread: Floats, single: Bools) -> tuple[Ints, Ints]:
+    """Return the log-density of each cell's value among the shared records, and that of its logarithm.
+
+    The kernel is a Laplace density as wide as noise alone spreads the cell of the middle record; for averages, as the
+    spread of the cell. A cell that was cut off stands at 0: its true value is near. A cell without noise has no
+    width: there it is the share of records with the same value.
+    """
+    n, m = targets.shape
+    centre = np.median(targets, axis=0)
+    total, unsure = (x[0] for x in _row_sums(scale, np.arange(m)[None], centre[None]))
+    noise = scale.ravel()
+    width = np.where(noise > 0, np.maximum(np.hypot(noise, centre / total * unsure), LEAST_SCALE) / total, EXACT)
+    zeros = np.log(((targets == 0).sum(axis=0) + 0.5) / (n + 1.0))
+
+    def density(values: Floats, width: Floats, left_out: Bools) -> Floats:
+        return np.asarray(np.log(_nearby(values, width, left_out) / (2 * width * n)))
+
+    nobody = np.zeros(targets.shape, dtype=np.bool_)
+    same = np.log(_nearby(targets, np.full(m, EXACT), nobody) / n)
+    own = np.where(noise > 0, np.where(targets == 0, zeros, density(targets, width, nobody)), same)
+    mixed = np.where(targets == 0, zeros, density(targets, np.maximum(width, spread), nobody))
+    ratio = density(_logarithm(targets), np.maximum(unsure / total, LEAST_SCALE), targets == 0)
+    return to_grid(np.where(single[:, None], own, mixed)), to_grid(ratio)
+
+
+def _nearby(values: Floats, width: Floats, left_out: Bools) -> Floats:
+    """Return how many records are near each one in each cell: sum over records j of e^(-|v_i - v_j| / width), (n, m).
+
+    Cells that are left out are not counted, and have 1.
+    """
+    order = np.argsort(np.where(left_out, -np.inf, values), axis=0, kind="stable")
+    out = np.ones(values.shape)
+    _add_nearby(np.take_along_axis(values, order, axis=0), order, width, left_out.sum(axis=0), out)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _add_nearby(ascending: Any, order: Any, width: Any, first: Any, out: Any) -> None:  # pragma: no cover - compiled
+    """Sum over the records below, then over those above: each sum follows from that of the neighbour."""
+    n, m = ascending.shape
+    for c in range(m):
+        below = 0.0
+        for i in range(first[c] + 1, n):
+            below = (below + 1.0) * np.exp(-(ascending[i, c] - ascending[i - 1, c]) / width[c])
+            out[order[i, c], c] += below
+        above = 0.0
+        for i in range(n - 2, first[c] - 1, -1):
+            above = (above + 1.0) * np.exp(-(ascending[i + 1, c] - ascending[i, c]) / width[c])
+            out[order[i, c], c] += above

@@ -1,0 +1,250 @@
+"""De-anonymisation: how often a few known cells of a matrix lead to the right shared record (galozy, Section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.scoreboard import agreement, score_grid
+from reidrisk.bandits.sharing.anonymise import Shared, started
+from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
+from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.results import Risk
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base.wording import in_words, range_in_words
+
+__all__ = ["ATTACKS", "Auxiliary", "auxiliary", "credits", "deanonymisation", "risk_of_credits"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+ATTACKS = ("scoreboard", "likelihood")
+"""Names of the attacks: the paper's, and one that knows the mechanism."""
+
+_MECHANISM = (
+    "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have none, "
+    "and how many users are behind each shared record."
+)
+_FOUND_UNCHANGED = 0.9  # share of unchanged records below which the attack is said to be too coarse
+_QUERIES = 1_000  # draws of cells in all, where there are few users
+_SCORES = 2_000_000  # scores held at once
+
+
+@dataclass(frozen=True, eq=False)
+class Auxiliary:
+    """What the attacker knows: ``cells`` and ``values`` (q, a) of the record of each query's ``user`` (q,)."""
+
+    user: Ints
+    cells: Ints
+    values: Floats
+
+    def chosen(self, part: slice) -> Auxiliary:
+        """Return some of the queries."""
+        return Auxiliary(self.user[part], self.cells[part], self.values[part])
+
+
+def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | None = None) -> Auxiliary:
+    """Draw the cells that the attacker knows: ``n_aux`` different ones, uniformly, anew for each user and draw.
+
+    Parameters
+    ----------
+    records : (n, d, d) array
+        True transition matrices.
+    n_aux : int
+        Number of cells, at most d * d.
+    seed : int
+        Seed of the draw.
+    draws : int, optional
+        Draws for each user; by default as many as make a thousand in all.
+
+    Examples
+    --------
+    >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]]
+    >>> known = auxiliary(records, n_aux=4, draws=1)
+    >>> known.values.tolist()
+    [[0.9, 0.1, 0.5, 0.5], [0.7, 0.3, 0.1, 0.9]]
+    """
+    array = checked_records(records, least=2)
+    n, m = len(array), array.shape[1] ** 2
+    if isinstance(n_aux, bool) or not isinstance(n_aux, int | np.integer) or not 1 <= n_aux <= m:
+        raise OptionError(f"n_aux must lie between 1 and the {m} cells of a matrix, not {n_aux!r}")
+    many = max(1, -(-_QUERIES // n)) if draws is None else draws
+    if many < 1:
+        raise OptionError(f"draws must be at least 1, not {draws!r}")
+    checked_seed(seed)
+    sizes.NUMBERS.check(n * many * n_aux, "what the attacker knows", "take fewer draws or cells")
+    user = np.tile(np.arange(n, dtype=np.int64), many)
+    cells = np.empty((len(user), n_aux), dtype=np.int64)
+    for draw in range(many):
+        lots = stream(seed, "auxiliary cells", draw).random((n, m))
+        chosen = np.argpartition(lots, n_aux - 1, axis=1)[:, :n_aux] if n_aux < m else np.tile(np.arange(m), (n, 1))
+        cells[draw * n : (draw + 1) * n] = np.sort(chosen, axis=1)
+    return Auxiliary(user, cells, np.take_along_axis(array.reshape(n, -1)[user], cells, axis=1))
+
+
+def deanonymisation(
+    records: npt.ArrayLike | Behaviour,
+    shared: Shared,
+    n_aux: int,
+    alpha: float | None = None,
+    seed: int = 0,
+    weights: str | npt.ArrayLike = WEIGHTS[0],
+    attack: str = "scoreboard",
+    draws: int | None = None,
+    level: float = 0.95,
+) -> Risk:
+    """Measure the probability of de-anonymisation (galozy, Section 5).
+
+    The attacker knows ``n_aux`` cells of a user's true record, finds the set D' of shared records with the best
+    score, and picks one of them at random. The exact expectation of being right is
+
+        credit = (share of D' that holds the record of the user's group) / (users in that group):
+
+    a match with a cluster of five users finds the right one of them with probability 1/5. Where each user receives
+    another's record, the right ones are those that hold this user's record, whoever received them.
+
+    Parameters
+    ----------
+    records : (n, d, d) array or Behaviour
+        True transition matrices.
+    shared : Shared
+        What :func:`reidrisk.bandits.anonymise` made of them.
+    n_aux : int
+        Number of cells the attacker knows.
+    alpha : float, optional
+        Tolerance of the scoreboard; default: that of the behaviour, 0.001 for plain matrices. Where the attack finds
+        few owners at this tolerance even if nothing is changed, the assumptions say so: then a low rate is no comfort.
+    seed : int
+        Seed of the draw of cells.
+    weights : str or (d, d) array
+        Weights of the scoreboard, see :func:`reidrisk.bandits.cell_weights`; ``"uniform"`` is the unweighted score.
+    attack : {"scoreboard", "likelihood"}
+        The paper's attack, or one that knows how the records were changed (:mod:`reidrisk.bandits.linkage.likelihood`).
+    draws : int, optional
+        Draws of cells for each user; every user is attacked so often, and the credits are averaged.
+    level : float
+        Level of the interval.
+
+    Examples
+    --------
+    >>> from reidrisk.bandits import Average, Own, anonymise
+    >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
+    >>> deanonymisation(records, anonymise(records, Own()), n_aux=2).rate
+    1.0
+    >>> round(deanonymisation(records, anonymise(records, Average()), n_aux=2).rate, 3)
+    0.333
+    """
+    given, usual = (
+        (records.records, records.tolerance) if isinstance(records, Behaviour) else (records, PAPER_TOLERANCE)
+    )
+    alpha = usual if alpha is None else alpha
+    array = _fitting(given, shared)
+    known = auxiliary(array, n_aux, seed, draws)
+    credit, ties = credits(array, shared, known, alpha, weights, attack)
+    risk = risk_of_credits(credit, known, len(array), n_aux, ties, seed, level, attack)
+    if attack != ATTACKS[0]:
+        return risk
+    unchanged = float(credits(array, started(array, seed), known, alpha, weights)[0].mean())
+    if unchanged >= _FOUND_UNCHANGED:
+        return risk
+    coarse = (
+        f"At its tolerance of {alpha:g} this attack finds {in_words(unchanged)} owners even of records that nobody "
+        "changed: it is too coarse for these matrices, or the known cells are too few."
+    )
+    return replace(risk, assumptions=(*risk.assumptions, coarse))
+
+
+def credits(
+    records: Floats,
+    shared: Shared,
+    known: Auxiliary,
+    alpha: float = 1e-3,
+    weights: str | npt.ArrayLike = WEIGHTS[0],
+    attack: str = "scoreboard",
+) -> tuple[Floats, float]:
+    """Return the probability of a right link for each query (q,), and the mean size of D'."""
+    if attack not in ATTACKS:
+        raise OptionError(f"attack must be one of {', '.join(ATTACKS)}, not {attack!r}")
+    score = _scorer(records, shared, alpha, weights, attack)
+    wanted, sizes = shared.groups[known.user], shared.sizes[known.user]
+    credit, ties = np.zeros(len(known.user)), np.zeros(len(known.user))
+    block = max(1, _SCORES // len(records))
+    for start in range(0, len(credit), block):
+        part = slice(start, start + block)
+        scores = score(known.cells[part], known.values[part])
+        best = scores == scores.max(axis=1, keepdims=True)
+        ties[part] = best.sum(axis=1)
+        right = (best & (shared.source == wanted[part, None])).sum(axis=1)
+        credit[part] = right / ties[part] / sizes[part]
+    return credit, float(ties.mean())
+
+
+def risk_of_credits(
+    credit: Floats, known: Auxiliary, n_users: int, n_aux: int, ties: float, seed: int, level: float, attack: str
+) -> Risk:
+    """Return the rate with its interval; users are the units, so the credits of a user's draws are averaged first."""
+    times = np.bincount(known.user, minlength=n_users)
+    per_user = np.clip(np.bincount(known.user, weights=credit, minlength=n_users) / times, 0.0, 1.0)
+    rate, baseline = float(per_user.mean()), 1.0 / n_users
+    low, high = mean_interval(per_user, level)
+    low, high = min(low, rate), max(high, rate)
+    per_user.flags.writeable = False
+    worse = low <= baseline
+    return Risk(
+        rate=rate,
+        low=low,
+        high=high,
+        incorrect=1.0 - rate,
+        abstained=0.0,
+        baseline=baseline,
+        n_targets=n_users,
+        n_queries=n_users,
+        attack=attack,
+        setting="linkage",
+        level=level,
+        mean_ties=ties,
+        everyone=True,
+        seed=int(seed),
+        assumptions=(
+            f"The attacker knows {n_aux} cells of the true record, drawn uniformly, to full precision.",
+            "The attacker has obtained every shared record, and everyone attacked is among them.",
+            "A match with a group finds the right one of its members by a guess.",
+            f"Every user was attacked with {int(times.max())} draws of cells: the interval is for other users attacked "
+            "among the same shared records, if users are independent.",
+            *(() if attack == ATTACKS[0] else (_MECHANISM,)),
+        ),
+        reading=(
+            f"{'No better than a guess: an' if worse else 'An'} attacker who knows {n_aux} cells of a record finds its "
+            f"owner in {in_words(rate)} cases ({range_in_words(rate, low, high)}); guessing finds {in_words(baseline)}."
+        ),
+        per_user=per_user,
+    )
+
+
+def _scorer(
+    records: Floats, shared: Shared, alpha: float, weights: str | npt.ArrayLike, attack: str
+) -> Callable[[Ints, Floats], Ints]:
+    if attack == "likelihood":
+        from reidrisk.bandits.linkage.likelihood import likelihood_scores
+
+        return lambda cells, values: likelihood_scores(shared, cells, values)
+    if not alpha > 0:
+        raise OptionError(f"alpha must be above 0, not {alpha!r}: a difference is never below 0")
+    grid = score_grid(cell_weights(records, weights, alpha).ravel())
+    targets = np.ascontiguousarray(shared.records.reshape(len(records), -1))
+    return lambda cells, values: agreement(targets, cells, values, grid, alpha)
+
+
+def _fitting(records: npt.ArrayLike, shared: Shared) -> Floats:
+    array = checked_records(records, least=2)
+    if array.shape != shared.records.shape:
+        raise DataError(
+            f"records have shape {array.shape}, what was shared has {shared.records.shape}; both must be the same"
+        )
+    return array

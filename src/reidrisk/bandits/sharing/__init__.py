@@ -1,0 +1,1 @@
+"""What is shared: strategies, anonymisation, clusters, noise."""

@@ -1,0 +1,215 @@
+"""Anonymisation: what each user receives, whose record it is, and who is behind it (galozy, Section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.bandits.sharing.gaussian import mean_sensitivity, sigma_for
+from reidrisk.bandits.sharing.grouping import clusters, microaggregates, needs_profiles, neighbours
+from reidrisk.bandits.sharing.strategies import (
+    Average,
+    Clusters,
+    Laplace,
+    Microaggregation,
+    Neighbour,
+    Own,
+    PrivateClusters,
+    Step,
+    Strategy,
+    TruncatedSVD,
+    as_steps,
+)
+from reidrisk.bandits.sharing.weights import cell_weights
+from reidrisk.bandits.transitions import checked_profiles, checked_records
+from reidrisk.base.errors import OptionError
+from reidrisk.base.streams import stream
+
+__all__ = ["Shared", "anonymise", "applied", "finished", "started"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What is handed out instead of the records.
+
+    Attributes
+    ----------
+    records : (n, d, d) array
+        Row i is what user i receives.
+    source : (n,) int64
+        Group whose record user i receives.
+    groups : (n,) int64
+        Group into which the record of user i went. Where records are not put together, each user is a group:
+        ``source[i]`` then is the user whose record i receives.
+    steps : tuple of Step
+        The strategy.
+    scale : (d, d) array
+        Scale of the noise in each cell, as that of a Laplace variable with its variance; 0 = no noise.
+    seed, release : int
+        Seed of the noise, and which of its draws this is.
+    """
+
+    records: Floats
+    source: Ints
+    groups: Ints
+    steps: tuple[Step, ...]
+    scale: Floats
+    seed: int = 0
+    release: int = 0
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of users in each user's group."""
+        return np.asarray(np.bincount(self.groups)[self.groups], dtype=np.int64)
+
+    @property
+    def name(self) -> str:
+        """The strategy as text."""
+        return "+".join(map(str, self.steps))
+
+    def __repr__(self) -> str:
+        n, d = self.records.shape[:2]
+        return f"Shared({self.name}: {n:,} users x {d} states, groups of {self.sizes.min()} or more)"
+
+
+def anonymise(
+    records: npt.ArrayLike,
+    strategy: Strategy,
+    profiles: npt.ArrayLike | None = None,
+    seed: int = 0,
+    alpha: float = 1e-3,
+    release: int = 0,
+) -> Shared:
+    """Anonymise transition matrices.
+
+    The steps of the strategy are applied in order; then negative cells become 0 and rows are divided by their sums (a
+    row without any positive cell becomes uniform). The paper divides each matrix by its L2 norm before that: the row
+    sums cancel any such factor, so it is left out.
+
+    Parameters
+    ----------
+    records : (n, d, d) array
+        Transition matrices, one a user, two users or more.
+    strategy : Step, sequence of steps, or text
+        What to do; see :mod:`reidrisk.bandits.sharing.strategies`.
+    profiles : (n, p) array, optional
+        Metadata by which neighbours and clusters are found.
+    seed : int
+        Seed of noise and clusters. The noise is a simulation: it protects nobody who can guess the seed.
+    alpha : float
+        Rounding step of the entropy that weighs the noise.
+    release : int
+        Which draw of the noise; clusters stay the same.
+
+    Examples
+    --------
+    >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
+    >>> shared = anonymise(records, Average())
+    >>> shared.records[0].round(3).tolist(), shared.source.tolist(), shared.sizes.tolist()
+    ([[0.6, 0.4], [0.3, 0.7]], [0, 0, 0], [3, 3, 3])
+    >>> anonymise(records, "neighbour+laplace:0.01", profiles=[[1.0], [2.0], [4.0]]).source.tolist()
+    [1, 0, 1]
+    """
+    array = checked_records(records, least=2)
+    known = None if profiles is None else checked_profiles(profiles, len(array))
+    shared = started(array, seed, release)
+    for step in as_steps(strategy):
+        shared = applied(shared, step, array, known, alpha)
+    return finished(shared)
+
+
+def started(records: Floats, seed: int, release: int = 0) -> Shared:
+    """Return the records as they are, everyone with one's own."""
+    everyone = np.arange(len(records), dtype=np.int64)
+    return Shared(records, everyone, everyone, (), np.zeros(records.shape[1:]), seed, release)
+
+
+def applied(
+    shared: Shared,
+    step: Step,
+    original: Floats,
+    profiles: Floats | None,
+    alpha: float = 1e-3,
+    weights: Floats | None = None,
+) -> Shared:
+    """Return what is shared after one more step; cells may be negative until :func:`finished`.
+
+    ``weights`` are those of the noise, where they have been worked out before.
+    """
+    done = replace(shared, steps=(*shared.steps, step))
+    if isinstance(step, Own):
+        return done
+    if isinstance(step, Laplace):
+        return _with_noise(done, step, cell_weights(original, step.weights, alpha) if weights is None else weights)
+    if isinstance(step, TruncatedSVD):
+        return replace(done, records=truncated(shared.records, step.rank))
+    if isinstance(step, Neighbour):
+        source = neighbours(needs_profiles(profiles, step), step.order)
+        return replace(done, records=shared.records[source], source=source)
+    groups = _groups(step, len(original), profiles, shared.seed)
+    means = _means(shared.records, groups)
+    # Noise that was added before is averaged, too.
+    done = replace(done, scale=shared.scale / np.sqrt(np.bincount(groups)[groups].mean()))
+    if isinstance(step, PrivateClusters):
+        sizes, d = np.bincount(groups), original.shape[1]
+        sigma = np.array([sigma_for(step.epsilon, step.delta, mean_sensitivity(d, int(size))) for size in sizes])
+        lots = stream(shared.seed, "private cluster means", shared.release).standard_normal(means.shape)
+        means = means + sigma[:, None, None] * lots
+        done = replace(done, scale=np.hypot(done.scale, float(sigma[groups].mean()) / np.sqrt(2.0)))
+    return replace(done, records=means[groups], source=groups, groups=groups)
+
+
+def finished(shared: Shared) -> Shared:
+    """Return what is handed out: negative cells set to 0, rows divided by their sums, empty rows uniform."""
+    cells = np.maximum(shared.records, 0.0)
+    sums = cells.sum(axis=2, keepdims=True)
+    empty = sums <= 0.0
+    return replace(shared, records=np.where(empty, 1.0 / cells.shape[1], cells / np.where(empty, 1.0, sums)))
+
+
+def truncated(records: Floats, rank: int) -> Floats:
+    """Return the best approximation of each matrix of at most this rank.
+
+    Examples
+    --------
+    >>> truncated(np.array([[[1.0, 0.0], [0.0, 0.5]]]), 1).round(9).tolist()
+    [[[1.0, 0.0], [0.0, 0.0]]]
+    """
+    d = records.shape[1]
+    if rank > d:
+        raise OptionError(f"the rank of a matrix of {d} states is at most {d}, not {rank}")
+    if rank == d:
+        return records
+    left, values, right = np.linalg.svd(records)
+    return np.asarray((left[:, :, :rank] * values[:, None, :rank]) @ right[:, :rank])
+
+
+def _with_noise(done: Shared, step: Laplace, weights: Floats) -> Shared:
+    if step.variance == 0.0:
+        return done
+    scale = np.sqrt(step.variance / 2.0) * weights
+    place = len(done.steps)  # noise of two steps is independent
+    lots = stream(done.seed, f"laplace noise of step {place}", done.release).laplace(size=done.records.shape)
+    return replace(done, records=done.records + scale * lots, scale=np.hypot(done.scale, scale))
+
+
+def _groups(step: Step, n: int, profiles: Floats | None, seed: int) -> Ints:
+    if isinstance(step, Average):
+        return np.zeros(n, dtype=np.int64)
+    known = needs_profiles(profiles, step)
+    if isinstance(step, Clusters | PrivateClusters):
+        return clusters(known, step.n, seed)
+    if isinstance(step, Microaggregation):
+        return microaggregates(known, step.k)
+    raise OptionError(f"{step!r} is not a step this function knows")
+
+
+def _means(records: Floats, groups: Ints) -> Floats:
+    sums = np.zeros((groups.max() + 1, *records.shape[1:]))
+    np.add.at(sums, groups, records)
+    return sums / np.bincount(groups)[:, None, None]

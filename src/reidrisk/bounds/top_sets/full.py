@@ -1,0 +1,287 @@
+"""Full information in the Topics model: what follows from the top sets themselves (carey, Appendix D).
+
+Given its top set, a user shows a token of the set with probability ``q_in`` and any other with ``q_out``, in each
+epoch anew. The (n, N) matrix of an epoch is therefore known from how many users hold each token; it is never built.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.results import Bound
+from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.wording import two_digits
+from reidrisk.bounds.distinct import distinct_outputs
+from reidrisk.bounds.information import from_mutual_information
+from reidrisk.bounds.ldp import from_ldp
+from reidrisk.bounds.readings import at_most, estimated, exactly
+from reidrisk.bounds.top_sets.partial import token_probabilities
+from reidrisk.records import TopSets, Traces
+
+__all__ = ["topics_full_information", "topics_optimum"]
+
+_KNOWN = "the attacker knows every user's top sets"
+_INDEPENDENT = "answers are independent between epochs, given the top sets"
+
+
+def topics_full_information(
+    top_sets: TopSets,
+    noise: float,
+    queries: Traces | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[Bound, ...]:
+    r"""Return the bounds of the framework for an attacker who knows the top sets of all users.
+
+    For one epoch all are exact, from the number of users :math:`c_o` who hold each token:
+
+    - random user, the optimum: ``(1/n) sum_o (q_in if c_o > 0 else q_out)`` (carey, Corollary 1);
+    - random user, from ``epsilon = log(q_in / q_out)`` (Lemma 3), and from mutual information (Lemma 9);
+    - matching: ``(1/n) sum_o (1 - (1 - q_in)^{c_o} (1 - q_out)^{n - c_o})`` (Lemma 4).
+
+    For r epochs there are N^r outputs, and each bound is replaced by one that can be computed:
+
+    - Corollary 1: :math:`\sum_o \max_i \prod_s P_s[i, o^s] \le \prod_s \sum_{o^s} \max_i P_s[i, o^s]`;
+      :func:`topics_optimum` estimates the left side itself.
+    - Lemma 3 with ``epsilon = r log(q_in / q_out)``, because ratios multiply.
+    - Lemma 9 with the sum of the exact mutual informations of the epochs. Given the user, epochs are
+      independent, so ``H(O^1..O^r | I) = sum_s H(O^s | I)``, while ``H(O^1..O^r) <= sum_s H(O^s)`` always;
+      subtracting, ``MI(I; O^1..O^r) <= sum_s MI(I; O^s)``.
+    - Lemma 4 is the expected number of distinct representations over n. One draw of all users estimates it, see
+      :func:`distinct_outputs`.
+
+    Parameters
+    ----------
+    top_sets : TopSets
+        Padded sets of n users in r epochs.
+    noise : float
+        Probability that an answer is a token drawn uniformly from all.
+    queries : Traces, optional
+        One draw of every user's answers, for Lemma 4 with several epochs; drawn with ``seed`` when not given.
+    level : float
+        Of the interval of Lemma 4.
+    seed : int
+        For the draw.
+
+    Examples
+    --------
+    >>> sets = TopSets([[[0, 1]], [[1, 2]], [[2, 3]]], n_tokens=4)
+    >>> for bound in topics_full_information(sets, noise=0.2):
+    ...     print(f"{bound.setting:11}  {bound.value:.3f}  {bound.name}")
+    random user  0.600  optimal attacker
+    random user  3.000  local differential privacy
+    random user  0.933  mutual information
+    matching     0.811  distinct representations
+    """
+    _check(top_sets, noise, level)
+    n, r, n_tokens = top_sets.n_users, top_sets.n_epochs, top_sets.n_tokens
+    q_in, q_out = token_probabilities(n_tokens, top_sets.k, noise)
+    holders = [_holders(top_sets, s) for s in range(r)]
+    common: dict[str, Any] = {"baseline": 1.0 / n, "n_epochs": r, "assumptions": (_KNOWN, _INDEPENDENT)}
+    optimum = math.prod(float(np.where(c > 0, q_in, q_out).sum()) for c in holders) / n
+    epsilon = r * math.log(q_in / q_out) if q_out > 0.0 else math.inf
+    private = from_ldp(n, n_tokens**r, epsilon)
+    bits = sum(_bits(c, n, q_in, q_out) for c in holders)
+    informed = from_mutual_information(bits, n)
+    return (
+        _optimum_bound(optimum, r, common),
+        Bound(
+            name="local differential privacy",
+            setting="random user",
+            value=private,
+            reference="carey, Lemma 3",
+            inputs={"epsilon": epsilon, "delta": 0.0},
+            reading=at_most(private, "random user", 1.0 / n, f"epsilon is {two_digits(epsilon)}"),
+            **common,
+        ),
+        Bound(
+            name="mutual information",
+            setting="random user",
+            value=informed,
+            reference="carey, Lemma 9" + (", epochs added up" if r > 1 else ""),
+            inputs={"bits": bits},
+            reading=at_most(
+                informed,
+                "random user",
+                1.0 / n,
+                f"a representation tells at most {two_digits(bits)} bits about its user",
+            ),
+            **common,
+        ),
+        _matching_bound(top_sets, holders, noise, queries, level, seed, common),
+    )
+
+
+def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: int = 0, level: float = 0.95) -> Bound:
+    """Return what the best attacker who knows all top sets reaches in r epochs, estimated with its interval.
+
+    ``(1/n) sum_o max_i P[i, o] = E[max_i P[i, O] / sum_j P[j, O]]`` over a random user's answers ``O``
+    (carey, Corollary 1). A user whose sets hold h of the r tokens shown has ``P[i, O] = q_in^h q_out^(r - h)``,
+    so one count of h for all users gives the ratio exactly.
+
+    Parameters
+    ----------
+    top_sets : TopSets
+        Padded sets of n users in r epochs.
+    noise : float
+        Probability that an answer is a token drawn uniformly from all.
+    samples : int
+        Answers drawn for the estimate.
+    seed : int
+        For the draws.
+    level : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> sets = TopSets([[[0, 1]], [[1, 2]], [[2, 3]]], n_tokens=4)
+    >>> bound = topics_optimum(sets, noise=0.2)
+    >>> bound.low <= 0.6 <= bound.high                       # exact for one epoch, see above
+    True
+    """
+    _check(top_sets, noise, level)
+    samples = whole("samples", samples)
+    n, r, k = top_sets.n_users, top_sets.n_epochs, top_sets.k
+    q_in, q_out = token_probabilities(top_sets.n_tokens, k, noise)
+    rng = stream(checked_seed(seed), "optimum of full information")
+    users = rng.integers(n, size=samples)
+    shown = _answers(top_sets.tokens[users], top_sets.n_tokens, noise, rng)
+    postings = [_postings(top_sets, s) for s in range(r)]
+    # Relative to r hits: log P = h log(q_in) + (r - h) log(q_out) up to a constant.
+    step = math.log(q_out / q_in) if q_out > 0.0 else -math.inf
+    likelihood = np.array([math.exp((r - h) * step) if h < r else 1.0 for h in range(r + 1)])
+    shares = np.empty(int(samples))
+    for query, tokens in enumerate(shown):
+        holders = [users[starts[t] : starts[t + 1]] for (users, starts), t in zip(postings, tokens, strict=True)]
+        hits = np.bincount(np.bincount(np.concatenate(holders), minlength=n), minlength=r + 1)
+        best = int(np.flatnonzero(hits)[-1])
+        ratio = likelihood / likelihood[best] if likelihood[best] > 0.0 else (np.arange(r + 1) == best)
+        shares[query] = 1.0 / float(hits[: best + 1] @ ratio[: best + 1])
+    value, (low, high) = float(shares.mean()), mean_interval(shares, level)
+    return Bound(
+        name="optimal attacker",
+        setting="random user",
+        value=value,
+        low=low,
+        high=high,
+        baseline=1.0 / n,
+        reference="carey, Corollary 1",
+        inputs={"samples": float(samples), "seed": float(seed), "level": level},
+        n_epochs=r,
+        assumptions=(_KNOWN, _INDEPENDENT),
+        reading=estimated(value, low, high, "random user", 1.0 / n, "who knows every user's top sets"),
+    )
+
+
+def _check(top_sets: TopSets, noise: float, level: float) -> None:
+    token_probabilities(top_sets.n_tokens, top_sets.k, noise)
+    if not top_sets.is_padded:
+        raise DataError(
+            "some top sets are not full, so what users answer is not yet decided; use top_sets.padded(seed)"
+        )
+    between_0_and_1("level", level)
+
+
+def _holders(top_sets: TopSets, s: int) -> npt.NDArray[np.int64]:
+    """Return how many users hold each token in epoch ``s``."""
+    counts = np.zeros(top_sets.n_tokens, dtype=np.int64)
+    for _, start, stop in blocks(top_sets.n_users):
+        counts += np.bincount(top_sets.tokens[start:stop, s].ravel(), minlength=top_sets.n_tokens)
+    return counts
+
+
+def _bits(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
+    """Return the mutual information of user and token in one epoch, from the number of holders."""
+    shown = (c * q_in + (n - c) * q_out) / n
+    used = shown > 0.0
+    c, shown = c[used], shown[used]
+    bits = float(c @ np.log2(q_in / shown)) * q_in / n
+    if q_out > 0.0:
+        bits += float((n - c) @ np.log2(q_out / shown)) * q_out / n
+    return max(0.0, bits)
+
+
+def _optimum_bound(value: float, r: int, common: dict[str, Any]) -> Bound:
+    baseline = common["baseline"]
+    if r == 1:
+        reference, reading = "carey, Corollary 1", exactly(value, "random user", baseline, "who knows every top set")
+    else:
+        reference = "carey, Corollary 1, epoch by epoch"
+        reading = at_most(value, "random user", baseline, "each epoch helps by no more than its own factor")
+    name = "optimal attacker" if r == 1 else "optimal attacker, epoch by epoch"
+    return Bound(name=name, setting="random user", value=value, reference=reference, reading=reading, **common)
+
+
+def _matching_bound(
+    top_sets: TopSets,
+    holders: list[npt.NDArray[np.int64]],
+    noise: float,
+    queries: Traces | None,
+    level: float,
+    seed: int,
+    common: dict[str, Any],
+) -> Bound:
+    n, r = top_sets.n_users, top_sets.n_epochs
+    about: dict[str, Any] = {
+        "name": "distinct representations",
+        "setting": "matching",
+        "reference": "carey, Lemma 4",
+        **common,
+    }
+    why = "users with the same representation cannot be told apart"
+    if r == 1:
+        value = _distinct_tokens(holders[0], n, *token_probabilities(top_sets.n_tokens, top_sets.k, noise)) / n
+        return Bound(value=value, reading=at_most(value, "matching", 1.0 / n, why), **about)
+    if queries is None:
+        queries = Traces(_draw(top_sets, noise, seed), top_sets.n_tokens)
+    else:
+        _check_queries(queries, top_sets)
+    return distinct_outputs(queries, level, common["assumptions"])
+
+
+def _distinct_tokens(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
+    """Return the expected number of distinct tokens in one epoch."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.where(c > 0, c * np.log1p(-q_in), 0.0)
+        outside = np.where(c < n, (n - c) * np.log1p(-q_out), 0.0)
+    return float(-np.expm1(inside + outside).sum())
+
+
+def _check_queries(queries: Traces, top_sets: TopSets) -> None:
+    expected = (top_sets.n_users, top_sets.n_epochs, top_sets.n_tokens)
+    given = (queries.n_users, queries.n_epochs, queries.n_tokens)
+    if given != expected:
+        raise DataError(f"queries have (users, epochs, tokens) {given}, but the top sets have {expected}")
+
+
+def _draw(top_sets: TopSets, noise: float, seed: int) -> npt.NDArray[np.int32]:
+    """Draw every user's answers once."""
+    shown = np.empty((top_sets.n_users, top_sets.n_epochs), dtype=np.int32)
+    for block, start, stop in blocks(top_sets.n_users):
+        rng = stream(seed, "distinct representations", block)
+        shown[start:stop] = _answers(top_sets.tokens[start:stop], top_sets.n_tokens, noise, rng)
+    shown.flags.writeable = False  # so that traces need not copy it
+    return shown
+
+
+def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Draw one answer for each (user, epoch) of an (n, r, k) array of sets."""
+    slot = rng.integers(sets.shape[2], size=sets.shape[:2])
+    held = np.take_along_axis(sets, slot[:, :, None], axis=2)[:, :, 0]
+    anything = rng.integers(n_tokens, size=slot.shape)
+    return np.where(rng.random(slot.shape) < noise, anything, held).astype(np.int64)
+
+
+def _postings(top_sets: TopSets, s: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return the users who hold each token in epoch ``s``, token by token, and where each token's users start."""
+    tokens = top_sets.tokens[:, s].ravel()
+    users = (np.argsort(tokens, kind="stable") // top_sets.k).astype(np.int32)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(tokens, minlength=top_sets.n_tokens))])
+    return users, starts.astype(np.int64)

@@ -1,0 +1,130 @@
+"""SimHash of the domains a user visited, bit for bit as Chrome computed it for FLoC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.options import whole_up_to
+from reidrisk.cohorts.floc.cityhash import cityhash64
+from reidrisk.cohorts.floc.cityhash import reference as city_reference
+from reidrisk.cohorts.floc.histories import DomainLists, domain_lists
+from reidrisk.search.engines.threads import ThreadsEngine
+
+__all__ = ["BITS", "SCALE", "TWO_PI", "checked_bits", "reference", "signatures", "simhash"]
+
+BITS = 50
+"""Bits of a SimHash in Chrome's FLoC."""
+
+_CACHED = 1 << 27  # Gaussians kept, 1 GiB of them: those of the most frequent domains
+_SHARD = 16_384  # users of one piece of work
+TWO_PI = 2.0 * 3.141592653589793
+SCALE = float(2**64 - 1)  # rounds to 2^64, in Chrome too
+
+
+def simhash(domains: Any, bits: int = BITS) -> int | npt.NDArray[np.uint64]:
+    r"""Return the SimHash of each user's domains.
+
+    Each string is a feature, the number :math:`h` that CityHash64 v1.0.3 gives; duplicates count once. Bit ``d`` is set
+    when
+
+    .. math:: \sum_h \sqrt{-2 \ln u_1} \cos(2 \pi u_2) > 0,
+
+    with :math:`u_1` the CityHash64WithSeed of the 16 little-endian bytes (d, h) with seed 1 and :math:`u_2` that of
+    (h, d) with seed 2, both divided by 2^64 - 1. The chance that a bit of two users differs is the angle between their
+    0/1 vectors over pi, so people with similar histories get similar numbers.
+
+    The sum runs over ascending hashes, as in Chrome, whose features are an ordered set. Logarithm and cosine come from
+    the platform: a bit whose sum lies within rounding of 0 (about 1e-14) could come out otherwise elsewhere.
+
+    Parameters
+    ----------
+    domains : list of str, or list of lists of str
+        One user's domains, or those of many users; an Arrow or polars column of strings or of lists. The strings are
+        hashed as they are: :func:`registrable` makes domains of hosts.
+    bits : int
+        Length of the SimHash, 1 to 64.
+
+    Returns
+    -------
+    int or (n,) array of uint64
+        One number for a flat list, else one for each user. A user without domains gets 0.
+
+    Examples
+    --------
+    >>> user = "nikkei.com hatenablog.com nikkansports.com yahoo.co.jp".split()
+    >>> user += "sponichi.co.jp cnn.co.jp floc.glitch.me ohtsu.org".split()
+    >>> simhash(user)                                    # as seen in Chrome
+    779363756518407
+    >>> simhash([user, ["ohtsu.org", "ohtsu.org"], ["ohtsu.org"]], bits=8).tolist()
+    [7, 32, 32]
+    """
+    lists = domain_lists(domains)
+    hashes, _ = signatures(lists, bits)
+    return int(hashes[0]) if lists.single else hashes
+
+
+def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """Return the SimHash of each user and how many distinct domains it is made of.
+
+    Examples
+    --------
+    >>> hashes, counts = signatures(domain_lists([["a.org", "a.org", "b.org"], []]))
+    >>> counts.tolist(), int(hashes[1])
+    ([2, 0], 0)
+    """
+    from reidrisk.cohorts.floc.simhash_kernels import gaussians, sign_bits
+
+    bits = checked_bits(bits)
+    # Ranks among sorted hashes: sorting a user's ranks sorts the hashes, and equal hashes are one feature.
+    features, rank_of = np.unique(cityhash64(lists.distinct), return_inverse=True)
+    ranks = rank_of.astype(np.int32)[lists.codes]
+    place = np.full(features.size, -1, dtype=np.int32)
+    kept = np.arange(features.size)
+    if features.size * bits > _CACHED:
+        frequency = np.bincount(ranks, minlength=features.size)
+        kept = np.argsort(-frequency, kind="stable")[: _CACHED // bits]
+    place[kept] = np.arange(kept.size, dtype=np.int32)
+    cache = np.empty((kept.size, bits))
+    n = lists.starts.size - 1
+    hashes, counts = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
+    engine = ThreadsEngine()
+    if kept.size:
+        engine.map_reduce(_pieces(kept.size), features[kept], lambda p, f: gaussians(f[p], cache[p]), lambda a, _: a)
+    if n:
+
+        def fill(piece: slice, starts: npt.NDArray[np.int64]) -> None:
+            rows = starts[piece.start : piece.stop + 1]
+            sign_bits(rows, ranks, features, place, cache, bits, hashes[piece], counts[piece])
+
+        engine.map_reduce(_pieces(n), lists.starts, fill, lambda a, _: a)
+    return hashes, counts
+
+
+def reference(domains: list[str], bits: int = BITS) -> int:
+    """Compute one SimHash in NumPy, feature by feature: the twin of the kernel.
+
+    Examples
+    --------
+    >>> reference(["a.org", "b.org"]) == simhash(["b.org", "a.org", "a.org"])
+    True
+    """
+    sums = np.zeros(bits)
+    for feature in sorted({city_reference(domain.encode()) for domain in domains}):
+        word = feature.to_bytes(8, "little")
+        places = [d.to_bytes(8, "little") for d in range(bits)]
+        one = np.array([city_reference(d + word, seed=1) for d in places], dtype=np.float64) / SCALE
+        two = np.array([city_reference(word + d, seed=2) for d in places], dtype=np.float64) / SCALE
+        sums += np.sqrt(-2.0 * np.log(one)) * np.cos(TWO_PI * two)
+    return sum(1 << d for d in range(bits) if sums[d] > 0)
+
+
+def checked_bits(bits: int, most: int = 64) -> int:
+    """Return the number of bits, or refuse what is not a whole number from 1 to ``most``."""
+    return whole_up_to("bits", bits, most)
+
+
+def _pieces(n: int) -> list[slice]:
+    return [slice(start, min(start + _SHARD, n)) for start in range(0, n, _SHARD)]

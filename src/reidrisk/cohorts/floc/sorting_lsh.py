@@ -1,0 +1,262 @@
+"""SortingLSH: a table that cuts the SimHash space into cohorts, as Chrome shipped it or fitted to a population."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.options import whole
+from reidrisk.cohorts.floc.histories import domain_lists
+from reidrisk.cohorts.floc.simhash import BITS, checked_bits, signatures
+from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.tables.opening import check_bytes, existing_file
+
+__all__ = ["MIN_DOMAINS", "SortingLSH", "as_hashes"]
+
+MIN_DOMAINS = 7
+"""Distinct domains below which Chrome gave no cohort."""
+
+_MOST_BITS = 63  # ends of cohorts go up to 2^bits, and must fit 64 bits
+_SIZE, _BLOCKED = 0b0111111, 0b1000000
+
+
+class SortingLSH:
+    """Cohorts as consecutive ranges of SimHashes, each as long as a power of two.
+
+    Cohort ``c`` holds the SimHashes from ``sum(2**log_sizes[:c])`` up to, without, ``sum(2**log_sizes[:c + 1])``.
+
+    Parameters
+    ----------
+    log_sizes : (m,) integers
+        log2 of the part of the space that each cohort takes; the sizes add up to ``2**bits``.
+    blocked : (m,) booleans, optional
+        Cohorts that a browser keeps to itself because they are sensitive (floc, Definition 4).
+    bits : int
+        Length of the SimHashes, 1 to 63.
+
+    Examples
+    --------
+    >>> table = SortingLSH([2, 1, 1], bits=3)
+    >>> table.assign([0, 3, 4, 7]).tolist()
+    [0, 0, 1, 2]
+    >>> table
+    SortingLSH(3 cohorts of a 3-bit space, 0 blocked)
+    """
+
+    __slots__ = ("_bits", "_blocked", "_ends", "_log_sizes")
+
+    def __init__(self, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None = None, bits: int = BITS) -> None:
+        self._build("", log_sizes, blocked, bits)
+
+    def _build(self, prefix: str, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None, bits: int) -> None:
+        self._bits = checked_bits(bits, _MOST_BITS)
+        sizes = np.asarray(log_sizes)
+        if sizes.ndim != 1 or not sizes.size or sizes.dtype.kind not in "iu":
+            raise DataError(f"{prefix}a table needs one whole number for each cohort, and at least one cohort")
+        if sizes.min() < 0 or sizes.max() > self._bits:
+            row = int(np.argmax((sizes < 0) | (sizes > self._bits)))
+            raise DataError(f"{prefix}cohort {row} has log2 size {sizes[row]}; it must lie in 0 to {self._bits}")
+        exact = sum(1 << size for size in sizes.tolist())
+        if exact != 1 << self._bits:
+            raise DataError(
+                f"{prefix}the sizes of the {sizes.size:,} cohorts add up to {exact:,}, not to 2^{self._bits} = "
+                f"{1 << self._bits:,}; the table is truncated, or of another number of bits"
+            )
+        flags = np.zeros(sizes.size, dtype=bool) if blocked is None else np.asarray(blocked)
+        if flags.shape != sizes.shape or flags.dtype != bool:
+            raise DataError(f"{prefix}blocked must be one true or false for each of the {sizes.size:,} cohorts")
+        self._log_sizes, self._blocked = sizes.astype(np.uint8), flags.copy()
+        self._ends = np.cumsum(np.uint64(1) << self._log_sizes.astype(np.uint64), dtype=np.uint64)
+        for array in (self._log_sizes, self._blocked, self._ends):
+            array.flags.writeable = False
+
+    @classmethod
+    def from_chrome(cls, path: PathLike, bits: int = BITS) -> SortingLSH:
+        """Read Chrome's table: one byte a cohort, its low 6 bits log2 of the size, bit 6 'blocked'.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "SortingLshClusters"
+        >>> _ = file.write_bytes(bytes([2, 1 | 64, 1]))
+        >>> SortingLSH.from_chrome(file, bits=3).blocked.tolist()
+        [False, True, False]
+        """
+        file, name = existing_file(path), str(path)
+        check_bytes(file, name)
+        try:
+            entries = np.frombuffer(file.read_bytes(), dtype=np.uint8)
+        except OSError as error:
+            raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
+        if not entries.size:
+            raise FormatError(f"{name}: the file is empty; a table has one byte for each cohort")
+        if entries.max() > (_SIZE | _BLOCKED):
+            row = int(np.argmax(entries > (_SIZE | _BLOCKED)))
+            raise FormatError(f"{name}: byte {row} is {entries[row]}; a cohort has 7 bits, so this is no such table")
+        made = cls.__new__(cls)
+        made._build(f"{name}: ", entries & _SIZE, (entries & _BLOCKED) > 0, bits)
+        return made
+
+    @classmethod
+    def fit(cls, hashes: npt.ArrayLike, min_size: int, bits: int = BITS) -> SortingLSH:
+        """Build a table whose cohorts hold nobody, or at least ``min_size`` of the given users each.
+
+        The space is halved again and again, as long as both halves hold ``min_size`` users. Where all users lie in one
+        half, the other becomes a cohort without users if that one can be cut further on. Chrome's table is made of
+        halves too: every cohort starts at a multiple of its own size.
+
+        A half with some users but fewer than ``min_size`` cannot be cut off, nor can anything beside it: a few users
+        far from the rest leave everyone in one large cohort. So look at the largest cohort as well as the smallest.
+
+        Parameters
+        ----------
+        hashes : (n,) integers
+            SimHash of each user; leave out users with too few domains, who get no cohort.
+        min_size : int
+            The k of k-anonymity.
+        bits : int
+            Length of the SimHashes, 1 to 63.
+
+        Examples
+        --------
+        >>> SortingLSH.fit([0, 1, 2, 3, 4, 7], min_size=2, bits=3).log_sizes.tolist()
+        [1, 1, 2]
+        """
+        bits = checked_bits(bits, _MOST_BITS)
+        min_size = whole("min_size", min_size)
+        ordered = np.sort(as_hashes(hashes, bits))
+        if ordered.size < min_size:
+            raise DataError(f"{ordered.size:,} users cannot fill a cohort of {min_size:,}; lower min_size")
+        low = np.zeros(1, dtype=np.uint64)
+        first, last = np.zeros(1, dtype=np.int64), np.array([ordered.size])
+        found: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]] = []
+        for log_size in range(bits, -1, -1):
+            half = np.uint64(1 << (log_size - 1)) if log_size else np.uint64(0)
+            middle = np.searchsorted(ordered, low + half)
+            split = _can_be_cut(ordered, first, last, min_size)
+            found.append((low[~split], np.full(int((~split).sum()), log_size)))
+            low, first, middle, last = low[split], first[split], middle[split], last[split]
+            low = np.concatenate([low, low + half])
+            first, last = np.concatenate([first, middle]), np.concatenate([middle, last])
+        starts, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return cls(sizes[np.argsort(starts)], bits=bits)
+
+    @property
+    def bits(self) -> int:
+        """Length of the SimHashes."""
+        return self._bits
+
+    @property
+    def log_sizes(self) -> npt.NDArray[np.uint8]:
+        """log2 of the part of the space that each cohort takes."""
+        return self._log_sizes
+
+    @property
+    def blocked(self) -> npt.NDArray[np.bool_]:
+        """Whether a browser keeps the cohort to itself."""
+        return self._blocked
+
+    def __len__(self) -> int:
+        return self._log_sizes.size
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, SortingLSH)
+            and self._bits == other._bits
+            and np.array_equal(self._log_sizes, other._log_sizes)
+            and np.array_equal(self._blocked, other._blocked)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._bits, self._log_sizes.tobytes(), self._blocked.tobytes()))
+
+    def __repr__(self) -> str:
+        blocked = int(self._blocked.sum())
+        return f"SortingLSH({len(self):,} cohorts of a {self._bits}-bit space, {blocked:,} blocked)"
+
+    def assign(self, hashes: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the cohort of each SimHash, blocked or not."""
+        return np.searchsorted(self._ends, as_hashes(hashes, self._bits), side="right").astype(np.int64)
+
+    def cohort(self, domains: Any, min_domains: int = MIN_DOMAINS, shown: bool = False) -> int | npt.NDArray[np.int64]:
+        """Return the cohort of each user's domains; -1 where there is none.
+
+        Parameters
+        ----------
+        domains : list of str, or list of lists of str
+            As for :func:`simhash`: one user, or many.
+        min_domains : int
+            Users with fewer distinct domains have no cohort; 7 in Chrome.
+        shown : bool
+            Give what a site was shown: -1 for blocked cohorts too.
+
+        Examples
+        --------
+        >>> table = SortingLSH([49, 49])
+        >>> table.cohort(["a.org", "b.org"]), table.cohort(["a.org", "b.org"], min_domains=2)
+        (-1, 0)
+        """
+        min_domains = whole("min_domains", min_domains, least=0)
+        lists = domain_lists(domains)
+        hashes, counts = signatures(lists, self._bits)
+        cohorts = np.where(counts >= min_domains, self.assign(hashes), -1)
+        if shown:
+            cohorts[(cohorts >= 0) & self._blocked[cohorts]] = -1
+        return int(cohorts[0]) if lists.single else cohorts
+
+    def with_blocked(self, cohorts: Iterable[int]) -> SortingLSH:
+        """Return the same table with these cohorts blocked and no others.
+
+        Examples
+        --------
+        >>> SortingLSH([2, 1, 1], bits=3).with_blocked([1]).blocked.tolist()
+        [False, True, False]
+        """
+        flags = np.zeros(len(self), dtype=bool)
+        for cohort in cohorts:
+            if not 0 <= cohort < len(self):
+                raise DataError(f"cohort {cohort} is unknown; the table has cohorts 0 to {len(self) - 1:,}")
+            flags[cohort] = True
+        return SortingLSH(self._log_sizes, flags, self._bits)
+
+    def write(self, path: PathLike) -> None:
+        """Write the table as Chrome's file: one byte a cohort."""
+        with write_atomically(path) as temporary:
+            temporary.write_bytes((self._log_sizes | np.where(self._blocked, _BLOCKED, 0).astype(np.uint8)).tobytes())
+
+
+def _can_be_cut(
+    ordered: npt.NDArray[np.uint64], first: npt.NDArray[np.int64], last: npt.NDArray[np.int64], min_size: int
+) -> npt.NDArray[np.bool_]:
+    """Tell which ranges of users can be cut: the first cut that has users on both sides leaves enough on each."""
+    cut = last - first >= 2 * min_size
+    lowest, highest = ordered[first[cut]], ordered[last[cut] - 1]
+    # The highest bit in which two users differ: below it, the highest user's half begins.
+    differ = lowest ^ highest
+    for shift in (1, 2, 4, 8, 16, 32):
+        differ |= differ >> np.uint64(shift)
+    middle = np.searchsorted(ordered, highest & ~(differ >> np.uint64(1)))
+    cut[cut] = (differ > 0) & (middle - first[cut] >= min_size) & (last[cut] - middle >= min_size)
+    return cut
+
+
+def as_hashes(hashes: npt.ArrayLike, bits: int) -> npt.NDArray[np.uint64]:
+    """Return SimHashes as ``uint64``, or name the first that is none of so many bits.
+
+    Examples
+    --------
+    >>> as_hashes([0, 7], bits=3).dtype.name
+    'uint64'
+    """
+    given = np.asarray(hashes)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise DataError("hashes must be one whole number for each user, as simhash gives them")
+    wrong = (given < 0) | (given > (1 << bits) - 1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"the hash {given[row]} of user {row} is not of {bits} bits; give the same bits as to simhash")
+    return given.astype(np.uint64)

@@ -1,0 +1,123 @@
+"""A cohort a week is a token an epoch: sequences of cohorts as traces, each cohort k-anonymous in every week."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import whole
+from reidrisk.cohorts.floc.histories import domain_lists
+from reidrisk.cohorts.floc.simhash import BITS, signatures
+from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
+from reidrisk.records import Traces
+
+__all__ = ["WeeklyCohorts", "weekly_cohorts"]
+
+
+@dataclass(frozen=True, eq=False)
+class WeeklyCohorts:
+    """Cohorts of the same users in several weeks.
+
+    Attributes
+    ----------
+    traces : Traces
+        Cohort of each user in each week, -1 where the user visited too few domains: what every site is shown.
+    table : SortingLSH
+        The table that all weeks share.
+    k : tuple of int
+        Users in the smallest cohort of each week; cohorts that nobody is in do not count.
+    largest : tuple of int
+        Users in the largest cohort of each week.
+    """
+
+    traces: Traces
+    table: SortingLSH
+    k: tuple[int, ...]
+    largest: tuple[int, ...]
+
+    @property
+    def reading(self) -> str:
+        """One sentence for someone who is no statistician."""
+        used = np.unique(self.traces.tokens[self.traces.tokens >= 0]).size
+        return (
+            f"In each of {len(self.k)} weeks everyone who has a cohort shares it with at least {min(self.k) - 1:,} "
+            f"others; there are {used:,} cohorts, the largest of {max(self.largest):,} users."
+        )
+
+
+def weekly_cohorts(
+    histories: Sequence[Any],
+    min_size: int,
+    min_domains: int = MIN_DOMAINS,
+    bits: int = BITS,
+    users: Any = None,
+) -> WeeklyCohorts:
+    """Assign a cohort to every user in every week, by one table: cohorts hold ``min_size`` users or none in each.
+
+    A table is fitted to each week (:meth:`SortingLSH.fit`), and only the cuts that all of them make are kept. Every
+    cohort of the result is a union of cohorts of each week, so that none that has
+    users has fewer than ``min_size`` in any of them.
+
+    Parameters
+    ----------
+    histories : sequence
+        One entry a week: the domains of all users in that week, as for :func:`simhash`, users in the same order.
+    min_size : int
+        The k of k-anonymity, which holds in every week by itself. Nothing holds for the sequence.
+    min_domains : int
+        Users with fewer distinct domains in a week have no cohort in it.
+    bits : int
+        Length of the SimHashes.
+    users : sequence, optional
+        Who the rows are.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.weekly_histories import weekly_histories
+    >>> found = weekly_cohorts(weekly_histories(2_000, weeks=3, seed=0), min_size=200)
+    >>> found.traces.n_epochs, min(found.k) >= 200
+    (3, True)
+    """
+    if not len(histories):
+        raise DataError("there is no week; give at least one")
+    min_domains = whole("min_domains", min_domains, least=0)
+    hashes: list[npt.NDArray[np.uint64]] = []
+    known: list[npt.NDArray[np.bool_]] = []
+    for number, week in enumerate(histories):
+        lists = domain_lists(week)
+        if lists.single or lists.starts.size - 1 != (hashes[0].size if hashes else lists.starts.size - 1):
+            raise DataError(f"week {number} has another number of users than week 0; give a list for each user")
+        found, counts = signatures(lists, bits)
+        hashes.append(found)
+        known.append(counts >= min_domains)
+    table = _common_table(hashes, known, min_size, bits)
+    cohorts = [np.where(has, table.assign(found), -1) for found, has in zip(hashes, known, strict=True)]
+    sizes = [np.unique(week[week >= 0], return_counts=True)[1] for week in cohorts]
+    traces = Traces(np.stack(cohorts, axis=1), n_tokens=len(table), users=users)
+    smallest, largest = (tuple(int(pick(week)) for week in sizes) for pick in (np.min, np.max))
+    return WeeklyCohorts(traces, table, smallest, largest)
+
+
+def _common_table(
+    hashes: Sequence[npt.NDArray[np.uint64]], known: Sequence[npt.NDArray[np.bool_]], min_size: int, bits: int
+) -> SortingLSH:
+    """Return the table of the cuts that the tables of all weeks make."""
+    ends: set[int] | None = None
+    for number, (found, has) in enumerate(zip(hashes, known, strict=True)):
+        if has.sum() < min_size:
+            raise DataError(
+                f"week {number} has {int(has.sum()):,} users with enough domains, who cannot fill a cohort of "
+                f"{min_size:,}; lower min_size or min_domains"
+            )
+        table = SortingLSH.fit(found[has], min_size, bits)
+        own = set(np.cumsum(2 ** table.log_sizes.astype(object)).tolist())
+        ends = own if ends is None else ends & own
+    cuts = sorted(ends or {1 << bits})
+    sizes = np.diff(np.array([0, *cuts], dtype=object))
+    # Halves of halves: what is left between two common cuts is again a power of two.
+    return SortingLSH(np.array([int(size).bit_length() - 1 for size in sizes]), bits=bits)

@@ -1,0 +1,1 @@
+"""The same from noisy counts alone."""

@@ -1,0 +1,131 @@
+"""Asking users without seeing their histories: one random question each, answered by randomised response."""
+
+from __future__ import annotations
+
+import math
+import os
+import secrets
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.indices import checked_csr
+from reidrisk.base.streams import stream
+from reidrisk.cohorts.private.counts import LocalCounts
+from reidrisk.privacy import randomised_response
+
+__all__ = ["ask_users", "bounded_visits", "lie_probability", "simulated_answers", "sparse_visits"]
+
+Ints = npt.NDArray[np.int64]
+_LEAST_EPSILON = 1e-6  # 10^12 answers would not tell yes from no
+_MOST_DRAWN = 1_000_000_000  # users of one cohort: the limit of NumPy's hypergeometric numbers
+
+
+def lie_probability(epsilon: float) -> float:
+    r"""Return how often randomised response lies: :math:`1 / (1 + e^\epsilon)`.
+
+    Examples
+    --------
+    >>> round(lie_probability(math.log(3)), 3)
+    0.25
+    """
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0.0 < epsilon < math.inf:
+        raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}")
+    if epsilon < _LEAST_EPSILON:
+        raise OptionError(f"epsilon {epsilon!r} makes every answer a coin toss; give at least {_LEAST_EPSILON:g}")
+    return 1.0 / (1.0 + math.exp(min(float(epsilon), 700.0)))
+
+
+def ask_users(assigned: Ints, visited: Any, n_cohorts: int, epsilon: float, seed: int | None = None) -> LocalCounts:
+    """Ask each user about one category drawn at random, and count the answers of each cohort.
+
+    One question with the whole budget tells more than all questions with a share of it: the error of a frequency grows
+    like the root of the number of categories instead of the number. With a seed it is a simulation.
+
+    Examples
+    --------
+    >>> found = ask_users(np.array([0, 0, 1, -1]), np.ones((4, 2)), n_cohorts=2, epsilon=1.0, seed=0)
+    >>> found.sizes.tolist(), int(found.asked.sum())
+    ([2, 1, 1], 4)
+    """
+    lie = lie_probability(epsilon)
+    table = sparse_visits(visited)
+    n, c = table.shape
+    # Which question a user gets is no secret; only the answer protects them.
+    rng = np.random.default_rng(secrets.randbits(128)) if seed is None else stream(seed, "questions to users")
+    question = rng.integers(c, size=n)
+    truth = np.asarray(table[np.arange(n), question]).ravel() > 0
+    told = randomised_response(truth, float(epsilon)) if seed is None else truth ^ (rng.random(n) < lie)
+    rows = np.where(assigned >= 0, assigned, n_cohorts)
+    cells, shape = rows * c + question, (n_cohorts + 1, c)
+    asked = np.bincount(cells, minlength=shape[0] * c).reshape(shape)
+    yes = np.bincount(cells[told], minlength=shape[0] * c).reshape(shape)
+    return LocalCounts(np.bincount(rows, minlength=shape[0]), asked, yes, lie)
+
+
+def simulated_answers(sizes: Ints, visits: Ints, epsilon: float, rng: np.random.Generator) -> LocalCounts:
+    """Draw the answers of users of whom only the counts are known: what :func:`ask_users` would have counted.
+
+    Examples
+    --------
+    >>> found = simulated_answers(np.array([900, 100]), np.array([[90], [50]]), 20.0, np.random.default_rng(0))
+    >>> found.asked.ravel().tolist(), found.yes.ravel().tolist()        # one question, and nobody lies
+    ([900, 100], [90, 50])
+    """
+    lie, c = lie_probability(epsilon), visits.shape[1]
+    if sizes.max() >= _MOST_DRAWN:
+        raise OptionError(
+            f"{int(sizes.max()):,} users of one cohort are too many to draw answers of; stay below {_MOST_DRAWN:,}"
+        )
+    asked = rng.multinomial(sizes, np.full(c, 1.0 / c)).astype(np.int64)
+    truth = rng.hypergeometric(visits, sizes[:, None] - visits, asked)
+    yes = rng.binomial(truth, 1.0 - lie) + rng.binomial(asked - truth, lie)
+    return LocalCounts(sizes, asked, yes.astype(np.int64), lie)
+
+
+def bounded_visits(visited: Any, most: int, seed: int | None = None) -> Any:
+    """Keep at most ``most`` categories of each user, drawn at random, so that nobody weighs more than that.
+
+    Examples
+    --------
+    >>> bounded_visits(np.ones((3, 5)), most=2, seed=0).sum(axis=1).tolist()
+    [2, 2, 2]
+    """
+    from scipy import sparse
+
+    table = sparse_visits(visited)
+    per_user = np.diff(table.indptr)
+    if not per_user.size or per_user.max() <= most:
+        return table
+    row = np.repeat(np.arange(table.shape[0]), per_user)
+    # From the operating system, one word a visit: what is kept of one user must not tell of another.
+    chance: npt.NDArray[Any] = np.frombuffer(os.urandom(8 * row.size), dtype=np.uint64)
+    if seed is not None:
+        chance = stream(seed, "categories that count").random(row.size)
+    order = np.lexsort((chance, row))  # users stay in order, their categories are shuffled
+    rank = np.arange(row.size) - np.repeat(table.indptr[:-1], per_user)
+    kept = order[rank < most]
+    values = np.ones(kept.size, dtype=np.int8)
+    return sparse.csr_array((values, (row[kept], table.indices[kept])), shape=table.shape)
+
+
+def sparse_visits(visited: Any) -> Any:
+    """Return visits as a sparse 0/1 table, one entry a cell, or refuse values that are no visits."""
+    from scipy import sparse
+
+    try:
+        given = visited if sparse.issparse(visited) else sparse.csr_array(visited)
+    except (TypeError, ValueError) as error:
+        raise DataError("visited must be a table of numbers, one row a user and one column a category") from error
+    given = checked_csr(given, "visited")
+    if len(given.shape) != 2:
+        raise DataError(f"visited has the shape {given.shape}; give one row a user and one column a category")
+    if given.nnz and not (given.data >= 0).all():
+        raise DataError("visited holds a value that is negative or no number; give 1 for a visit, 0 for none")
+    # Copies, since the caller's matrix stays as it is; truth values, since sums of small integers overflow.
+    table = sparse.csr_array((given.data > 0, given.indices.copy(), given.indptr.copy()), shape=given.shape)
+    table.sum_duplicates()
+    table.eliminate_zeros()
+    return sparse.csr_array((np.ones(table.nnz, dtype=np.int8), table.indices, table.indptr), shape=table.shape)

@@ -1,0 +1,283 @@
+"""Cohort counts that protect people: one table with central noise, or answers that each user randomised alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.streams import stream
+from reidrisk.cohorts.sensitivity.counts import CohortCounts
+from reidrisk.cohorts.sensitivity.significance import exact_ends, wilson_ends
+from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
+
+__all__ = ["CentralCounts", "Frequencies", "LocalCounts", "central_counts", "central_noise", "with_every_cohort"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+_MOST_NOISE = 1e8  # products of two noisy counts still fit 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """What a block of cohorts shows: frequencies ``p`` in each, ``q`` in the rest, and the ``part`` the rest makes up.
+
+    The gap of a category is ``part * (p - q)``.
+    """
+
+    p: Floats
+    q: Floats
+    part: Floats
+
+    @property
+    def gap(self) -> Floats:
+        """Gap of each cohort and category."""
+        found: Floats = self.part * (self.p - self.q)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class CentralCounts:
+    """Counts with Gaussian noise in every cell, added by someone who sees them all.
+
+    Attributes
+    ----------
+    sizes : (m + 1,) array of int64
+        Noisy sizes of all cohorts, those without users too; the last row is for users without a cohort.
+    visits : (m + 1, c) array of int64
+        Noisy users of each cohort who visited each category.
+    sigma : float
+        Standard deviation of the noise of each cell.
+    """
+
+    sizes: Ints
+    visits: Ints
+    sigma: float
+
+    @property
+    def n_users(self) -> float:
+        """Users in all, estimated; at least 1."""
+        return max(float(self.sizes.sum()), 1.0)
+
+    def frequencies(self, rows: slice) -> Frequencies:
+        """Return the frequencies that the noisy counts show, within 0 and 1."""
+        size = np.maximum(self.sizes[rows, None].astype(np.float64), 1.0)
+        rest = np.maximum(self.n_users - size, 1.0)
+        visits = self.visits[rows].astype(np.float64)
+        p = (visits / size).clip(0.0, 1.0)
+        q = ((self.visits.sum(axis=0) - visits) / rest).clip(0.0, 1.0)
+        return Frequencies(p, q, rest / self.n_users)
+
+    def cohort_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
+        r"""Return the ends of each cohort's frequencies, of sampling and of noise together.
+
+        Those of noise are Fieller's: all p with :math:`|x - p s| \le z \sigma \sqrt{1 + p^2}`, x and s being the noisy
+        count and size. Where the noise could hide the whole cohort they are 0 and 1. The distances of both kinds of
+        ends from the estimate are added as squares.
+        """
+        found = self.frequencies(rows)
+        size = np.maximum(self.sizes[rows, None], 1)
+        count = np.rint(found.p * size).astype(np.int64)
+        low, high = exact_ends(count, size, tail)
+        noise_low, noise_high = _fieller(self.visits[rows], self.sizes[rows, None], _z(tail) * self.sigma)
+        below = np.hypot(found.p - low, np.maximum(found.p - noise_low, 0.0))
+        above = np.hypot(high - found.p, np.maximum(noise_high - found.p, 0.0))
+        return (found.p - below).clip(0.0, 1.0), (found.p + above).clip(0.0, 1.0)
+
+    def rest_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
+        """Return the ends of the frequencies in the rest of the population."""
+        found = self.frequencies(rows)
+        rest = np.maximum(self.n_users - self.sizes[rows, None], 1.0)
+        low, high = wilson_ends(found.q, rest.astype(np.int64), tail)
+        noise = _z(tail) * self.sigma * math.sqrt(self.sizes.size - 1) * np.sqrt(1.0 + found.q**2) / rest
+        below, above = np.hypot(found.q - low, noise), np.hypot(high - found.q, noise)
+        return (found.q - below).clip(0.0, 1.0), (found.q + above).clip(0.0, 1.0)
+
+    def tails(self, rows: slice, t: float, gamma: float) -> Floats:
+        r"""Return for each cell how likely such a count is if the true gap is at most t.
+
+        Size, count and frequency of the rest lie beyond their bounds with probability ``gamma`` each, which is added.
+
+        That is :math:`P(\mathrm{Bin}(s, u) + Z \ge x)` with u the highest frequency that a gap of t allows and Z the
+        noise of count and size, :math:`N(0, \sigma^2 (1 + u^2))`, summed over steps of a tenth of its deviation and
+        rounded up in each: the value is never too small.
+        """
+        from scipy.special import betainc, betainccinv, ndtr
+
+        found = self.frequencies(rows)
+        answer = np.ones(found.p.shape)
+        row, category = np.nonzero(found.gap > t)  # where the gap is not above t there is nothing to doubt
+        if not row.size:
+            return answer
+        size = np.maximum(self.sizes[rows][row].astype(np.float64), 1.0)
+        count = self.visits[rows][row, category].astype(np.float64)
+        margin = _z(gamma) * self.sigma * math.sqrt(self.sizes.size - 1)
+        rest = np.maximum(self.n_users - size - margin, 1.0)
+        others = np.clip(self.visits.sum(axis=0)[category] - count + margin, 0.0, rest)
+        bound = np.ones(row.size)
+        some = others < rest
+        bound[some] = betainccinv(others[some] + 1.0, (rest - others)[some], gamma)
+        limit = np.minimum(bound + t / found.part[row, 0], 1.0)
+        deviation = self.sigma * np.sqrt(1.0 + limit**2)
+        one = np.full(row.size, float(ndtr(-8.0)))
+        edges = np.arange(-8.0, 8.05, 0.1)
+        for lower, upper in itertools.pairwise(edges):
+            needed = count - upper * deviation  # the upper edge: the noise that makes most of such a count
+            tail = np.where(needed <= 0.0, 1.0, 0.0)
+            inside = (needed > 0.0) & (needed <= size)
+            tail[inside] = betainc(needed[inside], (size - needed)[inside] + 1.0, limit[inside])
+            one += (float(ndtr(upper)) - float(ndtr(lower))) * tail
+        answer[row, category] = np.minimum(one + 3.0 * gamma, 1.0)
+        return answer
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCounts:
+    """Answers to one question a user: 'did you visit X?', for an X drawn at random, by randomised response.
+
+    Attributes
+    ----------
+    sizes : (m + 1,) array of int64
+        Users of each cohort, which every site is told anyway; the last row is for users without a cohort.
+    asked, yes : (m + 1, c) arrays of int64
+        Users of each cohort who were asked about each category, and who said yes.
+    lie : float
+        Probability of a false answer.
+    """
+
+    sizes: Ints
+    asked: Ints
+    yes: Ints
+    lie: float
+
+    @property
+    def n_users(self) -> float:
+        """Users in all."""
+        return float(self.sizes.sum())
+
+    def frequencies(self, rows: slice) -> Frequencies:
+        """Return the frequencies behind the answers, within 0 and 1; 0 where nobody was asked."""
+        asked, yes = self.asked[rows], self.yes[rows]
+        rest: Floats = self.n_users - self.sizes[rows, None].astype(np.float64)
+        p = self._truth(yes / np.maximum(asked, 1)) * (asked > 0)
+        others, said = self.asked.sum(axis=0) - asked, self.yes.sum(axis=0) - yes
+        return Frequencies(p, self._truth(said / np.maximum(others, 1)), rest / self.n_users)
+
+    def cohort_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
+        """Return the ends of each cohort's frequencies: those of the answers (Clopper-Pearson), lies taken out."""
+        low, high = exact_ends(self.yes[rows], self.asked[rows], tail)
+        return self._truth(low), self._truth(high)
+
+    def rest_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
+        """Return the ends of the frequencies in the rest of the population."""
+        asked = self.asked.sum(axis=0) - self.asked[rows]
+        said = self.yes.sum(axis=0) - self.yes[rows]
+        low, high = wilson_ends(said / np.maximum(asked, 1), asked, tail)
+        return self._truth(low), self._truth(high)
+
+    def tails(self, rows: slice, t: float, gamma: float) -> Floats:
+        """Return for each cell how likely so many yeses are if the true gap is at most t; the answers are binomial."""
+        from scipy.special import betainc, betainccinv
+
+        found = self.frequencies(rows)
+        answer = np.ones(found.p.shape)
+        row, category = np.nonzero(found.gap > t)
+        if not row.size:
+            return answer
+        asked, yes = (table[rows][row, category].astype(np.float64) for table in (self.asked, self.yes))
+        others = self.asked.sum(axis=0)[category] - asked
+        said = self.yes.sum(axis=0)[category] - yes
+        bound = np.ones(row.size)
+        some = said < others
+        bound[some] = betainccinv(said[some] + 1.0, (others - said)[some], gamma)
+        limit = np.minimum(bound + (1.0 - 2.0 * self.lie) * t / found.part[row, 0], 1.0)
+        answer[row, category] = np.minimum(betainc(yes, asked - yes + 1.0, limit) + gamma, 1.0)
+        return answer
+
+    def _truth(self, share: Floats) -> Floats:
+        """Turn shares of yes into frequencies: told + (1 - 2 lie) p."""
+        return ((share - self.lie) / (1.0 - 2.0 * self.lie)).clip(0.0, 1.0)
+
+
+def central_noise(n_categories: int, epsilon: float, delta: float, most: int | None = None) -> tuple[float, float]:
+    r"""Return the l2 sensitivity of the table and the noise it needs.
+
+    One user counts in the size of one cohort and in at most ``most`` of its categories, so
+    :math:`\Delta = \sqrt{1 + \min(most, c)}`; discrete Gaussian noise of :math:`\Delta / \sqrt{2 \rho}` is rho-zCDP.
+
+    Examples
+    --------
+    >>> sensitivity, sigma = central_noise(200, epsilon=1.0, delta=1e-9, most=8)
+    >>> sensitivity, round(sigma, 1)
+    (3.0, 17.3)
+    """
+    epsilon, delta = check_budget(epsilon, delta)
+    most = n_categories if most is None else whole("most_categories", most)
+    sensitivity = math.sqrt(1 + min(n_categories, most))
+    try:
+        sigma = sensitivity / math.sqrt(2.0 * zcdp_rho(epsilon, delta))
+    except (OverflowError, ZeroDivisionError):
+        sigma = math.inf
+    if not sigma <= _MOST_NOISE:
+        raise OptionError(f"epsilon {epsilon:g} needs noise above {_MOST_NOISE:,.0f} users a count; give a larger one")
+    return sensitivity, sigma
+
+
+def central_counts(sizes: Ints, visits: npt.NDArray[Any], sigma: float, seed: int | None = None) -> CentralCounts:
+    """Add noise to the sizes and visits of all cohorts; with a seed it is a simulation, and protects nobody.
+
+    Examples
+    --------
+    >>> noisy = central_counts(np.array([50, 0]), np.array([[20], [0]]), sigma=2.0, seed=0)
+    >>> noisy.visits.shape, noisy.sizes.dtype.name
+    ((2, 1), 'int64')
+    """
+    table = np.concatenate([sizes[:, None], visits], axis=1).astype(np.int64)
+    if seed is None:
+        noisy = add_discrete_gaussian(table.ravel(), discrete_gaussian(sigma)).reshape(table.shape)
+    else:
+        rng = stream(seed, "noise of cohort counts")
+        noisy = table + np.rint(sigma * rng.standard_normal(table.shape)).astype(np.int64)
+    return CentralCounts(noisy[:, 0].copy(), noisy[:, 1:].copy(), sigma)
+
+
+def with_every_cohort(counts: CohortCounts, n_cohorts: int) -> tuple[Ints, Ints]:
+    """Return sizes and visits of all cohorts of the system, those without users too, and of users without one.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> sizes, visits = with_every_cohort(count_visits([1, 1, -1], [[1], [0], [1]]), n_cohorts=3)
+    >>> sizes.tolist(), visits.ravel().tolist()
+    ([0, 2, 0, 1], [0, 1, 0, 1])
+    """
+    sizes = np.zeros(n_cohorts + 1, dtype=np.int64)
+    visits = np.zeros((n_cohorts + 1, len(counts.categories)), dtype=np.int64)
+    sizes[counts.cohorts], visits[counts.cohorts] = counts.sizes, counts.visits
+    sizes[-1] = counts.n_without
+    visits[-1] = counts.population - counts.visits.sum(axis=0, dtype=np.int64)
+    return sizes, visits
+
+
+def _fieller(visits: Ints, sizes: Ints, reach: float) -> tuple[Floats, Floats]:
+    """Return the ends of all ratios that counts and sizes allow whose noise reaches so far."""
+    x, s = visits.astype(np.float64), sizes.astype(np.float64) + np.zeros(visits.shape)
+    low, high = np.zeros(x.shape), np.ones(x.shape)
+    known = s > reach
+    x, s = x[known], s[known]
+    middle, scale = x * s, s * s - reach**2
+    half = np.sqrt(np.maximum(middle**2 - scale * (x * x - reach**2), 0.0))
+    low[known], high[known] = (middle - half) / scale, (middle + half) / scale
+    return low.clip(0.0, 1.0), high.clip(0.0, 1.0)
+
+
+def _z(tail: float) -> float:
+    from scipy.special import ndtri
+
+    return float(-ndtri(tail))

@@ -1,0 +1,167 @@
+"""Blocklists: the cohorts a browser keeps to itself, published without a word on why; how they age and travel."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.results import Result
+from reidrisk.base.wording import percent
+from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment
+from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
+
+__all__ = ["Blocklist", "BlocklistChanges", "BlocklistCheck", "blocklist_changes", "check_blocklist"]
+
+
+@dataclass(frozen=True, eq=False)
+class Blocklist(Result):
+    """Cohorts to block, ascending: all that is published, without sizes, gaps or categories (floc, Implementation).
+
+    ``t`` and ``rule`` say how they were chosen.
+
+    Examples
+    --------
+    >>> blocklist = Blocklist((3, 8), t=0.1)
+    >>> blocklist.apply([8, 2, -1, 3]).tolist(), 8 in blocklist, len(blocklist)
+    ([-1, 2, -1, -1], True, 2)
+    >>> Blocklist.from_json(blocklist.to_json()) == blocklist
+    True
+    """
+
+    cohorts: tuple[int, ...]
+    t: float
+    rule: str = "plain"
+
+    def __post_init__(self) -> None:
+        chosen = as_assignment(self.cohorts).tolist() if self.cohorts else []
+        if any(cohort < 0 for cohort in chosen):
+            raise DataError("a blocklist names cohorts from 0 on; -1 is no cohort")
+        object.__setattr__(self, "cohorts", tuple(sorted(set(chosen))))
+
+    def __len__(self) -> int:
+        return len(self.cohorts)
+
+    def __contains__(self, cohort: int) -> bool:
+        return cohort in set(self.cohorts)
+
+    def apply(self, assignment: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return what sites are shown: -1 for users of a blocked cohort, as for those without one."""
+        assigned = as_assignment(assignment)
+        return np.where(np.isin(assigned, np.array(self.cohorts, dtype=np.int64)), -1, assigned)
+
+
+@dataclass(frozen=True, eq=False)
+class BlocklistCheck(Result):
+    """A blocklist learnt on some users, held against the counts of all.
+
+    Attributes
+    ----------
+    sensitive : int
+        Cohorts that are sensitive among all users.
+    caught, missed, needless : int
+        Sensitive and blocked; sensitive and not blocked; blocked and not sensitive.
+    absent : int
+        Blocked cohorts in which there is no user at all.
+    users_blocked : float
+        Share of users with a cohort who are in a blocked one.
+    largest_left : float
+        Largest gap among the cohorts that are not blocked.
+    """
+
+    n_cohorts: int
+    t: float
+    sensitive: int
+    caught: int
+    missed: int
+    needless: int
+    absent: int
+    users_blocked: float
+    largest_left: float
+    reading: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class BlocklistChanges(Result):
+    """How many cohorts change sides from one blocklist to the next; one entry a step in each field."""
+
+    blocked: tuple[int, ...]
+    added: tuple[int, ...]
+    removed: tuple[int, ...]
+    stayed: tuple[int, ...]
+    reading: str = ""
+
+
+def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None = None) -> BlocklistCheck:
+    """Hold a blocklist against the counts of all users: what it catches, misses and blocks needlessly.
+
+    Chrome learnt its list on users who sync their history and applied it to everyone (floc, Implementation).
+
+    Parameters
+    ----------
+    blocklist : Blocklist
+        Learnt on a subset of users, or earlier.
+    counts : CohortCounts
+        Of all users it is applied to.
+    t : float, optional
+        Threshold to judge by; that of the blocklist when missing.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> counts = count_visits([0, 0, 1, 1, 2, 2], [[1], [1], [0], [1], [0], [0]])
+    >>> found = check_blocklist(Blocklist((1, 9), t=0.1), counts)
+    >>> found.caught, found.missed, found.needless, found.absent
+    (0, 1, 1, 1)
+    """
+    limit = blocklist.t if t is None else t
+    found = gaps(counts)
+    sensitive = exceeding(counts, found, limit)
+    blocked = np.isin(counts.cohorts, np.array(blocklist.cohorts, dtype=np.int64))
+    missed, caught = int((sensitive & ~blocked).sum()), int((sensitive & blocked).sum())
+    left = found[1][~blocked]
+    return BlocklistCheck(
+        n_cohorts=counts.cohorts.size,
+        t=float(limit),
+        sensitive=int(sensitive.sum()),
+        caught=caught,
+        missed=missed,
+        needless=int((blocked & ~sensitive).sum()),
+        absent=len(blocklist) - int(blocked.sum()),
+        users_blocked=float(counts.sizes[blocked].sum() / counts.sizes.sum()),
+        largest_left=float(left.max()) if left.size else 0.0,
+        reading=(
+            f"The list blocks {caught:,} of the {caught + missed:,} cohorts that are sensitive among all users, misses "
+            f"{missed:,}, and blocks {int((blocked & ~sensitive).sum()):,} that are not sensitive; "
+            f"{percent(float(counts.sizes[blocked].sum() / counts.sizes.sum()))} of the users lose their cohort."
+        ),
+    )
+
+
+def blocklist_changes(blocklists: Sequence[Blocklist]) -> BlocklistChanges:
+    """Compare blocklists that follow each other in time: how many cohorts change sides at each refresh.
+
+    Examples
+    --------
+    >>> found = blocklist_changes([Blocklist((1, 2, 3), 0.1), Blocklist((2, 3, 4, 5), 0.1)])
+    >>> found.added, found.removed, found.stayed
+    ((2,), (1,), (2,))
+    """
+    if len(blocklists) < 2:
+        raise DataError(f"give at least two blocklists to compare, not {len(blocklists)}")
+    sets = [set(blocklist.cohorts) for blocklist in blocklists]
+    steps = list(itertools.pairwise(sets))
+    added = tuple(len(new - old) for old, new in steps)
+    removed = tuple(len(old - new) for old, new in steps)
+    changed = (sum(added) + sum(removed)) / len(steps)
+    return BlocklistChanges(
+        blocked=tuple(map(len, sets)),
+        added=added,
+        removed=removed,
+        stayed=tuple(len(old & new) for old, new in steps),
+        reading=f"From one list to the next {changed:,.1f} cohorts change sides on average.",
+    )

@@ -1,0 +1,178 @@
+"""From visits to sensitive categories: tables of (user, host) and (host, category) become a sparse 0/1 matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.io.tables.formats import table_of_frame
+
+__all__ = ["CategoryVisits", "category_visits"]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryVisits:
+    """Who visited which category.
+
+    Attributes
+    ----------
+    visited : (n, c) ``scipy.sparse.csr_array`` of bool
+        For :func:`sensitivity` and :func:`count_visits`.
+    users : Arrow array
+        Who the rows are.
+    categories : tuple of str
+        What the columns are.
+    covered : float
+        Share of the visits whose host has a category.
+    unseen : tuple of str
+        Categories that no visit is of: nothing can be found about them.
+    """
+
+    visited: Any
+    users: Any
+    categories: tuple[str, ...]
+    covered: float
+    unseen: tuple[str, ...] = ()
+
+
+def category_visits(
+    visits: Any, categories: Any, users: Any = None, unmatched: Literal["refuse", "keep"] = "refuse"
+) -> CategoryVisits:
+    """Look up the sensitive categories of all visits; a user counts once per category, however often they came.
+
+    Parameters
+    ----------
+    visits : frame (polars, pyarrow, pandas: anything with the Arrow interface)
+        Columns ``user`` and ``host`` (or ``token``): one row a visit.
+    categories : frame or mapping
+        Columns ``host`` (or ``token``) and ``category``: one row for each category of a host, several allowed. Or a
+        mapping of hosts to a category or a list of them. Hosts that are not in it have no category. Capitals in hosts
+        do not count.
+    users : sequence, optional
+        Everyone with a history, in the order of the assignment: they are the population. Those who occur in ``visits``,
+        sorted, when missing.
+    unmatched : {"refuse", "keep"}
+        What to do where no visit has a category at all, as with a table of another kind of hosts: measured, it would
+        look like a clean bill. A refusal tells about the visits; for a private measurement, keep them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> hosts = ["news.org", "clinic.org", "clinic.org", "vote.org"]
+    >>> visits = pl.DataFrame({"user": ["ann", "bob", "bob", "bob"], "host": hosts})
+    >>> table = {"clinic.org": "health", "vote.org": ["politics", "opinion"]}
+    >>> found = category_visits(visits, table)
+    >>> found.users.to_pylist(), found.categories, found.visited.toarray().astype(int).tolist(), found.covered
+    (['ann', 'bob'], ('health', 'opinion', 'politics'), [[0, 0, 0], [1, 1, 1]], 0.75)
+    """
+    import polars as pl
+    from scipy import sparse
+
+    if unmatched not in ("refuse", "keep"):
+        raise OptionError(f"unmatched must be 'refuse' or 'keep', not {unmatched!r}")
+    seen = _frame(visits, "visits")
+    key = _key(seen, "visits")
+    if "user" not in seen.columns:
+        raise DataError("the visits have no column 'user'; name the columns 'user' and 'host'")
+    for column in ("user", key):
+        if seen[column].null_count():
+            row = int(np.argmax(seen[column].is_null().to_numpy()))
+            raise DataError(f"row {row} of the visits has no {column}; leave it out")
+    rows = _population(seen, users)
+    labels = _labels(categories, key)
+    if labels[key].dtype != seen[key].dtype:
+        raise DataError(
+            f"the column {key!r} holds {seen[key].dtype} in the visits and {labels[key].dtype} in the categories; "
+            "give both the same type"
+        )
+    if key == "host" and seen[key].dtype == pl.String:
+        seen, labels = (table.with_columns(pl.col(key).str.to_lowercase()) for table in (seen, labels))
+    names = labels["category"].unique().sort()
+    numbered = pl.DataFrame({"category": names, "column": np.arange(len(names), dtype=np.int32)})
+    labels = labels.join(numbered, on="category").select(key, "column").unique()
+    covered = seen[key].is_in(labels[key].unique().implode()).mean() if len(seen) else 0.0
+    if not covered and unmatched == "refuse":
+        raise DataError(
+            f"none of the {labels[key].n_unique():,} listed {key}s occurs in the visits (the first listed: "
+            f"{labels[key].sort()[0]!r}); write {key}s in both tables alike"
+        )
+    located = seen.lazy().select("user", key).join(labels.lazy(), on=key).join(rows.lazy(), on="user")
+    cells = located.select("row", "column").collect()
+    # Counting sort by row; cells that occur more than once become one.
+    shape, ones = (len(rows), len(names)), np.ones(len(cells), dtype=bool)
+    matrix = sparse.coo_array((ones, (cells["row"].to_numpy(), cells["column"].to_numpy())), shape=shape).tocsr()
+    met = np.zeros(len(names), dtype=bool)
+    met[cells["column"].to_numpy()] = True
+    unseen = tuple(name for name, hit in zip(names.to_list(), met, strict=True) if not hit)
+    return CategoryVisits(matrix, rows["user"].to_arrow(), tuple(names.to_list()), float(covered), unseen)
+
+
+def _frame(frame: Any, name: str) -> Any:
+    import polars as pl
+    import pyarrow as pa
+
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    table = table_of_frame(frame, f"the table of {name}")
+    return pl.DataFrame(pa.table({column: table.column(column) for column in table.types}))
+
+
+def _key(frame: Any, name: str) -> str:
+    found = [column for column in ("host", "token") if column in frame.columns]
+    if len(found) != 1:
+        raise DataError(
+            f"the {name} need one column 'host' or 'token'; they have {', '.join(map(repr, frame.columns))}"
+        )
+    return found[0]
+
+
+def _population(seen: Any, users: Any) -> Any:
+    import polars as pl
+
+    if users is None:
+        everyone = seen["user"].unique().sort()
+    else:
+        everyone = users if isinstance(users, pl.Series) else pl.Series("user", list(users), dtype=seen["user"].dtype)
+        if everyone.n_unique() != len(everyone):
+            raise DataError(f"user {everyone.filter(everyone.is_duplicated())[0]!r} is listed twice in users")
+        known = seen["user"].is_in(everyone.implode())
+        if not known.all():
+            raise DataError(
+                f"user {seen['user'].filter(~known).min()!r} has visits but is not among users; "
+                "add them to users, with the cohort -1 if they have none"
+            )
+    return pl.DataFrame({"user": everyone, "row": np.arange(len(everyone), dtype=np.int32)})
+
+
+def _labels(categories: Any, key: str) -> Any:
+    import polars as pl
+
+    if isinstance(categories, Mapping):
+        for host, given in categories.items():
+            if not isinstance(given, Iterable) or (not isinstance(given, str) and any(c is None for c in given)):
+                raise DataError(f"the category of {host!r} is {given!r}; give a name, or a list of names")
+        pairs = [
+            (host, category)
+            for host, given in categories.items()
+            for category in ([given] if isinstance(given, str) else given)
+        ]
+        table = pl.DataFrame({key: [host for host, _ in pairs], "category": [str(category) for _, category in pairs]})
+    else:
+        table = _frame(categories, "categories")
+        if _key(table, "categories") != key or "category" not in table.columns:
+            names = ", ".join(map(repr, table.columns))
+            raise DataError(f"the categories need the columns {key!r} and 'category'; they have {names}")
+        if table["category"].null_count():
+            row = int(np.argmax(table["category"].is_null().to_numpy()))
+            raise DataError(f"row {row} of the categories names no category; leave it out")
+        table = table.select(key, pl.col("category").cast(pl.String))
+    if not len(table):
+        raise DataError("there is no category in the table; give at least one host with its category")
+    without = table.filter(pl.col(key).is_null() | (pl.col(key).cast(pl.String) == ""))
+    if len(without):
+        raise DataError(f"the category {without['category'][0]!r} has no {key}; name one, or leave the category out")
+    return table

@@ -1,0 +1,232 @@
+"""How many users of each cohort visited each sensitive category: the one table all definitions are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.indices import checked_csr
+from reidrisk.base.options import whole
+from reidrisk.base.streams import blocks
+
+__all__ = ["CohortCounts", "as_assignment", "count_visits", "k_anonymity", "reference"]
+
+_MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
+_MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63, so differences are exact
+
+
+@dataclass(frozen=True, eq=False)
+class CohortCounts:
+    """Users by cohort and category; a user counts once per category, however often they visited.
+
+    Attributes
+    ----------
+    cohorts : (m,) array of int64
+        Numbers of the cohorts that occur, ascending.
+    sizes : (m,) array of int64
+        Users in each.
+    visits : (m, c) array of int32
+        Users of each cohort who visited each category.
+    population : (c,) array of int64
+        The same among all users, with or without a cohort.
+    n_users : int
+        All users with a history.
+    categories : tuple of str
+        What the columns are called.
+    """
+
+    cohorts: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    visits: npt.NDArray[np.int32]
+    population: npt.NDArray[np.int64]
+    n_users: int
+    categories: tuple[str, ...]
+
+    @property
+    def n_without(self) -> int:
+        """Users who have a history but no cohort."""
+        return max(self.n_users - int(self.sizes.sum()), 0)  # noisy sizes can add up to more
+
+    @property
+    def k(self) -> int:
+        """Size of the smallest cohort: the k for which the assignment is k-anonymous."""
+        return int(self.sizes.min())
+
+    @property
+    def population_freq(self) -> npt.NDArray[np.float64]:
+        """PopulationFreq(X), the fraction of all users that visited X (floc, Definition 1)."""
+        return self.population / self.n_users
+
+    def cohort_freq(self, cohort: int) -> npt.NDArray[np.float64]:
+        """Return CohortFreq(X, C), the fraction of users in C that visited X (floc, Definition 2)."""
+        row = int(self.rows([cohort])[0])
+        freq: npt.NDArray[np.float64] = self.visits[row] / self.sizes[row]
+        return freq
+
+    def rows(self, cohorts: Iterable[int]) -> npt.NDArray[np.int64]:
+        """Return the rows of these cohorts, or name the first that is unknown."""
+        wanted = np.asarray(list(cohorts), dtype=np.int64)
+        found = np.searchsorted(self.cohorts, wanted).clip(max=self.cohorts.size - 1)
+        unknown = self.cohorts[found] != wanted
+        if unknown.any():
+            raise DataError(f"cohort {wanted[unknown][0]} is unknown: no user is in it")
+        return found.astype(np.int64)
+
+
+def count_visits(
+    assignment: npt.ArrayLike,
+    visited: Any,
+    n_cohorts: int | None = None,
+    categories: Sequence[str] | None = None,
+) -> CohortCounts:
+    """Count the users of each cohort who visited each category.
+
+    Parameters
+    ----------
+    assignment : (n,) integers
+        Cohort of each user; -1 = none. They count in the population, and in no cohort.
+    visited : (n, c) array or ``scipy.sparse`` matrix
+        Whether a user visited a category, or how often: anything above 0 counts once. A user's row may be empty.
+    n_cohorts : int, optional
+        Number of cohorts of the system, where known: higher numbers are refused as unknown.
+    categories : sequence of str, optional
+        Names of the columns; their numbers when missing.
+
+    Examples
+    --------
+    >>> counts = count_visits([4, 4, 7, -1], [[1, 0], [3, 1], [0, 0], [0, 1]])
+    >>> counts.cohorts.tolist(), counts.visits.tolist(), counts.population.tolist(), counts.n_without
+    ([4, 7], [[2, 1], [0, 0]], [2, 2], 1)
+    """
+    from reidrisk.cohorts.sensitivity.counts_kernel import count_once
+
+    assigned = as_assignment(assignment, n_cohorts)
+    shape = getattr(visited, "shape", None) or np.shape(visited)
+    if len(shape) != 2 or shape[0] != assigned.size or shape[1] < 1:
+        raise DataError(
+            f"visited has the shape {tuple(shape)}; give a row for each of the {assigned.size:,} users of the "
+            "assignment and at least one category"
+        )
+    c = int(shape[1])
+    names = tuple(str(name) for name in (range(c) if categories is None else categories))
+    if len(names) != c or len(set(names)) != c:
+        raise DataError(f"categories has {len(set(names))} distinct names for {c} columns of visited; give one each")
+    if not (assigned >= 0).any():
+        raise DataError("no user has a cohort; there is nothing to measure")
+    cohorts, rows = np.unique(assigned, return_inverse=True)
+    without = int(cohorts[0] == -1)
+    if cohorts.size * c > _MOST_CELLS:
+        raise DataError(f"{cohorts.size:,} cohorts x {c:,} categories are too many to count; measure fewer categories")
+    table = np.zeros((cohorts.size, c), dtype=np.int32)
+    seen = np.full(c, -1, dtype=np.int64)
+    for start, stop, part in _csr_blocks(visited, assigned.size):
+        _check_values(part, start)
+        count_once(part.indptr, part.indices, part.data, rows[start:stop], start, seen, table)
+    population = table.sum(axis=0, dtype=np.int64)
+    sizes = np.bincount(rows, minlength=cohorts.size).astype(np.int64)
+    return CohortCounts(cohorts[without:], sizes[without:], table[without:], population, assigned.size, names)
+
+
+def k_anonymity(assignment: npt.ArrayLike) -> int:
+    """Return the size of the smallest cohort; users without one (-1) do not count.
+
+    Examples
+    --------
+    >>> k_anonymity([3, 3, 3, 5, 5, -1])
+    2
+    """
+    assigned = as_assignment(assignment)
+    if not (assigned >= 0).any():
+        raise DataError("no user has a cohort; there is nothing to measure")
+    return int(np.unique(assigned[assigned >= 0], return_counts=True)[1].min())
+
+
+def reference(
+    assignment: npt.NDArray[np.int64], visited: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Count dense visits with NumPy: the twin of the kernel; cohorts that occur, and users by cohort and category.
+
+    Examples
+    --------
+    >>> reference(np.array([4, 4, 7]), np.array([[1, 0], [3, 1], [0, 0]]))[1].tolist()
+    [[2, 1], [0, 0]]
+    """
+    cohorts = np.unique(assignment[assignment >= 0])
+    return cohorts, np.array([(visited[assignment == cohort] > 0).sum(axis=0) for cohort in cohorts])
+
+
+def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> npt.NDArray[np.int64]:
+    """Return cohorts as ``int64``, or name the first user whose cohort is no whole number, negative or unknown.
+
+    Examples
+    --------
+    >>> as_assignment([0, -1, 2], n_cohorts=3).tolist()
+    [0, -1, 2]
+    """
+    given = np.asarray(assignment)
+    if given.ndim != 1 or not given.size:
+        raise DataError(f"the assignment has the shape {given.shape}; give one cohort for each user")
+    if given.size > _MOST_USERS:
+        raise DataError(f"{given.size:,} users are more than the {_MOST_USERS:,} that can be counted exactly")
+    if given.dtype.kind in "uO":
+        given = _signed(given)
+    if given.dtype.kind not in "iu":
+        try:
+            floats = given.astype(np.float64)
+            wrong = ~(floats == np.floor(floats)) | ~np.isfinite(floats)
+        except (TypeError, ValueError):
+            raise DataError("cohorts must be whole numbers, -1 for a user without one") from None
+        if wrong.any() or given.dtype.kind not in "fO":
+            row = int(np.argmax(wrong))
+            raise DataError(f"the cohort of user {row} is {given[row]}; give a whole number, or -1 for none")
+        given = floats
+    assigned = given.astype(np.int64)
+    if n_cohorts is not None:
+        n_cohorts = whole("n_cohorts", n_cohorts)
+    unknown = (assigned < -1) | (assigned >= (np.iinfo(np.int64).max if n_cohorts is None else n_cohorts))
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        allowed = "0 on" if n_cohorts is None else f"0 to {n_cohorts - 1:,}"
+        raise DataError(f"the cohort {assigned[row]} of user {row} is unknown; cohorts go from {allowed}, -1 is none")
+    return assigned
+
+
+def _signed(given: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return unsigned and Python integers as ``int64``, exactly, or name the first that does not fit."""
+    if given.dtype.kind == "O" and not all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in given):
+        return given
+    large = given > np.iinfo(np.int64).max
+    if large.any():
+        row = int(np.argmax(large))
+        raise DataError(f"the cohort {given[row]} of user {row} is unknown; cohorts go from 0 to 2^63 - 1, -1 is none")
+    return given if (given < -1).any() else given.astype(np.int64)
+
+
+def _csr_blocks(visited: Any, n: int) -> Iterator[tuple[int, int, Any]]:
+    """Yield the rows as sparse blocks; a dense table is never turned sparse as a whole."""
+    from scipy import sparse
+
+    if sparse.issparse(visited):
+        # Any sparse layout may hold a cell twice; the kernel counts a user once all the same.
+        yield 0, n, checked_csr(visited, "visited")
+        return
+    dense = np.asarray(visited)
+    if dense.dtype.kind not in "biuf":
+        raise DataError("visited must hold numbers: 1 where a user visited a category, 0 elsewhere")
+    for _, start, stop in blocks(n):
+        yield start, stop, sparse.csr_array(dense[start:stop])
+
+
+def _check_values(part: Any, start: int) -> None:
+    wrong = ~(part.data >= 0)  # catches NaN too
+    if wrong.any():
+        entry = int(np.argmax(wrong))
+        row = int(np.searchsorted(part.indptr, entry, side="right")) - 1
+        raise DataError(
+            f"visited of user {start + row}, category {part.indices[entry]} is {part.data[entry]}; give 0 or 1"
+        )

@@ -1,0 +1,127 @@
+"""The empty cohort: what blocked users have in common, since 'no cohort' is an answer too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.cohorts.sensitivity.blocklist import Blocklist
+from reidrisk.cohorts.sensitivity.counts import CohortCounts
+from reidrisk.cohorts.sensitivity.significance import gap_intervals
+
+__all__ = ["EmptyCohort", "EmptyProfile", "empty_cohort"]
+
+
+@dataclass(frozen=True, eq=False)
+class EmptyProfile:
+    """How a group of users differs from the population.
+
+    Attributes
+    ----------
+    n_users : int
+        Users in the group.
+    difference : (c,) array
+        Frequency of each category in the group less that in the population.
+    gap : float
+        The largest of them: the group's own sensitivity gap.
+    low, high : float
+        Its interval.
+    """
+
+    n_users: int
+    difference: npt.NDArray[np.float64]
+    gap: float
+    low: float
+    high: float
+
+    def off_by(self, limit: float = 0.02) -> int:
+        """Return how many categories deviate from the population, up or down, by more than ``limit``."""
+        return int((np.abs(self.difference) > limit).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class EmptyCohort:
+    """The profile of all blocked users together, and of these with everyone who never had a cohort.
+
+    Attributes
+    ----------
+    blocked : EmptyProfile
+        Users of blocked cohorts.
+    everyone_without : EmptyProfile
+        The same, mixed with users who never had a cohort: what a site sees as 'no cohort'.
+    n_shown : int
+        Users who are left with a cohort to show.
+    """
+
+    blocked: EmptyProfile
+    everyone_without: EmptyProfile
+    t: float
+    n_shown: int
+
+    @property
+    def reading(self) -> str:
+        """One sentence for someone who is no statistician."""
+        if not self.n_shown:
+            return "All cohorts are blocked, so nobody has a cohort to show: there is nothing to compare."
+        gap = self.everyone_without.gap
+        side = "stays within" if gap <= self.t else "exceeds"
+        return (
+            f"The {self.everyone_without.n_users:,} users whose cohort is blocked or who have none are at most "
+            f"{100 * gap:.1f} points above the population in any category, which {side} the threshold of "
+            f"{100 * self.t:g} points."
+        )
+
+
+def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95) -> EmptyCohort:
+    """Return the sensitivity profile of the users who are shown without a cohort (floc, The empty cohort).
+
+    All blocked cohorts could share one anomalous category, and then being blocked would give it away. The paper checks
+    at t = 0.05: two categories deviate by more than 0.02, none by more than 0.05.
+
+    Parameters
+    ----------
+    counts : CohortCounts
+        Of all users, **before** blocking.
+    blocklist : Blocklist
+        Cohorts that are blocked; cohorts without users do not matter.
+    level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> counts = count_visits([0, 0, 1, 1, -1, -1], [[1], [1], [0], [0], [0], [0]])
+    >>> found = empty_cohort(counts, Blocklist((0,), t=0.5))
+    >>> round(found.blocked.gap, 3), round(found.everyone_without.gap, 3)
+    (0.667, 0.167)
+    """
+    blocked = np.isin(counts.cohorts, np.array(blocklist.cohorts, dtype=np.int64))
+    visits = counts.visits[blocked].sum(axis=0, dtype=np.int64)
+    size = int(counts.sizes[blocked].sum())
+    if not size:
+        raise DataError("no user is in a blocked cohort; there is no empty cohort to look at")
+    never = counts.population - counts.visits.sum(axis=0, dtype=np.int64)
+    return EmptyCohort(
+        blocked=_profile(counts, visits, size, level),
+        everyone_without=_profile(counts, visits + never, size + counts.n_without, level),
+        t=blocklist.t,
+        n_shown=int(counts.sizes[~blocked].sum()),
+    )
+
+
+def _profile(counts: CohortCounts, visits: npt.NDArray[np.int64], size: int, level: float) -> EmptyProfile:
+    # The group is one more cohort, so its gap has an interval like any other.
+    group = CohortCounts(
+        cohorts=np.zeros(1, dtype=np.int64),
+        sizes=np.array([size]),
+        visits=visits[None].astype(np.int32),
+        population=counts.population,
+        n_users=counts.n_users,
+        categories=counts.categories,
+    )
+    difference = visits / size - counts.population_freq
+    low, high = gap_intervals(group, level)
+    return EmptyProfile(size, difference, float(difference.max()), float(low[0]), float(high[0]))

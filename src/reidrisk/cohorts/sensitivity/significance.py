@@ -1,0 +1,154 @@
+"""How sure a gap is: intervals, and p-values for 'this cohort is sensitive', over many categories and cohorts.
+
+A cohort is seen as a sample of users like these. Its frequency and that of the **rest** of the population are
+independent, and with r of n users outside the cohort
+
+    CohortFreq - PopulationFreq = (r / n) (p_cohort - p_rest),
+
+so the cohort's own part in the population is accounted for, however large it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.options import between_0_and_1
+from reidrisk.cohorts.sensitivity.counts import CohortCounts
+from reidrisk.cohorts.sensitivity.gaps import cohort_blocks, excess
+
+__all__ = ["discoveries", "exact_ends", "gap_intervals", "nuisance", "p_values", "wilson_ends"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Floats]:
+    r"""Return the interval of each cohort's sensitivity gap, :math:`\max_X` of the gaps of its categories.
+
+    The largest of many gaps is large by chance alone. So the lower end is the largest of the categories' lower ends at
+    tail :math:`(1 - level) / 2c` each (Bonferroni over the c categories), which is at most the true gap with the
+    probability wanted. The upper end is the largest of the upper ends at tail :math:`(1 - level) / 2`: it needs no
+    correction, because the category with the largest true gap is among them.
+
+    For one category, the ends of cohort (Clopper-Pearson) and rest (Wilson) are combined by the square-and-add rule of
+    Newcombe (1998): :math:`d \mp \sqrt{(\hat p_C - l_C)^2 + (u_R - \hat p_R)^2}`, times r/n.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> import numpy as np
+    >>> few = count_visits(np.repeat([0, 1], 20), np.repeat([[1], [0]], 20, axis=0))
+    >>> low, high = gap_intervals(few)
+    >>> low.round(2).tolist(), high.round(2).tolist()        # all of 20 against none of 20: a gap of 0.5
+    ([0.38, -0.5], [0.5, -0.38])
+    """
+    tail = (1.0 - between_0_and_1("level", level)) / 2.0
+    low, high = np.empty(counts.cohorts.size), np.empty(counts.cohorts.size)
+    for rows in cohort_blocks(counts):
+        x, size = counts.visits[rows].astype(np.int64), counts.sizes[rows, None]
+        rest, y = counts.n_users - size, counts.population - x
+        p, q = x / size, y / np.maximum(rest, 1)
+        below, _ = exact_ends(x, size, tail / x.shape[1])
+        _, above = exact_ends(x, size, tail)
+        _, rest_above = wilson_ends(q, rest, tail / x.shape[1])
+        rest_below, _ = wilson_ends(q, rest, tail)
+        part = rest / counts.n_users
+        low[rows] = (part * (p - q - np.hypot(p - below, rest_above - q))).max(axis=1)
+        high[rows] = (part * (p - q + np.hypot(above - p, q - rest_below))).max(axis=1)
+    return low, high
+
+
+def nuisance(risk: float, n_cohorts: int, n_categories: int) -> float:
+    r"""Return how likely the rest's frequency may lie above the bound used for it: :math:`\gamma = risk / 100 m c`.
+
+    It is added to every p-value. Over all m cohorts and c categories it comes to a hundredth of the risk that is taken,
+    and is fixed before any visit is seen.
+
+    Examples
+    --------
+    >>> f"{nuisance(0.05, n_cohorts=50, n_categories=10):.0e}"
+    '1e-06'
+    """
+    return risk / (100.0 * n_cohorts * n_categories)
+
+
+def p_values(counts: CohortCounts, t: float, risk: float = 0.05) -> Floats:
+    r"""Return for each cohort how likely gaps like these are if no category's true gap exceeds t.
+
+    For a category, the hypothesis is :math:`p_C \le p_R + t n / r`. With :math:`u` a bound that :math:`p_R` stays below
+    with probability :math:`1 - \gamma` (Clopper-Pearson on the rest; :func:`nuisance`), the p-value is
+    :math:`P(\mathrm{Bin}(s, u + t n / r) \ge x) + \gamma` (Berger and Boos, 1994): it holds for any population, small
+    ones too. The cohort's p-value is the smallest of its categories' times their number c.
+    ``risk`` is the smallest that is taken with them, a false discovery rate or 1 - level.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> import numpy as np
+    >>> assignment, visits = np.repeat([0, 1], [20, 2_000]), np.zeros((2_020, 1))
+    >>> visits[:4] = 1                                       # 4 of 20 against none of 2,000
+    >>> p_values(count_visits(assignment, visits), t=0.1).round(2).tolist()
+    [0.15, 1.0]
+    """
+    from scipy.special import betainc, betainccinv
+
+    found = np.ones(counts.cohorts.size)
+    gamma = nuisance(risk, *counts.visits.shape)
+    for rows in cohort_blocks(counts):
+        size = counts.sizes[rows]
+        above = excess(counts, rows) > t * counts.n_users * size[:, None].astype(np.float64)
+        row, category = np.nonzero(above)  # where the gap is not above t there is nothing to doubt
+        if not row.size:
+            continue
+        x, s = counts.visits[rows][row, category].astype(np.float64), size[row].astype(np.float64)
+        rest = counts.n_users - s
+        y = counts.population[category] - x
+        bound = np.ones(row.size)
+        open_end = y < rest
+        bound[open_end] = betainccinv(y[open_end] + 1.0, (rest - y)[open_end], gamma)
+        limit = np.minimum(bound + t * counts.n_users / np.maximum(rest, 1.0), 1.0)
+        one = betainc(x, s - x + 1.0, limit) + gamma
+        smallest = np.ones(size.size)
+        np.minimum.at(smallest, row, one)
+        found[rows] = np.minimum(smallest * counts.visits.shape[1], 1.0)
+    return found
+
+
+def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
+    """Tell which p-values are discoveries at this false discovery rate (Benjamini and Hochberg, 1995).
+
+    Examples
+    --------
+    >>> discoveries(np.array([0.001, 0.02, 0.04, 0.9])).tolist()
+    [True, True, False, False]
+    """
+    from scipy.stats import false_discovery_control
+
+    chosen: npt.NDArray[np.bool_] = false_discovery_control(p, method="bh") <= between_0_and_1("fdr", fdr)
+    return chosen
+
+
+def exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
+    """Return the Clopper-Pearson ends; equal pairs (x, size), of which there are many, are computed once."""
+    from scipy.special import betainccinv, betaincinv
+
+    width = int(size.max()) + 1
+    keys, inverse = np.unique(size * width + x, return_inverse=True)
+    s, k = np.divmod(keys, width)
+    low, high = np.zeros(keys.size), np.ones(keys.size)
+    some, not_all = k > 0, k < s
+    low[some] = betaincinv(k[some], (s - k + 1)[some], tail)
+    high[not_all] = betainccinv((k + 1)[not_all], (s - k)[not_all], tail)
+    inverse = inverse.reshape(x.shape)
+    return low[inverse], high[inverse]
+
+
+def wilson_ends(q: Floats, n: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
+    """Return the Wilson score ends; an empty rest knows nothing, and its part is 0."""
+    from scipy.special import ndtri
+
+    z2 = ndtri(tail) ** 2
+    m = np.maximum(n, 1).astype(np.float64)  # whose square may not fit 64 bits
+    middle = (q + z2 / (2 * m)) / (1 + z2 / m)
+    half = np.sqrt(z2 * (q * (1 - q) / m + z2 / (4 * m * m))) / (1 + z2 / m)
+    return np.minimum(middle - half, q).clip(min=0.0), np.maximum(middle + half, q).clip(max=1.0)

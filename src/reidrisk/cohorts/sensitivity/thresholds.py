@@ -1,0 +1,126 @@
+"""What a threshold costs: the share of cohorts and of users blocked, and how frequent categories are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.results import Result
+from reidrisk.base.wording import percent
+from reidrisk.cohorts.sensitivity.counts import CohortCounts
+from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
+from reidrisk.cohorts.sensitivity.significance import gap_intervals
+
+__all__ = ["FrequencyHistogram", "ThresholdCurve", "frequency_histogram", "threshold_curve"]
+
+THRESHOLDS = tuple(round(0.005 * i, 3) for i in range(1, 61))
+"""From 0.005 to 0.3; the paper's figure has thresholds of this range."""
+
+EDGES = tuple(round(0.01 * i, 2) for i in range(101))
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdCurve(Result):
+    """The share of cohorts and users that each threshold blocks (floc, Utility vs privacy).
+
+    Attributes
+    ----------
+    t : tuple of float
+        Thresholds, ascending.
+    cohorts, users : tuple of float
+        Share of cohorts with a gap strictly above t, and of users with a cohort who are in one.
+    certain, possible : tuple of float
+        Share of cohorts whose whole interval lies above t, and of those whose interval reaches above it.
+    """
+
+    t: tuple[float, ...]
+    cohorts: tuple[float, ...]
+    users: tuple[float, ...]
+    certain: tuple[float, ...]
+    possible: tuple[float, ...]
+    n_cohorts: int
+    level: float = 0.95
+    reading: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyHistogram(Result):
+    """How many categories are visited by which share of users; bin ``i`` goes from edge ``i`` up to edge ``i + 1``."""
+
+    edges: tuple[float, ...]
+    categories: tuple[int, ...]
+    below: float
+    share_below: float
+    reading: str = ""
+
+
+def threshold_curve(
+    counts: CohortCounts, thresholds: Sequence[float] | None = None, level: float = 0.95
+) -> ThresholdCurve:
+    """Return what each threshold would block; from 0.005 to 0.3 when none are given.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> counts = count_visits([0, 0, 1, 1, 1, 1], [[1], [1], [0], [0], [0], [0]])
+    >>> curve = threshold_curve(counts, [0.1, 0.7])
+    >>> curve.cohorts, [round(share, 2) for share in curve.users]
+    ((0.5, 0.0), [0.33, 0.0])
+    """
+    thresholds = THRESHOLDS if thresholds is None else thresholds
+    if not len(thresholds) or any(b <= a for a, b in itertools.pairwise(thresholds)):
+        raise OptionError("thresholds must ascend, and there must be at least one")
+    found = gaps(counts)
+    low, high = gap_intervals(counts, level)
+    above = [exceeding(counts, found, t) for t in thresholds]
+    total, m = int(counts.sizes.sum()), counts.cohorts.size
+    shares = tuple(float(chosen.mean()) for chosen in above)
+    return ThresholdCurve(
+        t=tuple(map(float, thresholds)),
+        cohorts=shares,
+        users=tuple(float(counts.sizes[chosen].sum() / total) for chosen in above),
+        certain=tuple(float((low > t).mean()) for t in thresholds),
+        possible=tuple(float((high > t).mean()) for t in thresholds),
+        n_cohorts=m,
+        level=float(level),
+        reading=(
+            f"A threshold of {thresholds[0]:g} blocks {percent(shares[0])} of {m:,} cohort{'' if m == 1 else 's'}, one "
+            f"of {thresholds[-1]:g} blocks {percent(shares[-1])}."
+        ),
+    )
+
+
+def frequency_histogram(
+    counts: CohortCounts, edges: Sequence[float] | None = None, below: float = 0.05
+) -> FrequencyHistogram:
+    """Return how many categories each share of the population visited (floc, figure of Definition 1).
+
+    Bins are a hundredth wide where no edges are given. ``below`` asks for the share of categories visited by fewer
+    users than that; in the paper more than 90 % are below 0.05.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> counts = count_visits([0, 0, 0, 0], [[1, 0], [1, 0], [1, 0], [0, 0]])
+    >>> found = frequency_histogram(counts, edges=[0, 0.5, 1])
+    >>> found.categories, found.share_below
+    ((1, 1), 0.5)
+    """
+    bins = np.asarray(EDGES if edges is None else edges, dtype=np.float64)
+    if bins.size < 2 or (np.diff(bins) <= 0).any():
+        raise OptionError("edges must ascend, and there must be at least two")
+    freq = counts.population_freq
+    if freq.min() < bins[0] or freq.max() > bins[-1]:
+        raise DataError(f"frequencies go from {freq.min():g} to {freq.max():g}; give edges that hold them all")
+    share = float((freq < below).mean())
+    return FrequencyHistogram(
+        edges=tuple(bins.tolist()),
+        categories=tuple(np.histogram(freq, bins)[0].tolist()),
+        below=float(below),
+        share_below=share,
+        reading=f"{percent(share)} of the categories are visited by fewer than {100 * below:g} % of the users.",
+    )

@@ -1,0 +1,1 @@
+"""Tables as files hold them: formats, layouts, columns, cells, codes."""

@@ -1,0 +1,91 @@
+"""CSV files: the header, and all cells as text; what they stand for is decided later."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError
+from reidrisk.base.foreign import reason
+from reidrisk.io.tables.opening import check_bytes, is_packed
+
+__all__ = ["csv_header", "read_cells"]
+
+_BLOCKS = (1 << 20, 1 << 24, 1 << 28)
+"""Bytes read at a time: a row must fit, so the next size is tried where one does not."""
+
+
+def csv_header(file: Path, name: str) -> list[str]:
+    """Return the cells of the first line; an empty file, or one that is not separated by commas, is refused."""
+    import csv
+    import gzip
+
+    check_bytes(file, name)
+    opened = gzip.open if is_packed(file) else open
+    # Bytes that are not UTF-8 are let through here: the reader of the cells names their row.
+    with opened(file, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
+        try:
+            names = next(csv.reader(lines), [])
+        except csv.Error as error:
+            why = f"the header cannot be read ({reason(error)}); a closing quote may be missing"
+            raise FormatError(f"{name}: {why}") from error
+    if not names:
+        raise FormatError(f"{name}: the file is empty; a table has a header and at least one row")
+    sizes.COLUMNS.check(len(names), name, "leave some out")
+    separator = re.search("[;\t|]", names[0]) if len(names) == 1 else None
+    if separator:
+        by = {";": "semicolons", "\t": "tabs", "|": "bars"}[separator[0]]
+        raise FormatError(f"{name}: the cells are separated by {by}, not by commas; save the file with commas")
+    if any("\0" in column or re.search("[\ud800-\udfff]", column) for column in names):
+        raise FormatError(f"{name}: the header is not UTF-8 text; save the file in UTF-8")
+    return names
+
+
+def read_cells(file: Path, name: str, names: list[str] | None) -> Any:
+    """Return all cells as an Arrow table of text.
+
+    With the ``names`` of the header, empty cells are null and cells may hold line breaks. Without, every line is a row,
+    the first one too, columns are called ``f0``, ``f1`` and so on, and empty cells are empty text.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    parse = csv.ParseOptions(
+        newlines_in_values=names is not None,
+        ignore_empty_lines=names is None or len(names) > 1,  # in a single column an empty line is an empty cell
+    )
+    known = names or [f"f{i}" for i in range(len(csv_header(file, name)))]
+    convert = csv.ConvertOptions(
+        column_types=dict.fromkeys(known, "string"),
+        strings_can_be_null=names is not None,
+        null_values=[""] if names is not None else None,
+    )
+    packing = "gzip" if is_packed(file) else None
+    for block in _BLOCKS:
+        # One thread: only then does the library know in which row it stumbled.
+        read = csv.ReadOptions(use_threads=False, block_size=block, autogenerate_column_names=names is None)
+        try:
+            with open(file, "rb") as raw, pa.input_stream(raw, compression=packing) as cells:
+                return csv.read_csv(cells, read, parse, convert)
+        except pa.ArrowInvalid as error:
+            if "straddl" in str(error) or "Empty CSV file or block" in str(error):  # the latter, of the header
+                continue
+            _refuse(name, known, str(error), has_header=names is not None)
+            raise
+    raise FormatError(f"{name}: a row is longer than {_BLOCKS[-1]:,} bytes; a closing quote may be missing")
+
+
+def _refuse(name: str, names: list[str], problem: str, has_header: bool) -> None:
+    """Say in terms of the file what the library complains about, where that is known."""
+    odd = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", problem)
+    if odd:
+        row = f"row {int(odd[1]) - 1}" if has_header else f"line {odd[1]}"
+        first = "header" if has_header else "first line"
+        raise FormatError(f"{name}: {row} has {odd[3]} cells where the {first} has {odd[2]}; the file may be truncated")
+    bad = re.search(r"CSV column #(\d+): (?:Row #(\d+): )?.*invalid UTF8", problem)
+    if bad:
+        where = f"row {int(bad[2]) - 1}, " if bad[2] else ""
+        column = names[int(bad[1])]
+        raise FormatError(f"{name}: {where}column {column!r} is not UTF-8 text; save the file in UTF-8")

@@ -1,0 +1,241 @@
+"""Tables in files: which format a name stands for, and one way to read the columns of all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.tables.metadata import NO_METADATA, Metadata, from_json, from_schema
+from reidrisk.io.tables.opening import existing_file, reading, text_of
+
+__all__ = [
+    "BATCH",
+    "ENDINGS",
+    "Table",
+    "existing_file",
+    "format_of",
+    "is_list",
+    "open_table",
+    "reading",
+    "table_of_frame",
+    "text_of",
+]
+
+ENDINGS = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".npz": "npz",
+}
+"""Format by the ending of a file's name."""
+
+BATCH = 1 << 17
+"""Rows read at a time: large enough for speed, small enough to stay in the cache of a processor."""
+
+_TITLES = {"parquet": "Parquet", "csv": "CSV", "arrow": "Arrow IPC", "npz": "NPZ"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of a file or frame, read in batches; every error names the file."""
+
+    name: str
+    """How messages call it: the path as it was given, or 'the frame'."""
+    types: dict[str, Any]
+    """Arrow type of each column, in the order of the file."""
+    n_rows: int
+    metadata: Metadata
+    is_text: bool
+    """Whether all cells are text, as in CSV: then the reader decides what looks like a number."""
+    title: str
+    """Name of the format for messages."""
+    source: Callable[[Sequence[str]], Iterator[Any]]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield Arrow record batches with these columns, in row order."""
+        self.refuse_odd_types(columns)
+        sizes.CELLS.check(self.n_rows * max(len(columns), 1), self.name, "give fewer rows or columns")
+        with reading(self.name, self.title):
+            yield from self.source(columns)
+
+    def refuse_odd_types(self, columns: Sequence[str]) -> None:
+        """Refuse columns of a type that is neither a value nor a plain list of values."""
+        import pyarrow as pa
+
+        known = set()
+        for column in columns:
+            kind = self.types[column]
+            if kind in known:
+                continue
+            known.add(kind)
+            inner = kind.value_type if is_list(kind) else kind
+            inner = inner.value_type if pa.types.is_dictionary(inner) else inner
+            odd = pa.types.is_run_end_encoded(inner) or isinstance(inner, pa.BaseExtensionType)
+            if odd or pa.types.is_nested(inner) or pa.types.is_dictionary(inner):
+                raise FormatError(
+                    f"{self.name}: column {column!r} is of type {str(kind)[:80]}, which is not read; write plain "
+                    "numbers, text or lists of them"
+                )
+
+    def column(self, column: str) -> Any:
+        """Return a whole column as one Arrow chunked array."""
+        import pyarrow as pa
+
+        return pa.chunked_array([batch.column(0) for batch in self.batches([column])], type=self.types[column])
+
+
+def is_list(kind: Any) -> bool:
+    """Tell whether an Arrow type is a plain list, of any kind of length."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def format_of(path: PathLike) -> str:
+    """Tell the format from the ending of the name.
+
+    Examples
+    --------
+    >>> format_of("weeks.csv.gz"), format_of("weeks.feather")
+    ('csv', 'arrow')
+    >>> format_of("weeks.xlsx")
+    Traceback (most recent call last):
+        ...
+    reidrisk.base.errors.FormatError: weeks.xlsx: the ending '.xlsx' is not known; use one of .parquet, .csv, .csv.gz,
+    .arrow, .feather, .ipc, .npz
+    """
+    name = Path(path).name.lower()
+    for ending in sorted(ENDINGS, key=len, reverse=True):
+        if name.endswith(ending):
+            return ENDINGS[ending]
+    given = f"the ending {Path(name).suffix!r} is not known" if Path(name).suffix else "the name has no ending"
+    raise FormatError(f"{path}: {given}; use one of {', '.join(ENDINGS)}")
+
+
+def open_table(path: PathLike) -> Table:
+    """Open a table by the ending of its name; nothing but its head is read yet, except from CSV and NPZ."""
+    kind = format_of(path)
+    file, name = existing_file(path), str(path)
+    opener = {"parquet": _open_parquet, "csv": _open_csv, "arrow": _open_arrow, "npz": _open_npz}[kind]
+    with reading(name, _TITLES[kind]):
+        return opener(file, name, _TITLES[kind])
+
+
+def table_of_frame(frame: Any, name: str = "the frame") -> Table:
+    """Take any object with the Arrow interface: polars, pyarrow, pandas, DuckDB."""
+    import pyarrow as pa
+
+    if not (hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table | pa.RecordBatch)):
+        raise FormatError(
+            f"a {type(frame).__name__} has no Arrow interface; give a polars, pandas, pyarrow or DuckDB frame"
+        )
+    with reading(name, "an Arrow frame"):
+        table = pa.table(frame)
+        return _in_memory(table, name, "an Arrow frame", from_schema(name, table.schema.metadata))
+
+
+def _in_memory(table: Any, name: str, title: str, metadata: Metadata, is_text: bool = False) -> Table:
+    def batches(columns: Sequence[str]) -> Iterator[Any]:
+        yield from table.select(list(columns)).to_batches(max_chunksize=BATCH)
+
+    return Table(name, _types(name, table.schema), table.num_rows, metadata, is_text, title, batches)
+
+
+def _types(name: str, schema: Any) -> dict[str, Any]:
+    names = schema.names
+    sizes.COLUMNS.check(len(names), name, "leave some out")
+    types = dict(zip(names, schema.types, strict=True))
+    if len(types) != len(names):
+        seen: set[str] = set()
+        twice = next(column for column in names if column in seen or seen.add(column))  # type: ignore[func-returns-value]
+        raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
+    return types
+
+
+def _open_parquet(file: Path, name: str, title: str) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    opened = pq.ParquetFile(pa.OSFile(os.fsencode(file)), page_checksum_verification=True)
+    schema = opened.schema_arrow
+
+    def batches(columns: Sequence[str]) -> Iterator[Any]:
+        for batch in opened.iter_batches(BATCH, columns=list(columns)):
+            batch.validate(full=True)  # text that is no UTF-8 would otherwise be met later, by those who trust it
+            yield batch.select(list(columns))
+
+    metadata = from_schema(name, schema.metadata)
+    return Table(name, _types(name, schema), opened.metadata.num_rows, metadata, False, title, batches)
+
+
+def _open_arrow(file: Path, name: str, title: str) -> Table:
+    import pyarrow as pa
+
+    with open(file, "rb") as head:
+        is_stream = head.read(6) != b"ARROW1"
+    if is_stream:
+        with pa.OSFile(os.fsencode(file)) as stream:
+            table = pa.ipc.open_stream(stream).read_all()
+        table.validate(full=True)
+        return _in_memory(table, name, title, from_schema(name, table.schema.metadata))
+    opened = pa.ipc.open_file(pa.OSFile(os.fsencode(file)))
+    n_rows = opened.count_rows()
+
+    def batches(columns: Sequence[str]) -> Iterator[Any]:
+        for number in range(opened.num_record_batches):
+            batch = opened.get_batch(number).select(list(columns))
+            batch.validate(full=True)  # damaged offsets would otherwise be followed out of bounds
+            for start in range(0, batch.num_rows, BATCH):
+                yield batch.slice(start, BATCH)
+
+    metadata = from_schema(name, opened.schema.metadata)
+    return Table(name, _types(name, opened.schema), n_rows, metadata, False, title, batches)
+
+
+def _open_csv(file: Path, name: str, title: str) -> Table:
+    from reidrisk.io.tables.csv_files import csv_header, read_cells
+
+    names = csv_header(file, name)
+    return _in_memory(read_cells(file, name, names), name, title, NO_METADATA, is_text=True)
+
+
+def _open_npz(file: Path, name: str, title: str) -> Table:
+    import numpy as np
+    import pyarrow as pa
+
+    from reidrisk.io.arrays import read_npz
+
+    columns: dict[str, Any] = {}
+    metadata = NO_METADATA
+    for key, values in read_npz(file, name).items():
+        if key == "reidrisk":
+            metadata = from_json(name, str(values))
+        elif values.ndim == 1:
+            columns[key] = pa.array(values)
+        elif key == "tokens" and values.ndim in (2, 3):
+            sizes.COLUMNS.check(values.shape[1], name, "give fewer epochs")
+            by_epoch = np.ascontiguousarray(np.moveaxis(values, 1, 0))  # else every column would be gathered by itself
+            for j, part in enumerate(by_epoch):
+                flat = pa.array(part.ravel())
+                if values.ndim == 3:
+                    flat = pa.FixedSizeListArray.from_arrays(flat, values.shape[2])
+                columns[f"epoch_{j}"] = flat
+        else:
+            raise FormatError(
+                f"{name}: array {key!r} has shape {values.shape}; a table holds columns of one dimension, "
+                "or an array 'tokens' of (users, epochs)"
+            )
+    lengths = {key: len(values) for key, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        shown = dict(list(lengths.items())[:8])
+        raise FormatError(f"{name}: the arrays differ in length ({shown}); give every column the same number of rows")
+    return _in_memory(pa.table(columns), name, title, metadata)

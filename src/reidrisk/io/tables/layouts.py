@@ -1,0 +1,147 @@
+"""Layouts: what the names of the columns say about a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.io.tables.formats import Table, is_list
+
+__all__ = [
+    "LAYOUTS",
+    "check_layout",
+    "epoch_columns",
+    "holds_bags",
+    "holds_sets",
+    "layout_of",
+    "refuse_unknown",
+    "require_columns",
+    "set_columns",
+]
+
+LAYOUTS = ("long", "wide")
+"""Layouts of traces: one row an observation, or one row a user."""
+
+_EPOCH = re.compile(r"epoch_([0-9]{1,9})")
+_SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
+
+
+def check_layout(layout: str | None) -> None:
+    """Refuse the name of a layout that does not exist."""
+    if layout is not None and layout not in LAYOUTS:
+        raise OptionError(
+            f"there is no layout {layout!r}; choose 'long' (user, epoch, token) or 'wide' (user, epoch_0, …)"
+        )
+
+
+def layout_of(table: Table, layout: str | None) -> str:
+    """Return the layout of a table of traces: the one that was named, or the one its columns show."""
+    check_layout(layout)
+    names = table.types
+    if layout != "wide" and holds_bags(table):
+        raise FormatError(
+            f"{table.name}: these are bags (user, token, and no epoch), and traces are needed here; add a column "
+            "'epoch', or measure bags in Python: see io.read_bags_pair"
+        )
+    if layout is not None:
+        return layout
+    if {"epoch", "token"} & set(names):
+        return "long"
+    if any(_EPOCH.fullmatch(column) or _SLOT.fullmatch(column) for column in names):
+        return "wide"
+    raise FormatError(
+        f"{table.name}: no layout is recognised in the columns {_listed(list(names))}; use user, epoch, token (long) "
+        "or user, epoch_0, epoch_1, … (wide)"
+    )
+
+
+def require_columns(table: Table, needed: Sequence[str], layout: str) -> None:
+    """Refuse a table that lacks one of these columns."""
+    for column in needed:
+        if column not in table.types:
+            raise FormatError(
+                f"{table.name}: column {column!r} is missing; the {layout} layout has {', '.join(needed)}, "
+                f"this table has {_listed(list(table.types))}"
+            )
+
+
+def refuse_unknown(table: Table, known: Sequence[str], layout: str, shown: str) -> None:
+    """Refuse a table that has a column beside the known ones."""
+    names = set(known)
+    for column in table.types:
+        if column not in names:
+            hint = "rename it to 'user'" if _is_like_user(column) and "user" not in table.types else "drop it"
+            raise FormatError(f"{table.name}: column {column!r} is not known in the {layout} layout ({shown}); {hint}")
+
+
+def epoch_columns(table: Table) -> list[str]:
+    """Return the columns of a wide table in the order of their epochs, from ``epoch_0`` (or ``epoch_1``) on."""
+    numbers = {int(found[1]): column for column in table.types if (found := _EPOCH.fullmatch(column))}
+    refuse_unknown(table, ["user", *numbers.values()], "wide", "user, epoch_0, epoch_1, …")
+    _refuse_gaps(table, list(numbers), "epoch_{}")
+    columns = [numbers[epoch] for epoch in sorted(numbers)]
+    for column in columns:
+        if is_list(table.types[column]):
+            raise FormatError(
+                f"{table.name}: column {column!r} holds lists, so this is a table of top sets, not of traces; "
+                "read it with read_top_sets"
+            )
+    return columns
+
+
+def set_columns(table: Table) -> list[list[str]]:
+    """Return the columns of each epoch of a table of top sets: one list column, or one column a slot."""
+    slots: dict[int, dict[int, str]] = {}
+    for column in table.types:
+        if found := _SLOT.fullmatch(column):
+            slots.setdefault(int(found[1]), {})[int(found[2])] = column
+    if slots:
+        names = [column for epoch in slots.values() for column in epoch.values()]
+        refuse_unknown(table, ["user", *names], "top set", "user, epoch_0_0, epoch_0_1, …")
+        _refuse_gaps(table, list(slots), "epoch_{}_0")
+        for epoch, columns in slots.items():
+            _refuse_gaps(table, list(columns), f"epoch_{epoch}_{{}}")
+        return [[slots[epoch][slot] for slot in sorted(slots[epoch])] for epoch in sorted(slots)]
+    numbers = {int(found[1]): column for column in table.types if (found := _EPOCH.fullmatch(column))}
+    refuse_unknown(table, ["user", *numbers.values()], "top set", "user, epoch_0, epoch_1, … of lists")
+    _refuse_gaps(table, list(numbers), "epoch_{}")
+    for column in numbers.values():
+        if not is_list(table.types[column]):
+            raise FormatError(
+                f"{table.name}: column {column!r} is of type {table.types[column]}, not a list, so this is no table of "
+                "top sets; read it with read_traces"
+            )
+    return [[numbers[epoch]] for epoch in sorted(numbers)]
+
+
+def holds_sets(table: Table) -> bool:
+    """Tell whether a table is one of top sets: lists, or one column a slot."""
+    return any(
+        _SLOT.fullmatch(column) or (_EPOCH.fullmatch(column) and is_list(kind)) for column, kind in table.types.items()
+    )
+
+
+def holds_bags(table: Table) -> bool:
+    """Tell whether a table is one of bags: tokens of users without epochs."""
+    return "token" in table.types and "epoch" not in table.types
+
+
+def _refuse_gaps(table: Table, found: list[int], pattern: str) -> None:
+    first, there = 1 if found and min(found) == 1 else 0, set(found)
+    # The first that is missing is at most as far as there are columns, whatever number the last one has.
+    gap = next((number for number in range(first, first + len(there) + 1) if number not in there), 0)
+    if not there or gap <= max(there):
+        raise FormatError(
+            f"{table.name}: column {pattern.format(gap)!r} is missing; epochs are numbered without gaps, "
+            f"this table has {_listed(list(table.types))}"
+        )
+
+
+def _is_like_user(column: str) -> bool:
+    return re.sub(r"[ _-]", "", column.lower()) in {"userid", "id", "uid", "users", "user"}
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return (f"{shown}, … ({len(names)} in all)" if len(names) > 8 else shown) or "none"

@@ -1,0 +1,1 @@
+"""TFRecord files and the Topics records in them, without TensorFlow."""

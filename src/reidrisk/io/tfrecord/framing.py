@@ -1,0 +1,122 @@
+"""TFRecord framing: length, checksum, data, checksum; every checksum is verified."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import FormatError
+from reidrisk.base.kernels import njit
+from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading
+from reidrisk.io.tfrecord.crc32c import crc32c, crc32c_of, masked
+
+__all__ = ["read_frames", "write_frames"]
+
+_HEAD, _TAIL = 12, 4  # length and its checksum; checksum of the data
+_WRONG = {
+    1: "is cut off in its head",
+    2: "has a length whose checksum is wrong",
+    3: "is cut off in its data",
+    4: "has data whose checksum is wrong",
+}
+
+
+def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the bytes of a file, and where the data of each record start and stop.
+
+    Raises
+    ------
+    FormatError
+        If the file is truncated or damaged; the message has the number of the record, from 1, and its byte offset.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.tfrecord"
+    >>> write_frames(file, [b"one", b"three"])
+    >>> data, starts, stops = read_frames(file)
+    >>> [data[a:b].tobytes() for a, b in zip(starts, stops)]
+    [b'one', b'three']
+    """
+    file, name = existing_file(path), str(path)
+    with reading(name, "TFRecord"):
+        if is_packed(file):
+            import gzip
+
+            check_bytes(file, name)
+            buffer = np.frombuffer(gzip.decompress(file.read_bytes()), dtype=np.uint8)
+        elif file.stat().st_size == 0:
+            raise FormatError(f"{name}: the file is empty; a TFRecord file has at least one record")
+        else:
+            buffer = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
+    n = _count(buffer)
+    if not n:
+        raise FormatError(f"{name}: the file is empty; a TFRecord file has at least one record")
+    starts, stops = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    record, offset, wrong = _verify(buffer, starts, stops)
+    if wrong:
+        raise FormatError(
+            f"{name}: record {record + 1} at byte {offset} {_WRONG[wrong]}; the file is truncated, damaged or no "
+            "TFRecord file"
+        )
+    return buffer, starts, stops
+
+
+def write_frames(path: PathLike, records: Iterable[bytes]) -> None:
+    """Write records as a TFRecord file, in one step."""
+    with write_atomically(path) as temporary, open(temporary, "wb") as file:
+        for data in records:
+            head = struct.pack("<Q", len(data))
+            file.write(head + struct.pack("<I", int(masked(crc32c(head)))))
+            file.write(data)
+            file.write(struct.pack("<I", int(masked(crc32c(data)))))
+
+
+@njit(cache=True, nogil=True)
+def _number(buffer: Any, at: int, width: int) -> Any:
+    value = np.uint64(0)
+    for j in range(width):
+        value |= np.uint64(buffer[at + j]) << np.uint64(8 * j)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _count(buffer: Any) -> int:
+    """Return an upper bound of the number of records, by their lengths alone."""
+    at: Any = 0
+    n = 0
+    while at < len(buffer):
+        n += 1
+        if at + _HEAD > len(buffer):
+            break
+        length = _number(buffer, at, 8)
+        if length > np.uint64(len(buffer)):
+            break
+        at += _HEAD + np.int64(length) + _TAIL
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _verify(buffer: Any, starts: Any, stops: Any) -> tuple[int, int, int]:
+    """Fill in where each record lies; return the first that is wrong, its offset and what is wrong with it."""
+    at: Any = 0
+    for record in range(len(starts)):
+        if at + _HEAD > len(buffer):
+            return record, at, 1
+        if _number(buffer, at + 8, 4) != masked(crc32c_of(buffer, at, at + 8)):
+            return record, at, 2
+        length = _number(buffer, at, 8)
+        if length > np.uint64(len(buffer)) or at + _HEAD + np.int64(length) + _TAIL > len(buffer):
+            return record, at, 3
+        start = at + _HEAD
+        stop = start + np.int64(length)
+        if _number(buffer, stop, 4) != masked(crc32c_of(buffer, start, stop)):
+            return record, at, 4
+        starts[record], stops[record] = start, stop
+        at = stop + _TAIL
+    return 0, 0, 0

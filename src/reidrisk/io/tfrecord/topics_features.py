@@ -1,0 +1,154 @@
+"""The features of a record of the Topics release: what they are called, and what they must hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, FormatError
+
+__all__ = ["CLIENTS", "RecordBlock", "RecordShape", "record_block", "record_shape"]
+
+CLIENTS = ("client_1_tokens", "client_2_tokens")
+"""What two observers saw, in the records of the simulator."""
+
+_MOST_FEATURES = 10_000  # every feature of every record is looked up among all of them
+_EPOCH = re.compile(r"epoch_([0-9]{1,9})_(topics|weights|tokens)")
+
+
+@dataclass
+class RecordShape:
+    """The features of a record, by what they are for."""
+
+    kinds: dict[str, int]
+    topics: list[int]
+    weights: list[int]
+    clients: list[int]
+    user: int
+    n_epochs: int = 0
+
+
+@dataclass
+class RecordBlock:
+    """Some records: topic ids as they are in the file."""
+
+    users: Any
+    sets: npt.NDArray[np.signedinteger[Any]] | None
+    clients: list[npt.NDArray[np.signedinteger[Any]]]
+    repeated: int
+
+
+def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
+    """Tell from the features of the first record what the records of a file hold."""
+    from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
+
+    if len(kinds) > _MOST_FEATURES:
+        raise FormatError(f"{name}: record 1 has {len(kinds):,} features; {_MOST_FEATURES:,} at most, split its epochs")
+    wanted = dict.fromkeys(CLIENTS, INTEGER) | {"user_id": BYTES}
+    numbers: dict[str, dict[int, str]] = {"topics": {}, "weights": {}, "tokens": {}}
+    for feature in kinds:
+        if found := _EPOCH.fullmatch(feature):
+            numbers[found[2]][int(found[1])] = feature
+            wanted[feature] = FLOAT if found[2] == "weights" else INTEGER
+        elif feature not in wanted:
+            raise FormatError(
+                f"{name}: record 1 has an unknown feature {feature!r}; known are user_id, epoch_0_topics with "
+                "epoch_0_weights, epoch_0_tokens, client_1_tokens, client_2_tokens"
+            )
+        if kinds[feature] not in (0, wanted[feature]):  # 0: an empty list does not say of what
+            raise FormatError(f"{name}: record 1, feature {feature!r} holds values of another type than it should")
+    if "user_id" not in kinds:
+        raise FormatError(f"{name}: record 1 has no feature 'user_id'; every record names its user")
+    sets = numbers["topics"] or numbers["tokens"]
+    if numbers["topics"] and numbers["tokens"]:
+        raise FormatError(f"{name}: record 1 has both epoch_…_topics and epoch_…_tokens; it must have one of them")
+    clients = [feature for feature in CLIENTS if feature in kinds]
+    if len(clients) == 1 or not (sets or clients):
+        raise FormatError(
+            f"{name}: record 1 has {', '.join(kinds)}; topics of epochs, or tokens of two clients, are missing"
+        )
+    for epoch in range(min(max(sets, default=-1), len(sets)) + 1):  # a gap is found among the first of them
+        if epoch not in sets or (numbers["weights"] and epoch not in numbers["weights"]):
+            missing = "weights" if epoch in sets else ("topics" if numbers["topics"] else "tokens")
+            raise FormatError(f"{name}: record 1 has no feature 'epoch_{epoch}_{missing}'; epochs have no gaps")
+    order = list(kinds)
+    weights = [order.index(numbers["weights"][epoch]) for epoch in sorted(numbers["weights"])]
+    return RecordShape(
+        {feature: wanted[feature] for feature in kinds},
+        [order.index(sets[epoch]) for epoch in sorted(sets)],
+        weights if numbers["topics"] else [],
+        [order.index(feature) for feature in clients],
+        order.index("user_id"),
+    )
+
+
+def record_block(
+    name: str, buffer: npt.NDArray[np.uint8], columns: Any, shape: RecordShape, first: int, top_k: int | None
+) -> RecordBlock:
+    """Check the features of some records and bring them into arrays of topic ids."""
+    names = list(shape.kinds)
+    counts = columns.counts
+
+    def refuse(wrong: npt.NDArray[np.bool_], say: str) -> None:
+        if wrong.any():
+            record, column = (int(i) for i in np.argwhere(wrong)[0])
+            raise DataError(f"{name}: record {first + record + 1}, feature {names[column]!r} {say}")
+
+    refuse(counts < 0, "is missing; all records have the same features")
+    only_user = np.arange(len(names)) == shape.user
+    refuse((counts != 1) & only_user, "must hold one value")
+    used = np.zeros(len(names), dtype=np.bool_)
+    used[shape.topics + shape.clients] = True
+    listed = np.arange(columns.integers.shape[2]) < counts[:, :, None]
+    outside = listed & ((columns.integers < 0) | (columns.integers > np.iinfo(np.int32).max))
+    refuse(outside.any(axis=2) & used, "holds a topic id that is negative or beyond 31 bits")
+    n_epochs = shape.n_epochs = shape.n_epochs or len(shape.topics) or int(counts[0, shape.clients[0]])
+    is_client = np.isin(np.arange(len(names)), shape.clients)
+    refuse((counts != n_epochs) & is_client, f"must hold {n_epochs} tokens, one an epoch")
+    for topics, weights in zip(shape.topics, shape.weights, strict=False):
+        refuse((counts != counts[:, [topics]]) & (np.arange(len(names)) == weights), "must hold one weight a topic")
+        bad = np.isnan(columns.floats[:, weights]) & listed[:, weights]
+        refuse(bad.any(axis=1)[:, None] & (np.arange(len(names)) == weights), "holds NaN, which is no weight")
+    ids = np.where(listed, columns.integers, -1)
+    ids = ids.astype(np.int16 if ids[:, used].max() <= np.iinfo(np.int16).max else np.int32)
+    sets, repeated = None, 0
+    if shape.topics:
+        weight = np.where(listed, columns.floats, -np.inf)[:, shape.weights] if shape.weights else None
+        sets, repeated = _distinct_sets(ids[:, shape.topics], weight)
+        sets = sets[:, :, : max(int((sets >= 0).sum(axis=2).max()), 1)][:, :, :top_k]
+    clients = [ids[:, column, :n_epochs] for column in shape.clients]
+    return RecordBlock(_users(buffer, columns.spans[:, shape.user]), sets, clients, repeated)
+
+
+def _distinct_sets(
+    ids: npt.NDArray[np.signedinteger[Any]], weights: npt.NDArray[np.float32] | None
+) -> tuple[npt.NDArray[np.signedinteger[Any]], int]:
+    """Return each set with the largest weight first and every topic once, and how many were there again."""
+    if weights is not None:
+        ids = np.take_along_axis(ids, np.argsort(-weights, axis=2, kind="stable"), axis=2)
+    # Equal ids follow each other once they are sorted, the first of them in front.
+    order = np.argsort(ids, axis=2, kind="stable")
+    ranked = np.take_along_axis(ids, order, axis=2)
+    same = np.zeros(ids.shape, dtype=np.bool_)
+    same[:, :, 1:] = (ranked[:, :, 1:] == ranked[:, :, :-1]) & (ranked[:, :, 1:] >= 0)
+    again = np.zeros(ids.shape, dtype=np.bool_)
+    np.put_along_axis(again, order, same, axis=2)
+    if again.any():
+        ids = np.where(again, -1, ids)
+        ids = np.take_along_axis(ids, np.argsort(ids < 0, axis=2, kind="stable"), axis=2)
+    return ids, int(again.sum())
+
+
+def _users(buffer: npt.NDArray[np.uint8], spans: npt.NDArray[np.int64]) -> Any:
+    """Gather the ids, which lie all over the file, into one Arrow array."""
+    import pyarrow as pa
+
+    lengths = spans[:, 1] - spans[:, 0]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    inside = np.arange(ends[-1]) - np.repeat(ends[:-1], lengths)
+    text = buffer[np.repeat(spans[:, 0], lengths) + inside]
+    return pa.LargeStringArray.from_buffers(len(lengths), pa.py_buffer(ends), pa.py_buffer(text))

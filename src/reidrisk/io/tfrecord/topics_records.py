@@ -1,0 +1,264 @@
+"""Google's public Topics release and the records of its simulator: TFRecord files of one user a record."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.users import UserIds
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.tables.encoding import frozen, refuse_repeated_users
+from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, record_block, record_shape
+from reidrisk.records import TopSets, Traces
+
+__all__ = ["TopicsRecords", "is_tfrecord", "read_tfrecords", "write_tfrecords"]
+
+_BLOCK = 1 << 16
+_LONGEST_FIRST = 1 << 24  # bytes of the first record, which is read the slow way
+
+
+@dataclass(frozen=True)
+class TopicsRecords:
+    """What TFRecord files of the Topics release or of its simulator hold.
+
+    Attributes
+    ----------
+    top_sets : TopSets or None
+        The sets of each user and epoch, the topic of the largest weight first.
+    client_1, client_2 : Traces or None
+        What two observers saw; only the simulator writes them.
+    notes : tuple of str
+        What was assumed, in sentences.
+    """
+
+    top_sets: TopSets | None
+    client_1: Traces | None
+    client_2: Traces | None
+    notes: tuple[str, ...] = ()
+
+
+def is_tfrecord(path: PathLike) -> bool:
+    """Tell by its name whether a file holds TFRecords: ``x.tfrecord``, or a shard ``x-00000-of-00100``.
+
+    Examples
+    --------
+    >>> is_tfrecord("a.tfrecord"), is_tfrecord("out-00003-of-00100"), is_tfrecord("a.parquet")
+    (True, True, False)
+    """
+    return re.search(r"\.tfrecords?(\.gz|-\d+-of-\d+)?$|-\d{5}-of-\d{5}$", str(path).lower()) is not None
+
+
+def read_tfrecords(
+    paths: PathLike | Sequence[PathLike],
+    n_tokens: int | None = None,
+    vocabulary: Vocabulary | None = None,
+    top_k: int | None = None,
+) -> TopicsRecords:
+    """Read the TFRecord files of Google's public Topics release, or of its simulator.
+
+    A record is a ``tf.train.Example`` with ``user_id`` and either ``epoch_{t}_topics`` with ``epoch_{t}_weights`` (the
+    release: the topics of each epoch and how much they weigh) or ``epoch_{t}_tokens``, ``client_1_tokens``,
+    ``client_2_tokens`` (the simulator: top sets, and what two observers saw). Every checksum is verified.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        The files, usually the shards of one data set; a name that ends in ``.gz`` is decompressed.
+    n_tokens : int, optional
+        Take topic ids as token numbers in ``[0, n_tokens)``. Ids of the taxonomy have gaps (1 to 629), so some
+        tokens then never occur.
+    vocabulary : Vocabulary, optional
+        Labels are the ids of all topics as text; the token of an id is its place among them. Left out (and
+        ``n_tokens`` too), it is made of the ids that occur, in increasing order.
+    top_k : int, optional
+        Keep that many topics of the largest weight of each epoch (ties: the first in the file). Left out, all
+        are kept, and the largest number of them is the size of a set.
+
+    Returns
+    -------
+    TopicsRecords
+        A topic that is listed twice in an epoch is held once: a set is distinct.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "topics.tfrecord"
+    >>> write_tfrecords(file, TopSets([[[0, 1], [1, -1]]], 3, ["user 0"], Vocabulary(["1", "299", "629"])))
+    >>> records = read_tfrecords([file])
+    >>> records.top_sets.vocabulary.labels, records.top_sets.tokens.tolist()
+    (('1', '299'), [[[0, 1], [1, -1]]])
+    """
+    files = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else list(paths)
+    if not files:
+        raise OptionError("there is no TFRecord file to read; name at least one")
+    if n_tokens is not None and vocabulary is not None:
+        raise OptionError("give n_tokens (topic ids are token numbers) or vocabulary (of topic ids), not both")
+    if top_k is not None and top_k < 1:
+        raise OptionError(f"top_k must be at least 1, not {top_k}")
+    shape: RecordShape | None = None
+    parts: list[RecordBlock] = []
+    for file in files:
+        shape = _read_file(file, shape, parts, top_k)
+    names = str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
+    users = _joined_users(names, parts)
+    arrays = [_joined([part.sets for part in parts if part.sets is not None])] if parts[0].sets is not None else []
+    arrays += [_joined([part.clients[i] for part in parts]) for i in range(len(parts[0].clients))]
+    codes, size, words, notes = _tokens(names, arrays, n_tokens, vocabulary)
+    repeated = sum(part.repeated for part in parts)
+    if repeated:
+        notes.append(f"{repeated:,} topics that their epoch lists twice were held once.")
+    top_sets = None
+    if parts[0].sets is not None:
+        top_sets = TopSets(frozen(codes.pop(0)), size, users, words)
+    observers = [Traces(frozen(tokens), size, users, words) for tokens in codes]
+    one, two = observers or (None, None)
+    return TopicsRecords(top_sets, one, two, tuple(notes))
+
+
+def write_tfrecords(
+    path: PathLike, top_sets: TopSets, client_1: Traces | None = None, client_2: Traces | None = None
+) -> None:
+    """Write top sets (and what two observers saw) in the form of the Topics release (and of its simulator).
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write, in one step.
+    top_sets : TopSets
+        The sets; every listed topic has the weight 1. Labels of the vocabulary that are whole numbers are written as
+        topic ids, else token numbers are.
+    client_1, client_2 : Traces, optional
+        Both or none; nothing may be missing in them.
+    """
+    from reidrisk.io.tfrecord.example import make_example
+    from reidrisk.io.tfrecord.framing import write_frames
+
+    if (client_1 is None) != (client_2 is None):
+        raise OptionError("give the traces of both observers or of neither")
+    observers = [client for client in (client_1, client_2) if client is not None]
+    if any(bool((client.tokens < 0).any()) for client in observers):
+        raise DataError(f"{path}: a token of an observer is missing, and these records have no place for that")
+    words = top_sets.vocabulary
+    numbered = words is not None and all(re.fullmatch(r"[0-9]{1,10}", label) for label in words.labels)
+    ids = [int(label) for label in words.labels] if words is not None and numbered else None
+
+    def topics(tokens: npt.NDArray[Any]) -> list[int]:
+        return [ids[token] if ids else int(token) for token in tokens.tolist() if token >= 0]
+
+    def records() -> Iterator[bytes]:
+        for row in range(len(top_sets)):
+            users = top_sets.users
+            user = f"user {row}" if users is None else str(users[row])
+            features: dict[str, Any] = {"user_id": [user.encode()]}
+            for epoch in range(top_sets.n_epochs):
+                held = topics(top_sets.tokens[row, epoch])
+                features[f"epoch_{epoch}_{'tokens' if observers else 'topics'}"] = held
+                if not observers:
+                    features[f"epoch_{epoch}_weights"] = [1.0] * len(held)
+            features |= {CLIENTS[i]: topics(client.tokens[row]) for i, client in enumerate(observers)}
+            yield make_example(features)
+
+    write_frames(path, records())
+
+
+def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBlock], top_k: int | None) -> RecordShape:
+    from reidrisk.io.tfrecord.example import parse_example
+    from reidrisk.io.tfrecord.example_columns import parse_examples
+    from reidrisk.io.tfrecord.framing import read_frames
+
+    name = str(path)
+    buffer, starts, stops = read_frames(path)
+    if shape is None:
+        if stops[0] - starts[0] > _LONGEST_FIRST:
+            raise FormatError(f"{name}: record 1 has more than {_LONGEST_FIRST:,} bytes; a record is of one user")
+        try:
+            first = parse_example(buffer[starts[0] : stops[0]].tobytes())
+        except FormatError as error:
+            raise FormatError(
+                f"{name}: record 1 at byte 0 is no tf.train.Example; the file holds something else"
+            ) from error
+        shape = record_shape(name, {feature: kind for feature, (kind, _) in first.items()})
+    for start in range(0, len(starts), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        columns = parse_examples(buffer, starts[block], stops[block], shape.kinds, name, start)
+        parts.append(record_block(name, buffer, columns, shape, start, top_k))
+    return shape
+
+
+def _joined_users(name: str, parts: list[RecordBlock]) -> UserIds:
+    import pyarrow as pa
+
+    users = pa.concat_arrays([part.users for part in parts])
+    try:
+        users.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise FormatError(f"{name}: a user_id is not UTF-8 text") from error
+    try:
+        refuse_repeated_users(name, users)
+    except DataError as error:
+        raise DataError(str(error).replace(": rows ", ": records ").replace("one row", "one record")) from None
+    return users
+
+
+def _joined(parts: list[npt.NDArray[np.signedinteger[Any]]]) -> npt.NDArray[np.signedinteger[Any]]:
+    shape = (sum(map(len, parts)), *np.max([part.shape[1:] for part in parts], axis=0).tolist())
+    sizes.CELLS.check(math.prod(shape), "the records", "read fewer files, or keep fewer topics with top_k")
+    whole, start = np.full(shape, -1, dtype=np.result_type(*parts)), 0
+    for part in parts:
+        whole[start : start + len(part), :, *(slice(k) for k in part.shape[2:])] = part
+        start += len(part)
+    return whole
+
+
+def _tokens(
+    name: str, arrays: list[npt.NDArray[np.signedinteger[Any]]], n_tokens: int | None, vocabulary: Vocabulary | None
+) -> tuple[list[npt.NDArray[Any]], int, Vocabulary | None, list[str]]:
+    """Turn topic ids into tokens; return them with the size of the vocabulary, its labels and what was assumed."""
+    ids = np.unique(np.concatenate([np.unique(array) for array in arrays]))
+    ids = ids[ids >= 0]
+    notes: list[str] = []
+    if not ids.size:
+        raise DataError(f"{name}: not a single topic is in it")
+    if n_tokens is not None:
+        sizes.TOKENS.check(whole("n_tokens", n_tokens), "n_tokens", "give the size of the taxonomy")
+        if ids[-1] >= n_tokens:
+            raise DataError(f"{name}: topic id {ids[-1]} is outside [0, {n_tokens}); raise n_tokens")
+        known = np.arange(n_tokens, dtype=np.int64)
+    elif vocabulary is not None:
+        if not all(re.fullmatch(r"[0-9]{1,10}", label) for label in vocabulary.labels):
+            raise DataError(f"{name}: the labels of the vocabulary must be topic ids, as in the records")
+        known = np.array([int(label) for label in vocabulary.labels], dtype=np.int64)
+        unknown = np.setdiff1d(ids, known)
+        if unknown.size:
+            raise DataError(
+                f"{name}: topic id {unknown[0]} is not among the {len(vocabulary)} labels of the vocabulary; "
+                "give the ids of the whole taxonomy"
+            )
+    else:
+        known, vocabulary = ids.astype(np.int64), Vocabulary(map(str, ids.tolist()))
+        notes.append(
+            f"The vocabulary was taken from the topic ids that occur ({len(ids)}); give that of the whole taxonomy if "
+            "the system has more."
+        )
+    kind = np.int16 if len(known) <= np.iinfo(np.int16).max else np.int32
+    if ids[-1] < 1 << 22:
+        lookup = np.full(int(ids[-1]) + 2, -1, dtype=kind)  # the last entry, at -1, keeps what is not there
+        here = known <= ids[-1]
+        lookup[known[here]] = np.flatnonzero(here)
+        return [lookup[array] for array in arrays], len(known), vocabulary, notes
+    order = np.argsort(known)
+    tokens = []
+    for array in arrays:
+        places = order[np.minimum(np.searchsorted(known[order], array), len(known) - 1)].astype(kind)
+        tokens.append(np.where(array >= 0, places, -1).astype(kind))
+    return tokens, len(known), vocabulary, notes

@@ -1,0 +1,1 @@
+"""What a system does between a person and the record."""

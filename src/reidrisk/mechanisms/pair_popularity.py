@@ -1,0 +1,71 @@
+"""How often two topics are held together: what the full form of Theorem 1 needs beyond popularity."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.mechanisms.popularity import popularity
+from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.records import TopSets, Traces
+
+__all__ = ["pairs_from_observers", "pairs_from_sets"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def pairs_from_sets(top_sets: TopSets) -> Floats:
+    """Return x[o, w] = P({o, w} in S) over all users and epochs; the diagonal is the popularity P(o in S).
+
+    Examples
+    --------
+    >>> pairs_from_sets(TopSets([[[0, 1]], [[0, 2]]], n_tokens=3)).tolist()
+    [[1.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
+    """
+    if not top_sets.is_padded:
+        raise DataError("some top sets are not full; pad them once, for all observers: top_sets.padded(seed)")
+    n_tokens = top_sets.n_tokens
+    sets = top_sets.tokens.reshape(-1, top_sets.k).astype(np.int64)
+    counts = np.zeros(n_tokens * n_tokens, dtype=np.int64)
+    for a in range(top_sets.k):
+        for b in range(top_sets.k):
+            counts += np.bincount(sets[:, a] * n_tokens + sets[:, b], minlength=n_tokens * n_tokens)
+    return counts.reshape(n_tokens, n_tokens) / len(sets)
+
+
+def pairs_from_observers(one: Traces, two: Traces, top_k: int, noise: float) -> Floats:
+    r"""Estimate x[o, w] = P({o, w} in S) from what two observers saw of the same training users, row by row.
+
+    Given the set, the observers are independent, so with d = q_in - q_out
+
+        P(A = o, B = w) = q_out^2 + q_out d (p_o + p_w) + d^2 x[o, w],
+
+    which is solved for x and clipped to what is possible, max(0, p_o + p_w - 1) <= x <= min(p_o, p_w). From one
+    observer alone, x cannot be learnt: it shows one token a user and epoch.
+
+    Examples
+    --------
+    >>> a = Traces([[0], [1], [0], [1]], n_tokens=2)
+    >>> b = Traces([[0], [0], [1], [1]], n_tokens=2)
+    >>> pairs_from_observers(a, b, top_k=2, noise=0.0).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    if one.tokens.shape != two.tokens.shape or one.n_tokens != two.n_tokens:
+        raise DataError("the two observers must have seen the same users and epochs over one vocabulary")
+    q_in, q_out = token_probabilities(one.n_tokens, top_k, noise)
+    d = q_in - q_out
+    if d == 0.0:
+        raise OptionError("noise 1 replaces every token by a random one: nothing can be learnt of the users")
+    n_tokens = one.n_tokens
+    seen = (one.tokens >= 0) & (two.tokens >= 0)
+    if not seen.any():
+        raise DataError("the two observers never saw the same user in the same epoch")
+    both = one.tokens[seen].astype(np.int64) * n_tokens + two.tokens[seen]
+    joint = np.bincount(both, minlength=n_tokens * n_tokens).reshape(n_tokens, n_tokens) / both.size
+    joint = (joint + joint.T) / 2.0
+    p = (popularity(one, top_k, noise)[0] + popularity(two, top_k, noise)[0]) / 2.0
+    x = (joint - q_out**2 - q_out * d * (p[:, None] + p[None, :])) / d**2
+    x = np.clip(x, np.maximum(0.0, p[:, None] + p[None, :] - 1.0), np.minimum(p[:, None], p[None, :]))
+    np.fill_diagonal(x, p)
+    return np.asarray(x)

@@ -1,0 +1,60 @@
+"""How many users hold a topic, estimated from what one observer saw (carey, Lemma 10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.records import Traces
+
+__all__ = ["popularity"]
+
+
+def popularity(traces: Traces, top_k: int, noise: float, per_epoch: bool = False) -> npt.NDArray[np.float64]:
+    r"""Estimate the share of users who hold each topic in their top set.
+
+    p[o] = (share of observed tokens that are o - q_out) / (q_in - q_out), clipped to [0, 1].
+
+    The estimate of Lemma 10 is unbiased but can leave [0, 1] for topics rarer than the noise floor; clipped,
+    a match on such a topic counts as much as a mismatch and never less. Missing tokens are left out.
+
+    Parameters
+    ----------
+    traces : Traces
+        What one observer saw.
+    top_k, noise
+        As for :func:`reidrisk.mechanisms.top_k_noise.token_probabilities`; noise 1 shows nothing of the users, so that
+        popularity is not defined there.
+    per_epoch : bool
+        One estimate an epoch instead of one for all epochs.
+
+    Returns
+    -------
+    (1, N) array, or (r, N) with ``per_epoch``
+
+    Examples
+    --------
+    >>> t = Traces([[0], [0], [0], [1]], n_tokens=2)
+    >>> popularity(t, top_k=1, noise=0.0).tolist()
+    [[0.75, 0.25]]
+    """
+    q_in, q_out = token_probabilities(traces.n_tokens, top_k, noise)
+    if q_in == q_out:
+        raise OptionError("noise 1 replaces every token by a random one: nothing can be learnt of the users")
+    shares = _shares(traces.tokens, traces.n_tokens, per_epoch)
+    return np.clip((shares - q_out) / (q_in - q_out), 0.0, 1.0)
+
+
+def _shares(tokens: npt.NDArray[Any], n_tokens: int, per_epoch: bool) -> npt.NDArray[np.float64]:
+    counts = np.stack([np.bincount(column[column >= 0], minlength=n_tokens) for column in tokens.T])
+    if not per_epoch:
+        counts = counts.sum(axis=0, keepdims=True)
+    seen = counts.sum(axis=1, keepdims=True)
+    if not seen.all():
+        which = f"epoch {int(np.argmin(seen))}" if per_epoch else "any epoch"
+        raise DataError(f"no token was observed in {which}; popularity cannot be estimated")
+    return np.asarray(counts / seen)

@@ -1,0 +1,22 @@
+"""A system that shows one of the k tokens it holds for a user, or, now and then, any token at all."""
+
+from __future__ import annotations
+
+from reidrisk.base.options import from_0_to_1, whole_up_to
+
+__all__ = ["token_probabilities"]
+
+
+def token_probabilities(n_tokens: int, top_k: int = 5, noise: float = 0.05) -> tuple[float, float]:
+    """Return ``(q_in, q_out)``: how probable a token inside, and outside, a user's top set is in one answer.
+
+    ``q_in = (1 - noise)/top_k + noise/N`` and ``q_out = noise/N`` (carey, Appendix D, equation 6, for any set size).
+
+    Examples
+    --------
+    >>> token_probabilities(4, top_k=2, noise=0.2)
+    (0.45, 0.05)
+    """
+    top_k = whole_up_to("top_k", top_k, n_tokens, limit=f"the {n_tokens} tokens")
+    noise = from_0_to_1("noise", noise)
+    return (1.0 - noise) / top_k + noise / n_tokens, noise / n_tokens

@@ -1,0 +1,1 @@
+"""Differentially private counts and the statistics made of them."""

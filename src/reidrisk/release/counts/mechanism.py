@@ -1,0 +1,189 @@
+"""Noise for the counts: how the budget is shared among the tables, and the noise itself (dick, Section 4.2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from reidrisk.base.errors import OptionError, ReidRiskError
+from reidrisk.base.streams import stream
+from reidrisk.privacy import (
+    PrivacyStatement,
+    add_discrete_gaussian,
+    check_budget,
+    discrete_gaussian,
+    gaussian_sigma,
+    zcdp_rho,
+)
+from reidrisk.release.counts.pairs import Counts
+from reidrisk.release.counts.sensitivity import Block
+
+__all__ = ["Plan", "add_noise", "overspent", "plan_noise"]
+
+SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
+"""Shares of the budget as published: 25 / 25 / 50 %; of summed epochs half and half."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much noise each table gets.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        The tables.
+    sigma : tuple of float
+        Standard deviation of the noise of each, in users.
+    epsilon, delta : float
+        The whole budget.
+    budget : str
+        ``"joint"`` or ``"split"``.
+    discrete : bool
+        Discrete Gaussian noise from the operating system's randomness, or continuous noise for simulation.
+    """
+
+    blocks: tuple[Block, ...]
+    sigma: tuple[float, ...]
+    epsilon: float
+    delta: float
+    budget: str
+    discrete: bool
+
+    def statement(self, public: tuple[str, ...] = (), seed: int | None = None) -> PrivacyStatement:
+        """Return the privacy statement of counts with this noise; a simulation also says its seed."""
+        if self.discrete:
+            mechanism = "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
+            accounting = "zero-concentrated differential privacy of all tables together, converted to (epsilon, delta)"
+            if self.budget == "split":
+                accounting = "zero-concentrated differential privacy of each table, converted; budgets add up"
+        else:
+            mechanism = f"floating-point Gaussian noise from a generator with seed {seed}"
+            accounting = "analytic Gaussian mechanism"
+        names = [block.name for block in self.blocks]
+        return PrivacyStatement(
+            mechanism=mechanism,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            simulation=not self.discrete,
+            budget=self.budget,
+            sigma=dict(zip(names, self.sigma, strict=True)),
+            sensitivity={block.name: block.sensitivity for block in self.blocks},
+            accounting=accounting,
+            taken_as_public=public,
+        )
+
+
+def plan_noise(
+    blocks: Sequence[Block], epsilon: float, delta: float, budget: str = "joint", discrete: bool = True
+) -> Plan:
+    r"""Share a budget among tables of counts.
+
+    ``"split"``: each table is a mechanism of its own with its :data:`SPLIT` of epsilon and of delta, as published.
+
+    ``"joint"``: one mechanism over all tables, each scaled by a weight. With m the noise that sensitivity 1 needs, any
+    :math:`\sigma_b` with :math:`\sum_b \Delta_b^2 / \sigma_b^2 \le 1/m^2` is private; the summed squared error
+    :math:`\sum_b c_b \sigma_b^2` of the statistics is least at
+    :math:`\sigma_b^2 = m^2 (\Delta_b / \sqrt{c_b}) \sum_j \Delta_j \sqrt{c_j}`.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        From :func:`reidrisk.release.counts.sensitivity.measured_blocks`.
+    epsilon, delta : float
+        The whole budget.
+    budget : {"joint", "split"}
+        How it is shared.
+    discrete : bool
+        Whether the noise will be discrete: it is accounted by zCDP, a few per cent above the continuous noise.
+
+    Examples
+    --------
+    >>> from reidrisk.release.counts.sensitivity import measured_blocks
+    >>> topics = measured_blocks(5, 469, 2)
+    >>> [round(s, 1) for s in plan_noise(topics, math.log(3), 1e-15, "split", discrete=False).sigma]
+    [85.8, 85.8, 68.0]
+    >>> [round(s, 1) for s in plan_noise(topics, math.log(3), 1e-15, discrete=False).sigma]
+    [53.9, 53.9, 41.5]
+    """
+    epsilon, delta = check_budget(epsilon, delta)
+    if budget not in ("joint", "split"):
+        raise OptionError(f"budget must be 'joint' or 'split', not {budget!r}")
+    if budget == "split":
+        shares = [SPLIT[block.name] for block in blocks]
+        shares = [share / sum(shares) for share in shares]
+        sigma = [
+            block.sensitivity * _ratio(share * epsilon, share * delta, discrete)
+            for block, share in zip(blocks, shares, strict=True)
+        ]
+    else:
+        ratio = _ratio(epsilon, delta, discrete)
+        whole = sum(block.sensitivity * math.sqrt(block.error) for block in blocks)
+        sigma = [ratio * math.sqrt(block.sensitivity / math.sqrt(block.error) * whole) for block in blocks]
+    return Plan(tuple(blocks), tuple(sigma), epsilon, delta, budget, discrete)
+
+
+def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
+    """Add the noise of a plan to exact counts.
+
+    Discrete noise comes from opendp and cannot be seeded; its own accounting is asked before anything is drawn.
+    Continuous noise is for simulation and needs a seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reidrisk.release.counts.sensitivity import measured_blocks
+    >>> exact = Counts({"f12": np.zeros((2, 2), dtype=np.int64)}, k=1, n_tokens=2, n_epochs=2)
+    >>> plan = plan_noise(measured_blocks(1, 2, 2), 1.0, 1e-6, discrete=False)
+    >>> add_noise(exact, plan, seed=0).tables["f12"].dtype
+    dtype('float64')
+    """
+    if plan.discrete and seed is not None:
+        raise OptionError(
+            f"seed {seed!r} was given for a real release; noise that protects people is never seeded: "
+            "leave it out, or say simulation=True"
+        )
+    if not plan.discrete and seed is None:
+        raise OptionError("a simulation needs a seed, so that it can be repeated")
+    noisy: dict[str, npt.NDArray[Any]] = {}
+    measurements = _measurements(plan) if plan.discrete else {}
+    for block, sigma in zip(plan.blocks, plan.sigma, strict=True):
+        values = counts.flat(block.name)
+        if plan.discrete:
+            measurement = measurements[block.name]
+            noisy[block.name] = add_discrete_gaussian(values, measurement)
+        else:
+            rng = stream(0 if seed is None else seed, f"release noise {block.name}")
+            noisy[block.name] = values + sigma * rng.standard_normal(len(values))
+    return counts.replaced(noisy)
+
+
+def _ratio(epsilon: float, delta: float, discrete: bool) -> float:
+    """Return the noise that sensitivity 1 needs."""
+    return 1.0 / math.sqrt(2.0 * zcdp_rho(epsilon, delta)) if discrete else gaussian_sigma(epsilon, delta)
+
+
+def _measurements(plan: Plan) -> dict[str, Any]:
+    """Return the noise of each table, after opendp has agreed that together it keeps within the budget."""
+    made = {b.name: discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
+    spent = {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks}
+    over = overspent(plan, spent)
+    if over:
+        raise ReidRiskError(f"{over}; report this")
+    return made
+
+
+def overspent(plan: Plan, spent: Mapping[str, float]) -> str:
+    """Say which tables spend more rho of zCDP than the budget of the plan has; nothing where none does."""
+    if plan.budget == "joint":
+        allowed = {"all": (sum(spent.values()), 1.0)}
+    else:
+        shares = {block.name: SPLIT[block.name] for block in plan.blocks}
+        allowed = {name: (rho, shares[name] / sum(shares.values())) for name, rho in spent.items()}
+    for name, (rho, share) in allowed.items():
+        if rho > zcdp_rho(share * plan.epsilon, share * plan.delta) * (1.0 + 1e-9):
+            return f"the noise planned for {name} spends rho = {rho:.6g}, more than the budget"
+    return ""

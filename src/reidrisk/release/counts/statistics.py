@@ -1,0 +1,220 @@
+"""The statistics that are published: how often each token, pair within and pair across epochs occurs, with noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import checked_seed, fresh_seed
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.privacy import PrivacyStatement, check_budget
+from reidrisk.records import TopSets
+from reidrisk.release.counts.consistency import consistent_tables, estimated_users
+from reidrisk.release.counts.mechanism import add_noise, plan_noise
+from reidrisk.release.counts.pairs import Counts, count_pairs
+from reidrisk.release.counts.sensitivity import measured_blocks
+
+__all__ = ["Statistics", "exact_statistics", "from_counts", "statistics"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    r"""The statistics of dick, Section 4.1, and what protects the people behind them.
+
+    Attributes
+    ----------
+    single : (N,) array
+        :math:`q^*_{single}(o)`: share of users and epochs whose set holds o.
+    within : (N, N) array
+        :math:`q^*_{within}(o_1, o_2)`: both in one set; symmetric, zero diagonal.
+    across : (N, N) array
+        :math:`q^*_{across}(o_1, o_2)`: o_1 in an epoch and o_2 in the next.
+    k : int
+        Size of a set.
+    statement : PrivacyStatement or None
+        None: exact, private statistics.
+    vocabulary : Vocabulary or None
+        Labels of the tokens.
+    n_users : float
+        Estimated number of users, from the noisy counts.
+    counts : Counts or None
+        The noisy counts themselves, of which everything here is post-processing.
+    n_epochs : int or None
+        Epochs that were measured, where that is known; taken from the counts where there are any.
+
+    Examples
+    --------
+    >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
+    >>> stats = statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> stats
+    Statistics(3 tokens, sets of 2, simulation: protects nobody)
+    """
+
+    single: Floats
+    within: Floats
+    across: Floats
+    k: int
+    statement: PrivacyStatement | None
+    vocabulary: Vocabulary | None = None
+    n_users: float = math.nan
+    counts: Counts | None = field(default=None, repr=False)
+    n_epochs: int | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.single)
+        if self.counts is not None:
+            object.__setattr__(self, "n_epochs", self.counts.n_epochs)
+        if self.within.shape != (n, n) or self.across.shape != (n, n):
+            raise DataError(f"of {n} tokens, q_within has shape {self.within.shape} and q_across {self.across.shape}")
+        for name in ("single", "within", "across"):
+            values = np.array(getattr(self, name), dtype=np.float64)
+            if not np.isfinite(values).all():
+                raise DataError(f"q_{name} holds a value that is no number")
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+        if self.vocabulary is not None and len(self.vocabulary) != n:
+            raise DataError(f"there are {n} tokens but {len(self.vocabulary)} labels")
+
+    @property
+    def n_tokens(self) -> int:
+        """Size of the vocabulary."""
+        return len(self.single)
+
+    def __repr__(self) -> str:
+        if self.statement is None:
+            privacy = "exact: private, not for publication"
+        elif self.statement.simulation:
+            privacy = "simulation: protects nobody"
+        else:
+            privacy = f"epsilon {self.statement.epsilon:.3g}, delta {self.statement.delta:.2g}"
+        return f"Statistics({self.n_tokens} tokens, sets of {self.k}, {privacy})"
+
+
+def statistics(
+    top_sets: TopSets,
+    epsilon: float,
+    delta: float,
+    simulation: bool = False,
+    seed: int | None = None,
+    budget: str = "joint",
+    threads: int | None = None,
+) -> Statistics:
+    """Measure differentially private statistics of top sets (dick, Section 4).
+
+    Short sets are padded once per user and epoch, each by itself from the operating system's generator; pairs are
+    counted exactly, noise is added to every count, and the noisy counts are brought to agree with each other and
+    divided by a number of users that is itself estimated from them. Nothing else of the data goes into the answer.
+
+    Parameters
+    ----------
+    top_sets : TopSets
+        At least two consecutive epochs, one row a user. ``k``, the vocabulary and the number of epochs are taken as
+        public and come out as they are: they must not come from the people. A vocabulary of the labels that occur
+        would publish a label that one person has. Each set must have been made from its user alone; sets that were
+        padded with a seed are refused.
+    epsilon, delta : float
+        The privacy budget under adding or removing one user with all their sets.
+    simulation : bool
+        Whether this is a try with floating-point noise and a seed, which protects nobody and is marked so.
+    seed : int, optional
+        For simulations only; drawn afresh when missing. Real noise is never seeded.
+    budget : {"joint", "split"}
+        One mechanism over all counts, or the published shares:
+        :func:`reidrisk.release.counts.mechanism.plan_noise`.
+    threads : int, optional
+        Threads to count with.
+
+    Returns
+    -------
+    Statistics
+        With the privacy statement.
+
+    Examples
+    --------
+    >>> sets = TopSets([[[0, 1], [0, 2]], [[0, 2], [0, 1]]] * 50_000, n_tokens=4)
+    >>> stats = statistics(sets, epsilon=1.0, delta=1e-9)
+    >>> bool(abs(stats.single[0] - 1.0) < 0.01), bool(abs(stats.across[1, 2] - 0.5) < 0.01)
+    (True, True)
+    >>> stats.statement.simulation, stats.statement.budget
+    (False, 'joint')
+    """
+    epsilon, delta = check_budget(epsilon, delta)
+    if seed is not None:
+        seed = checked_seed(seed)
+        if not simulation:
+            raise OptionError(
+                f"seed {seed} was given for a real release; noise that protects people is never seeded: "
+                "leave it out, or say simulation=True"
+            )
+    elif simulation:
+        seed = fresh_seed()
+    if isinstance(top_sets, TopSets):
+        if top_sets.padded_with_seed and not simulation:
+            raise OptionError(
+                "these top sets were padded with a seed, and whoever knows it reads one more user off everybody's "
+                "padding; give the sets as they were before, which are padded here, or say simulation=True"
+            )
+        top_sets = top_sets.padded(seed)
+    exact = count_pairs(top_sets, threads)
+    plan = plan_noise(
+        measured_blocks(exact.k, exact.n_tokens, exact.n_epochs), epsilon, delta, budget, discrete=not simulation
+    )
+    noisy = add_noise(exact, plan, seed)
+    public = (
+        f"sets of {exact.k} out of {exact.n_tokens} tokens, {exact.n_epochs} consecutive epochs",
+        "which tokens exist; one row of the table is one user",
+        "that each set was made from its user alone; short ones are padded here, each by itself",
+    )
+    statement = plan.statement(public, seed).after(
+        "counts brought to agree with each other and to be at least 0",
+        "divided by the number of users, estimated from the noisy counts; shares are at most 1",
+    )
+    return from_counts(noisy, statement, top_sets.vocabulary)
+
+
+def from_counts(noisy: Counts, statement: PrivacyStatement, vocabulary: Vocabulary | None = None) -> Statistics:
+    """Compute the statistics that noisy counts give: post-processing, so anyone can do it again and compare."""
+    variance = {name: sigma**2 for name, sigma in statement.sigma.items()}
+    tables = consistent_tables(noisy.tables, variance, noisy.k, noisy.n_epochs)
+    return _normalised(tables, noisy, statement, vocabulary, noisy)
+
+
+def exact_statistics(top_sets: TopSets, threads: int | None = None) -> Statistics:
+    """Compute the statistics without any noise: private, for the owner of the data and for tests.
+
+    Examples
+    --------
+    >>> exact_statistics(TopSets([[[0, 1], [0, 2]]], n_tokens=3)).single.tolist()
+    [1.0, 0.5, 0.5]
+    """
+    exact = count_pairs(top_sets, threads)
+    return _normalised(exact.tables, exact, None, top_sets.vocabulary, None)
+
+
+def _normalised(
+    tables: Mapping[str, npt.NDArray[Any]],
+    counts: Counts,
+    statement: PrivacyStatement | None,
+    vocabulary: Vocabulary | None,
+    noisy: Counts | None,
+) -> Statistics:
+    k, epochs = counts.k, counts.n_epochs
+    users = estimated_users(tables, k, epochs)
+    # No share of users is above 1; noise can lift that of a token everybody has a little beyond.
+    across = np.minimum((tables["f12"] if epochs == 2 else tables["across"]) / (users * (epochs - 1)), 1.0)
+    if k == 1:
+        within = np.zeros_like(across)
+        single = (across.sum(axis=0) + across.sum(axis=1)) / 2.0
+    else:
+        within = tables["f11"] + tables["f22"] if epochs == 2 else tables["within"]
+        within = np.minimum(within / (users * epochs), 1.0)
+        single = within.sum(axis=1) / (k - 1)
+    return Statistics(np.minimum(single, 1.0), within, across, k, statement, vocabulary, users, noisy)

@@ -1,0 +1,312 @@
+"""Fitting a mixture of types to statistics: full-batch Adam on a CPU or a GPU (dick, Section 5.1).
+
+The gradients of J are around 1e-12, below the usual epsilon of Adam (1e-8), which would turn it into plain momentum;
+here it is 1e-20. Starting at the popularity of the tokens, and a cosine schedule that ends at a rate of 0, reach a
+given J in the least time of what was tried; docs/benchmarks.md has the figures. This module needs torch and
+NumPy alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
+from reidrisk.base.extras import require
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.release.counts.layout import read_arrays
+from reidrisk.release.counts.statistics import Statistics
+from reidrisk.release.model.mixture import TypeMixture
+from reidrisk.release.model.objective import Objective
+
+__all__ = ["FitReport", "fit_mixture"]
+
+BETAS = (0.9, 0.98)
+START = 1.0  # standard deviation of the logits around the popularity of their token
+_RARE = 1e-6  # popularity below which the start makes no difference between tokens
+_EVERY = 50  # steps between two looks at J
+_KEEP_EVERY = 2.0  # seconds between two copies of the state in memory: what an interrupt leaves as a checkpoint
+_SAVE_EVERY = 60.0  # seconds between two checkpoints
+_MOST_SLOTS = 16  # the work grows with 2^k
+
+
+@dataclass(frozen=True, eq=False)
+class FitReport(Result):
+    """How a fit went.
+
+    Attributes
+    ----------
+    objective : float
+        J of the model, by the formula in single precision.
+    steps, seconds : float
+        Work of this run; seconds of earlier runs that a checkpoint continued are counted in.
+    stopped : str
+        Why it ended: ``"all steps done"`` or ``"levelled off"``.
+    curve : tuple of (step, J)
+        J on the way.
+    """
+
+    objective: float
+    steps: int
+    seconds: float
+    stopped: str
+    device: str
+    seed: int
+    learning_rate: float
+    curve: tuple[tuple[int, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        kinds: dict[str, Any] = {
+            "objective": float,
+            "seconds": float,
+            "learning_rate": float,
+            "steps": int,
+            "seed": int,
+        }
+        for name, kind in (kinds | {"stopped": str, "device": str}).items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float if kind is float else kind):
+                raise DataError(f"{name} of the report of a fit is {value!r}; it must be a {kind.__name__}")
+        if not isinstance(self.curve, tuple) or any(not isinstance(at, tuple) or len(at) != 2 for at in self.curve):
+            raise DataError("the curve in the report of a fit is no list of (step, J)")
+
+
+def fit_mixture(
+    statistics: Statistics,
+    n_types: int = 500,
+    n_epochs: int = 4,
+    seed: int = 0,
+    *,
+    steps: int = 2000,
+    learning_rate: float = 0.1,
+    tolerance: float = 1e-3,
+    device: str | None = None,
+    checkpoint: PathLike | None = None,
+    keep_checkpoint: bool = False,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> TypeMixture:
+    """Fit theta so that the model's statistics of every epoch are near the given ones: the least J that is found.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        The targets; the same for every epoch, as the statistics are taken to be stationary.
+    n_types : int
+        Number of types, T.
+    n_epochs : int
+        Epochs of the model, any number: it need not be that of the data.
+    seed : int
+        Seed of the start. Same seed, same machine, same model; another device rounds differently.
+    steps : int
+        Steps of the schedule; the fit may level off a little before.
+    learning_rate : float
+        Largest rate of Adam.
+    tolerance : float
+        In the last fifth of the schedule, stop when J fell by less than this share of itself within a twentieth of it.
+    device : str, optional
+        ``"cuda"`` where there is one, else ``"cpu"``.
+    checkpoint : str or path, optional
+        File to continue from if it is there, and to write to every minute and on an interrupt; removed at the end.
+    keep_checkpoint : bool
+        Whether to leave it there at the end, for a caller who removes it once the model is safe in a file.
+    progress : callable, optional
+        Called with (step, steps, J) from time to time.
+
+    Returns
+    -------
+    TypeMixture
+        With the privacy statement of the statistics, and a report.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 500, n_tokens=4)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> model = fit_mixture(stats, n_types=4, n_epochs=3, steps=200)
+    >>> model, model.report.objective < 1e-3
+    (TypeMixture(4 types, 3 epochs, sets of 2 out of 4 tokens), True)
+    """
+    torch = require("torch", "release", "fitting a model")
+    for name, number in (("n_types", n_types), ("n_epochs", n_epochs), ("steps", steps)):
+        whole(name, number)
+    size = int(n_types) * int(n_epochs) * statistics.k * statistics.n_tokens
+    sizes.NUMBERS.check(size, "the model", "take fewer types or epochs")
+    sizes.STEPS.check(int(steps), "the fit", "take fewer")
+    if not (math.isfinite(learning_rate) and learning_rate > 0.0):
+        raise OptionError(f"learning_rate must be a finite number above 0, not {learning_rate!r}")
+    if statistics.k > _MOST_SLOTS:
+        raise OptionError(f"sets of {statistics.k} tokens are too large to fit; {_MOST_SLOTS} tokens at most")
+    device = _usable(torch, device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    objective = Objective(statistics.single, statistics.within, statistics.across, device)
+    theta = torch.tensor(_start(statistics, n_types, n_epochs, checked_seed(seed)), device=device).requires_grad_()
+    adam = torch.optim.Adam([theta], lr=learning_rate, betas=BETAS, eps=1e-20)
+    settings = (n_types, n_epochs, seed, steps, learning_rate, statistics.k)
+    state = _State(adam, theta, _digest(statistics, settings), None if checkpoint is None else Path(checkpoint))
+    state.resume(torch)
+
+    began = time.monotonic()
+    stopped = "all steps done"
+    try:
+        while state.step < steps:
+            adam.param_groups[0]["lr"] = learning_rate * 0.5 * (1.0 + math.cos(math.pi * state.step / steps))
+            value, gradient = objective(theta)
+            theta.grad = gradient
+            adam.step()
+            state.step += 1
+            if state.step % _EVERY == 0 or state.step == steps:
+                state.note(float(value))
+                if progress is not None:
+                    progress(state.step, steps, float(value))
+                if state.step > 0.8 * steps and _levelled_off(state.curve, steps, tolerance):
+                    stopped = "levelled off"
+                    break
+            state.keep(time.monotonic() - began)
+    except KeyboardInterrupt:
+        state.save()
+        raise
+    # The objective returns J before the step; the model is what comes after it.
+    final = float(objective(theta)[0])
+    if not keep_checkpoint:
+        state.remove()
+    report = FitReport(
+        final,
+        state.step,
+        state.seconds + time.monotonic() - began,
+        stopped,
+        device,
+        int(seed),
+        learning_rate,
+        tuple(state.curve),
+    )
+    statement = statistics.statement
+    if statement is not None:
+        statement = statement.after(f"a mixture of {n_types} types over {n_epochs} epochs was fitted")
+    return TypeMixture(theta.detach().cpu().numpy(), statistics.vocabulary, statement, report)
+
+
+def _usable(torch: Any, device: str) -> str:
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:100].rstrip(".")
+        raise OptionError(f"device {device!r} cannot be used here ({reason}); give 'cpu', or leave it out") from error
+    return device
+
+
+def _start(statistics: Statistics, n_types: int, n_epochs: int, seed: int) -> npt.NDArray[np.float32]:
+    # Drawn by NumPy on the CPU, so that every device starts at the same place.
+    shape = (n_types, n_epochs, statistics.k, statistics.n_tokens)
+    drawn = stream(seed, "release fit").standard_normal(shape, dtype=np.float32) * np.float32(START)
+    return np.asarray(drawn + np.log(np.maximum(statistics.single, _RARE)).astype(np.float32))
+
+
+def _levelled_off(curve: list[tuple[int, float]], steps: int, tolerance: float) -> bool:
+    now, value = curve[-1]
+    before = [j for step, j in curve if step <= now - steps / 20]
+    return bool(before) and before[-1] - value < tolerance * before[-1]
+
+
+def _digest(statistics: Statistics, settings: tuple[Any, ...]) -> str:
+    digest = hashlib.sha256(repr(settings).encode())
+    for values in (statistics.single, statistics.within, statistics.across):
+        digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
+
+
+class _State:
+    """Where a fit stands; what a checkpoint holds."""
+
+    def __init__(self, adam: Any, theta: Any, digest: str, file: Path | None) -> None:
+        self.adam, self.theta, self.digest, self.file = adam, theta, digest, file
+        self.step, self.seconds = 0, 0.0
+        self.curve: list[tuple[int, float]] = []
+        self.kept: dict[str, npt.NDArray[Any]] | None = None
+        self.kept_at = self.saved_at = 0.0
+
+    def note(self, value: float) -> None:
+        if not math.isfinite(value):
+            raise ReidRiskError(f"the fit broke down at step {self.step} (J = {value}); try a smaller learning_rate")
+        self.curve.append((self.step, value))
+
+    def keep(self, seconds: float) -> None:
+        """Copy the state between two steps, where it is whole; an interrupt may come within one."""
+        if self.file is None or seconds - self.kept_at < _KEEP_EVERY:
+            return
+        self.kept_at = seconds
+        moments = self.adam.state[self.theta]
+        self.kept = {
+            "theta": self.theta.detach().cpu().numpy().copy(),
+            "first": moments["exp_avg"].cpu().numpy().copy(),
+            "second": moments["exp_avg_sq"].cpu().numpy().copy(),
+            "curve": np.array(self.curve, dtype=np.float64).reshape(-1, 2),
+            "step": np.array(self.step),
+            "seconds": np.array(self.seconds + seconds),
+            "digest": np.array(self.digest),
+        }
+        if seconds - self.saved_at > _SAVE_EVERY:
+            self.saved_at = seconds
+            self.save()
+
+    def save(self) -> None:
+        if self.file is None or self.kept is None:
+            return
+        with write_atomically(self.file) as temporary, open(temporary, "wb") as file:
+            np.savez(file, allow_pickle=False, **self.kept)
+
+    def resume(self, torch: Any) -> None:
+        if self.file is None or not self.file.exists():
+            return
+        complaint = f"{self.file}: it is no checkpoint of a fit, or a damaged one; remove it to start afresh"
+        found = read_arrays(self.file, complaint)
+        try:
+            digest, step = str(found["digest"]), int(found["step"])
+            parts = {name: found[name] for name in ("theta", "first", "second", "curve", "seconds")}
+            seconds = float(parts["seconds"])
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise FormatError(complaint) from error
+        if digest != self.digest:
+            raise OptionError(
+                f"{self.file}: the checkpoint is of other statistics or settings; remove it, or name another file"
+            )
+        self._check(parts, step, seconds, complaint)
+        device = self.theta.device
+        with torch.no_grad():
+            self.theta.copy_(torch.tensor(parts["theta"], device=device))
+        state = {
+            "step": torch.tensor(float(step)),
+            "exp_avg": torch.tensor(parts["first"], device=device),
+            "exp_avg_sq": torch.tensor(parts["second"], device=device),
+        }
+        groups = self.adam.state_dict()["param_groups"]
+        self.adam.load_state_dict({"state": {0: state}, "param_groups": groups})
+        self.step, self.seconds = step, seconds
+        self.curve = [(int(at), float(value)) for at, value in parts["curve"]]
+
+    def _check(self, parts: dict[str, npt.NDArray[Any]], step: int, seconds: float, complaint: str) -> None:
+        """Refuse parts of another shape or type: the library would spread a single number over all parameters."""
+        shape = tuple(self.theta.shape)
+        for name in ("theta", "first", "second"):
+            if parts[name].shape != shape or parts[name].dtype != np.float32 or not np.isfinite(parts[name]).all():
+                raise FormatError(f"{complaint} ({name!r} is no array of finite numbers of shape {shape})")
+        curve = parts["curve"]
+        if curve.ndim != 2 or curve.shape[1] != 2 or curve.dtype.kind not in "fiu" or not np.isfinite(curve).all():
+            raise FormatError(f"{complaint} ('curve' is no list of steps and values)")
+        if step < 0 or (parts["second"] < 0).any() or not 0.0 <= seconds < math.inf:
+            raise FormatError(f"{complaint} (a step, a time or a square is below 0)")
+
+    def remove(self) -> None:
+        if self.file is not None and self.file.exists():
+            os.unlink(self.file)

@@ -1,0 +1,275 @@
+"""TypeMixture: sequences of top sets drawn from a uniform mixture of simple types (dick, Section 5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.extras import require
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.documents import parse_json
+from reidrisk.io.tables.opening import existing_file
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.records import TopSets
+from reidrisk.release.model.objective import n_terms
+
+if TYPE_CHECKING:
+    from reidrisk.release.counts.statistics import Statistics
+    from reidrisk.release.model.fit import FitReport
+
+__all__ = ["MixtureStatistics", "TypeMixture"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class MixtureStatistics(NamedTuple):
+    """What a model says: single (r, N), within (r, N, N) with a zero diagonal, across (r - 1, N, N)."""
+
+    single: Floats
+    within: Floats
+    across: Floats
+
+
+class TypeMixture:
+    r"""A uniform mixture of T types; each draws k tokens independently for each of r epochs.
+
+    Token o stands in slot s of epoch i of type t with probability
+    :math:`P[t, i, s, o] = \mathrm{softmax}(\theta[t, i, s, :])_o`; the set of an epoch is what its slots hold,
+    duplicates once (dick, Algorithm 2).
+
+    Parameters
+    ----------
+    theta : (T, r, k, N) array
+        Logits.
+    vocabulary : Vocabulary, optional
+        Labels of the tokens.
+    statement : PrivacyStatement, optional
+        What protects the people behind the statistics it was fitted to.
+    report : FitReport, optional
+        How it was fitted.
+
+    Examples
+    --------
+    >>> model = TypeMixture(np.zeros((1, 2, 1, 2)))       # one type, two epochs, one slot, a fair coin
+    >>> model
+    TypeMixture(1 types, 2 epochs, sets of 1 out of 2 tokens)
+    >>> model.statistics().across.tolist()
+    [[[0.25, 0.25], [0.25, 0.25]]]
+    >>> model.sample(1000, seed=0)
+    TopSets(1,000 users x 2 epochs x 1 tokens of 2)
+    """
+
+    __slots__ = ("_theta", "report", "statement", "vocabulary")
+
+    def __init__(
+        self,
+        theta: npt.ArrayLike,
+        vocabulary: Vocabulary | None = None,
+        statement: PrivacyStatement | None = None,
+        report: FitReport | None = None,
+    ) -> None:
+        array = np.array(theta, dtype=np.float32)
+        if array.ndim != 4 or 0 in array.shape:
+            raise DataError(f"theta must have shape (types, epochs, slots, tokens), not {array.shape}")
+        if not np.isfinite(array).all():
+            place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+            raise DataError(f"theta{list(place)} is {array[place]}; logits are finite numbers")
+        if vocabulary is not None and len(vocabulary) != array.shape[3]:
+            raise DataError(f"theta has {array.shape[3]} tokens but the vocabulary {len(vocabulary)} labels")
+        array.flags.writeable = False
+        self._theta, self.vocabulary, self.statement, self.report = array, vocabulary, statement, report
+
+    @property
+    def theta(self) -> npt.NDArray[np.float32]:
+        """The read-only (T, r, k, N) logits."""
+        return self._theta
+
+    @property
+    def n_types(self) -> int:
+        """Number of types, T."""
+        return int(self._theta.shape[0])
+
+    @property
+    def n_epochs(self) -> int:
+        """Number of epochs, r."""
+        return int(self._theta.shape[1])
+
+    @property
+    def k(self) -> int:
+        """Number of slots of an epoch."""
+        return int(self._theta.shape[2])
+
+    @property
+    def n_tokens(self) -> int:
+        """Size of the vocabulary, N."""
+        return int(self._theta.shape[3])
+
+    @classmethod
+    def fit(
+        cls,
+        statistics: Statistics,
+        n_types: int = 500,
+        n_epochs: int = 4,
+        seed: int = 0,
+        *,
+        steps: int = 2000,
+        learning_rate: float = 0.1,
+        device: str | None = None,
+        checkpoint: PathLike | None = None,
+        keep_checkpoint: bool = False,
+        progress: Callable[[int, int, float], None] | None = None,
+    ) -> TypeMixture:
+        """Fit a model to statistics; see :func:`reidrisk.release.model.fit.fit_mixture`."""
+        from reidrisk.release.model.fit import fit_mixture
+
+        return fit_mixture(
+            statistics,
+            n_types,
+            n_epochs,
+            seed,
+            steps=steps,
+            learning_rate=learning_rate,
+            device=device,
+            checkpoint=checkpoint,
+            keep_checkpoint=keep_checkpoint,
+            progress=progress,
+        )
+
+    def probabilities(self, epoch: int) -> Floats:
+        """Return the (T, k, N) slot probabilities of one epoch."""
+        logits = self._theta[:, epoch].astype(np.float64)
+        logits -= logits.max(axis=-1, keepdims=True)
+        np.exp(logits, out=logits)
+        logits /= logits.sum(axis=-1, keepdims=True)
+        return logits
+
+    def statistics(self) -> MixtureStatistics:
+        r"""Return the statistics of the distribution in closed form (dick, Appendix A).
+
+        With x_s the probabilities of a token in the slots, :math:`q_{single} = \frac1T \sum_t (1 - \prod_s (1 - x_s))`,
+        :math:`q_{across}` the mean over types of the product of two epochs' terms, and
+
+        .. math:: q_{within} = \frac1T \sum_t \sum_{A \ne \emptyset}
+                  \prod_{s \in A} (-y_s) \Big[ \prod_{s \notin A} (1 - x_s) - 1 \Big],
+
+        over subsets A of the slots, which is appendix A's formula with :math:`\prod_s (1 - x_s - y_s)` multiplied out.
+        """
+        inside = np.empty((self.n_epochs, self.n_types, self.n_tokens))
+        within = np.empty((self.n_epochs, self.n_tokens, self.n_tokens))
+        for epoch in range(self.n_epochs):
+            x = self.probabilities(epoch)
+            inside[epoch] = 1.0 - np.prod(1.0 - x, axis=1)
+            within[epoch] = _within(x)
+        across = np.matmul(inside[:-1].transpose(0, 2, 1), inside[1:]) / self.n_types
+        return MixtureStatistics(inside.mean(axis=1), within, across)
+
+    def objective(self, statistics: Statistics) -> float:
+        """Return J: the mean squared difference from the targets, over all epochs (dick, Section 5.1)."""
+        if statistics.n_tokens != self.n_tokens:
+            raise DataError(f"the model has {self.n_tokens} tokens, the statistics {statistics.n_tokens}")
+        ours = self.statistics()
+        total = float(((ours.single - statistics.single) ** 2).sum())
+        total += float(((ours.within - statistics.within) ** 2).sum()) / 2.0
+        total += float(((ours.across - statistics.across) ** 2).sum())
+        return total / n_terms(self.n_epochs, self.n_tokens)
+
+    def sample(self, n: int, seed: int, threads: int | None = None) -> TopSets:
+        """Draw ``n`` users; see :func:`reidrisk.release.model.sample.sample_users`."""
+        from reidrisk.release.model.sample import sample_users
+
+        return sample_users(self, n, seed, threads)
+
+    def save(self, path: PathLike) -> None:
+        """Write the model as one safetensors file; spec, vocabulary and privacy statement are in its header.
+
+        A model without a privacy statement is not written: nobody could tell what protects the people behind it.
+        """
+        if self.statement is None:
+            raise OptionError(
+                "the model has no privacy statement, so it is not written; fit it to statistics that have one, or give "
+                "TypeMixture(theta, statement=PrivacyStatement(...))"
+            )
+        numpy = require("safetensors.numpy", "release", "saving a model")
+        spec = {
+            "kind": "type mixture",
+            "n_tokens": self.n_tokens,
+            "vocabulary": None if self.vocabulary is None else list(self.vocabulary.labels),
+            "privacy": self.statement.to_dict(),
+            "fit": None if self.report is None else self.report.to_dict(),
+        }
+        with write_atomically(path) as temporary:
+            header = {"reidrisk": json.dumps(spec, ensure_ascii=False, allow_nan=False)}
+            temporary.write_bytes(numpy.save({"theta": self._theta}, metadata=header))
+
+    @classmethod
+    def load(cls, path: PathLike, vocabulary: Vocabulary | None = None) -> TypeMixture:
+        """Read a model that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; without a privacy statement it is refused.
+        vocabulary : Vocabulary, optional
+            The labels the tokens must have; a model over others is refused.
+        """
+        library = require("safetensors", "release", "loading a model")
+        file_path = existing_file(path)
+        sizes.BYTES.check(file_path.stat().st_size, str(path), "fit a smaller model")
+        try:
+            with library.safe_open(file_path, framework="numpy") as file:
+                spec = parse_json((file.metadata() or {}).get("reidrisk", "null"), str(path), "the spec of a model")
+                theta = file.get_tensor("theta")
+        except FormatError:
+            raise
+        # Types that NumPy does not know (bfloat16) end in a TypeError or an AttributeError.
+        except (OSError, library.SafetensorError, ValueError, TypeError, AttributeError) as error:
+            raise FormatError(f"{path}: it is no model that can be read ({error})") from error
+        if not isinstance(spec, dict) or spec.get("kind") != "type mixture":
+            raise FormatError(f"{path}: it has no spec of a type mixture; write it with TypeMixture.save")
+        statement = PrivacyStatement.from_document(str(path), spec.get("privacy"))
+        if theta.ndim != 4 or theta.dtype.kind != "f":
+            raise FormatError(f"{path}: theta is of type {theta.dtype} and shape {theta.shape}; write the model again")
+        labels = spec.get("vocabulary")
+        if not isinstance(labels, list | None):
+            raise FormatError(f"{path}: its vocabulary is a {type(labels).__name__}, not a list; write the model again")
+        try:
+            known = None if labels is None else Vocabulary(labels)
+        except DataError as error:
+            raise FormatError(f"{path}: {error}; write the model again") from error
+        if vocabulary is not None and vocabulary != known:
+            held = f"{theta.shape[-1]} tokens without labels" if known is None else f"{len(known)} labels"
+            raise DataError(
+                f"{path}: the model is over another vocabulary ({held}) than the given one ({len(vocabulary)} labels)"
+            )
+        from reidrisk.release.model.fit import FitReport
+
+        report = spec.get("fit")
+        try:
+            return cls(theta, known, statement, None if report is None else FitReport.from_dict(report))
+        except (TypeError, AttributeError, DataError) as error:
+            raise FormatError(f"{path}: the model is damaged ({error}); write it again") from error
+
+    def __repr__(self) -> str:
+        return (
+            f"TypeMixture({self.n_types} types, {self.n_epochs} epochs, sets of {self.k} out of {self.n_tokens} tokens)"
+        )
+
+
+def _within(x: Floats) -> Floats:
+    n_types, k, n = x.shape
+    table = np.zeros((n, n))
+    for subset in chain.from_iterable(combinations(range(k), size) for size in range(1, k)):
+        rest = [s for s in range(k) if s not in subset]
+        other = np.prod(1.0 - x[:, rest], axis=1) - 1.0
+        table += other.T @ np.prod(-x[:, subset], axis=1)
+    np.fill_diagonal(table, 0.0)
+    # Symmetric but for rounding.
+    return np.asarray((table + table.T) / (2.0 * n_types))

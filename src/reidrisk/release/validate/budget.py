@@ -1,0 +1,119 @@
+"""Whether the noise that is stated is enough for the budget that is stated: arithmetic, without drawing any noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from reidrisk.base.errors import OptionError
+from reidrisk.base.results import Result
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.release.counts.mechanism import Plan, overspent
+from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.statistics import Statistics
+
+__all__ = ["NoiseBudget", "noise_budget", "promised", "stated_plan"]
+
+_EXAMINED = "Whether the stated noise is enough for the stated epsilon and delta was not examined"
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseBudget(Result):
+    r"""Whether noise of the stated size keeps within the stated budget.
+
+    Attributes
+    ----------
+    enough : bool or None
+        None where it could not be examined; ``reading`` says why.
+    epsilon, delta : float
+        The stated budget.
+    promised : float
+        :math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}` of the stated noise; 0 where it was not examined.
+    delta_promised : float
+        The delta of that noise at ``epsilon``; it must not exceed ``delta``.
+    """
+
+    enough: bool | None
+    epsilon: float
+    delta: float
+    promised: float = 0.0
+    delta_promised: float = 0.0
+    reading: str = ""
+
+
+def noise_budget(statistics: Statistics) -> NoiseBudget:
+    r"""Check the stated noise against the stated epsilon and delta, with the sensitivities that the counts have.
+
+    Gaussian noise of :math:`\mu` has :math:`\delta(\epsilon) = \Phi(-\epsilon/\mu + \mu/2) - e^\epsilon
+    \Phi(-\epsilon/\mu - \mu/2)` (Balle and Wang 2018), which must not exceed the stated delta. Discrete noise is held
+    to the accounting of a release as well, zero-concentrated differential privacy. The stated sensitivities are not
+    believed: they follow from the size of a set and the number of epochs.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Released, with a statement; the counts themselves are not needed.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> noise_budget(stats).enough
+    True
+    >>> forged = dataclasses.replace(stats.statement, epsilon=0.5)
+    >>> print(noise_budget(dataclasses.replace(stats, statement=forged)).reading)
+    The stated noise is too small for the stated epsilon and delta: at epsilon 0.5 its delta is 0.0019, not 1e-06.
+    """
+    statement = statistics.statement
+    if statement is None:
+        raise OptionError("exact statistics have no noise to examine; give released ones")
+    budget = (statement.epsilon, statement.delta)
+    if not statement.sigma:
+        return NoiseBudget(None, *budget, reading=f"{_EXAMINED}: the statement does not say how much noise there is.")
+    if statistics.n_epochs is None:
+        return NoiseBudget(None, *budget, reading=f"{_EXAMINED}: it is not said how many epochs were measured.")
+    try:
+        plan = stated_plan(statement, statistics.k, statistics.n_epochs)
+    except OptionError as error:
+        return NoiseBudget(False, *budget, reading=f"The stated noise is not that of a release: {error}.")
+    mu, delta, enough = promised(plan)
+    if enough:
+        told = f"The stated noise is enough for the stated epsilon and delta: at epsilon {plan.epsilon:.3g} its delta "
+        return NoiseBudget(True, *budget, mu, delta, f"{told}is {delta:.2g}, and {plan.delta:.2g} is allowed.")
+    told = "The stated noise is too small for the stated epsilon and delta"
+    if delta > plan.delta:
+        told += f": at epsilon {plan.epsilon:.3g} its delta is {delta:.2g}, not {plan.delta:.2g}"
+    else:
+        told += ", by the accounting of discrete noise"
+    return NoiseBudget(False, *budget, mu, delta, f"{told}.")
+
+
+def stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:
+    """Return the noise that the statement promises, on sets of all of k tokens."""
+    blocks = measured_blocks(k, k, n_epochs)
+    names = [block.name for block in blocks]
+    if set(names) != set(statement.sigma):
+        stated = ", ".join(statement.sigma) or "no table"
+        raise OptionError(
+            f"the statement has the noise of {stated}, but {n_epochs} epochs of sets of {k} give {', '.join(names)}; "
+            "give the size of the sets and the number of epochs that were measured, of a release made here"
+        )
+    sigma = tuple(float(statement.sigma[name]) for name in names)
+    return Plan(blocks, sigma, statement.epsilon, statement.delta, statement.budget, not statement.simulation)
+
+
+def promised(plan: Plan) -> tuple[float, float, bool]:
+    """Return mu of the noise of a plan, its delta at the epsilon of the plan, and whether it is within the budget."""
+    from reidrisk.privacy import gaussian_delta
+
+    each = {b.name: b.sensitivity / s for b, s in zip(plan.blocks, plan.sigma, strict=True)}
+    mu = math.hypot(*each.values())
+    delta = gaussian_delta(1.0 / mu, plan.epsilon)
+    # Discrete noise is accounted by zCDP, which leaves some of the budget unspent; continuous noise spends it to the
+    # last digit, where rounding decides.
+    within = delta <= plan.delta * (1.0 + 1e-6)
+    if plan.discrete and overspent(plan, {name: ratio**2 / 2.0 for name, ratio in each.items()}):
+        within = False
+    return mu, delta, within

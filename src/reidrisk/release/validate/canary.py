@@ -1,0 +1,255 @@
+"""An attack on the release itself: whether one user is in the data, read off the noisy counts.
+
+The attacker knows everybody else's sets and the noise that was promised, and makes the best test there is, the
+likelihood ratio. How often it is right, at every rate of false alarms, must stay below the trade-off curve of the
+Gaussian mechanism; too little noise shows as a curve above it. Sets that are not full must be padded so that nobody
+else's padding tells of the user, or the noise is made for too little. The noise is drawn anew, of the stated size:
+whether the counts in a file have it is another question, which :mod:`reidrisk.release.validate.noise` asks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed, fresh_seed
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.records import TopSets
+from reidrisk.release.counts.mechanism import Plan, add_noise
+from reidrisk.release.counts.pairs import Counts, count_pairs
+from reidrisk.release.validate.budget import promised, stated_plan
+from reidrisk.release.validate.canary_padding import Padding, padding_distances
+from reidrisk.release.validate.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
+
+__all__ = ["CanaryTest", "Mechanism", "canary", "tradeoff"]
+
+Floats = npt.NDArray[np.float64]
+Mechanism = Callable[[Counts, Plan, int | None], Counts]
+"""Adds the noise of a plan to counts, as :func:`reidrisk.release.counts.mechanism.add_noise` does."""
+
+_BYSTANDERS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class CanaryTest(Result):
+    r"""How well a canary can be told from no canary, beside what the noise promises.
+
+    Attributes
+    ----------
+    epsilon, delta, trials : float
+        The budget of the release, and how many releases were made with and as many without the canary.
+    promised : float
+        :math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}`: at a rate :math:`\alpha` of false alarms the best test
+        finds the canary with probability :math:`\Phi(\Phi^{-1}(\alpha) + \mu)`, whatever the rest of the data.
+    found, low, high : float
+        The same from the area under the measured curve, :math:`\mu = \sqrt2\, \Phi^{-1}(area)`, and a 95 % interval.
+    area, area_low, area_high, area_promised : float
+        Areas under the two curves, the measured one with its interval: the probability that a release with the canary
+        looks more like one than a release without; 0.5 is blind guessing.
+    delta_promised : float
+        The delta of the promised noise at ``epsilon``; it must not exceed ``delta``.
+    blocks : mapping of str to mapping
+        ``promised`` and ``found`` of each table alone, and whether it ``passed``.
+    false_alarms, detections, promised_detections : tuple of float
+        The two curves.
+    padding : mapping of str to mapping
+        For one more user with short sets in front of the others, in their middle and at their end: how far each table
+        moves, as a multiple of what the noise was made for.
+    passed : bool
+        Whether no curve is above what was promised, beyond chance (one false verdict in 10,000), and no user moves a
+        table further than the noise was made for.
+    """
+
+    epsilon: float
+    delta: float
+    trials: int
+    promised: float
+    found: float
+    low: float
+    high: float
+    area: float
+    area_low: float
+    area_high: float
+    area_promised: float
+    delta_promised: float
+    passed: bool
+    simulation: bool
+    seed: int | None
+    blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    padding: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    false_alarms: tuple[float, ...] = ()
+    detections: tuple[float, ...] = ()
+    promised_detections: tuple[float, ...] = ()
+    baseline: float = 0.5
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+
+
+def canary(
+    statement: PrivacyStatement,
+    k: int,
+    n_epochs: int = 2,
+    trials: int = 10_000,
+    seed: int | None = None,
+    mechanism: Mechanism | None = None,
+    padding: Padding | None = None,
+) -> CanaryTest:
+    r"""Attack the noise of a release: tell data with one more user from data without.
+
+    The canary moves every table as far as anyone can: the same full set in every epoch. Given noisy counts y and what
+    they would be without the canary, c, the log-likelihood ratio is a constant plus
+    :math:`\sum_b \langle y_b - c_b, d_b \rangle / \sigma_b^2`, where d is what the canary adds. Noise is drawn by the
+    code that draws it for a release, on the counts that the canary touches: every count has noise of its own, so the
+    others say nothing about it.
+
+    All that holds if one more user changes the counts by their own sets alone. So users with short sets are put in
+    front of others, in their middle and at their end, and padded by the code that pads for a release; see
+    :func:`reidrisk.release.validate.canary_padding.padding_distances`.
+
+    Parameters
+    ----------
+    statement : PrivacyStatement
+        Of the release: its budget, noise and sensitivities.
+    k, n_epochs : int
+        Size of a set, and epochs that were measured.
+    trials : int
+        Releases with, and as many without. At (log 3, 1e-15), 10,000 find noise that is half of what it should be all
+        but surely; a larger epsilon needs fewer.
+    seed : int, optional
+        For simulations only.
+    mechanism : callable, optional
+        What adds the noise, where another implementation is to be tried.
+    padding : callable, optional
+        What fills short sets, where another implementation is to be tried: given the sets and each user's own random
+        words. One that takes its randomness from elsewhere cannot be seen to leave the others alone, and fails.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> test = canary(stats.statement, k=2, trials=2000, seed=1)
+    >>> test.passed, round(test.promised, 2), test.low < test.promised < test.high
+    (True, 0.24, True)
+    """
+    trials = whole("trials", trials, least=50)
+    sizes.RUNS.check(trials, "the canary", "take fewer")
+    sizes.NUMBERS.check(trials * k * k, "the canary", "take fewer trials, or smaller sets")
+    if statement.simulation:
+        seed = fresh_seed() if seed is None else checked_seed(seed)
+    elif seed is not None:
+        raise OptionError(f"seed {seed!r} was given, but the noise of a real release cannot be seeded; leave it out")
+    plan = stated_plan(statement, k, n_epochs)
+    # Sets of all tokens there are: only counts that the canary touches get noise.
+    everything = np.broadcast_to(np.arange(k), (_BYSTANDERS + 1, n_epochs, k))
+    without = count_pairs(TopSets(everything[:-1], n_tokens=k), threads=1)
+    added = count_pairs(TopSets(everything, n_tokens=k), threads=1)
+    sigma = {b.name: s for b, s in zip(plan.blocks, plan.sigma, strict=True)}
+    each = {b.name: b.sensitivity / sigma[b.name] for b in plan.blocks}
+    mu, delta, within_budget = promised(plan)
+    noise = mechanism or add_noise
+    drawn = plan if within_budget else _affordable(plan, mu)
+    scores = {}
+    for number, (name, counts) in enumerate((("out", without), ("in", added))):
+        noisy = noise(_Copies(counts, trials), drawn, None if seed is None else (2 * seed + number) % 2**63)
+        scores[name] = {b.name: _score(noisy, without, added, b.name) for b in plan.blocks}
+    total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
+    blocks = {name: verdict(scores["in"][name], scores["out"][name], most) for name, most in each.items()}
+    overall = verdict(total["in"], total["out"], mu)
+    moved = padding_distances(k, n_epochs) if padding is None else padding_distances(k, n_epochs, padding)
+    furthest = max(distance for tables in moved.values() for distance in tables.values())
+    apart = furthest <= 1.0 + 1e-9
+    passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget and apart
+    false_alarms, detections = curve(total["in"], total["out"])
+    return CanaryTest(
+        epsilon=plan.epsilon,
+        delta=plan.delta,
+        trials=trials,
+        promised=mu,
+        found=overall["found"],
+        low=overall["low"],
+        high=overall["high"],
+        area=overall["area"],
+        area_low=overall["area_low"],
+        area_high=overall["area_high"],
+        area_promised=tradeoff_area(mu),
+        delta_promised=delta,
+        passed=bool(passed),
+        simulation=statement.simulation,
+        seed=seed,
+        blocks=blocks,
+        padding=moved,
+        false_alarms=tuple(false_alarms.tolist()),
+        detections=tuple(detections.tolist()),
+        promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
+        assumptions=(
+            "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
+            "The canary's set is the same in every epoch: nobody moves the counts further.",
+            "Noise of the stated size was drawn by the code that draws it for a release, not taken from the release.",
+            "Short sets were padded by the code that pads them for a release; how the sets in hand were padded before "
+            "is not known here.",
+        ),
+        reading=_reading(bool(passed), within_budget, furthest if not apart else 0.0, overall, mu),
+    )
+
+
+class _Copies(Counts):
+    """The same counts many times over, so that all trials get their noise at once; each copy its own."""
+
+    copies: int
+
+    def __init__(self, counts: Counts, copies: int) -> None:
+        super().__init__(counts.tables, counts.k, counts.n_tokens, counts.n_epochs)
+        object.__setattr__(self, "copies", copies)
+
+    def flat(self, name: str) -> npt.NDArray[Any]:
+        return np.tile(super().flat(name), self.copies)
+
+    def replaced(self, vectors: Mapping[str, npt.NDArray[Any]]) -> Counts:
+        tables = {name: values.reshape(self.copies, -1) for name, values in vectors.items()}
+        return Counts(tables, self.k, self.n_tokens, self.n_epochs)
+
+
+def _affordable(plan: Plan, mu: float) -> Plan:
+    """Return the plan with a budget that its noise keeps within, so that noise that promises too much is drawn too."""
+    rho = mu**2 / 2.0
+    # Bun and Steinke 2016; above what the tighter conversion asks for.
+    epsilon = 1.01 * (rho + 2.0 * math.sqrt(rho * math.log(1.0 / plan.delta)))
+    return dataclasses.replace(plan, epsilon=max(epsilon, plan.epsilon), budget="joint")
+
+
+def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
+    """Return, for each trial, how far one table lies in the direction in which the canary moves it."""
+    start = without.flat(name).astype(np.float64)
+    step = added.flat(name) - start
+    return np.asarray((noisy.tables[name] - start) @ step)
+
+
+def _reading(passed: bool, within_budget: bool, too_far: float, overall: Mapping[str, Any], mu: float) -> str:
+    told = (
+        "Shown one release with and one without a person, the best attacker picks the right one in "
+        f"{100 * overall['area']:.1f} of 100 tries "
+        f"({100 * overall['area_low']:.1f} to {100 * overall['area_high']:.1f}; "
+        f"blind guessing 50); the promised noise allows {100 * tradeoff_area(mu):.1f}."
+    )
+    if too_far:
+        return (
+            f"One more person with short sets moves the counts up to {too_far:.3g} times as far as the noise was made "
+            f"for: padding is not of each user by themselves. {told}"
+        )
+    if not within_budget:
+        return "The stated noise is too small for the stated epsilon and delta. " + told
+    if not passed:
+        return "There is less noise than promised. " + told
+    padded = "Short sets are padded so that one more person changes nobody else's."
+    return f"Noise of the stated size would hold what is promised. {told} {padded}"

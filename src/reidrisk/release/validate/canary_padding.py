@@ -1,0 +1,89 @@
+"""Whether padding is of each user by themselves: one more user with short sets, in front, in the middle, at the end.
+
+Noise is made for how far one user moves the counts. If their arrival also changes how others are padded, the counts
+move much further, and the noise hides nothing. Here everybody else keeps the random words they had, so that whatever
+else changes is the fault of the padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.streams import stream
+from reidrisk.records import TopSets
+from reidrisk.records.padding import Words
+from reidrisk.release.counts.pairs import count_pairs
+from reidrisk.release.counts.sensitivity import measured_blocks
+
+__all__ = ["PLACES", "Padding", "padding_distances"]
+
+Padding = Callable[[TopSets, Words], TopSets]
+"""Fills short sets by the given random words, as :meth:`reidrisk.TopSets.padded_by` does."""
+
+PLACES = ("front", "middle", "end")
+"""Where the rows of one more user are put."""
+
+_OTHERS = 60
+
+
+def padding_distances(k: int, n_epochs: int, padding: Padding = TopSets.padded_by) -> Mapping[str, Mapping[str, float]]:
+    r"""Return how far one more user with short sets moves each table, as a multiple of its sensitivity.
+
+    Of each place in the table the largest over users whose sets hold 0 to k tokens; everybody else's sets are of 0 to k
+    tokens as well. The random words of everybody else are the same with and without the user, and so are their ids.
+    More than 1 means that the noise was made for less.
+
+    Parameters
+    ----------
+    k, n_epochs : int
+        Size of a full set, and epochs that are measured.
+    padding : callable
+        What fills the sets; default: what a release does.
+
+    Examples
+    --------
+    >>> found = padding_distances(k=3, n_epochs=2)
+    >>> max(max(tables.values()) for tables in found.values()) <= 1.0
+    True
+    >>> seeded = padding_distances(3, 2, lambda sets, words: sets.padded(seed=0))
+    >>> min(max(tables.values()) for place, tables in seeded.items() if place != "end") > 2.0
+    True
+    """
+    # Any people will do, so these are always the same.
+    rng = stream(0, "people beside a canary")
+    n_tokens = 3 * k + 2
+    sensitivity = {block.name: block.sensitivity for block in measured_blocks(k, n_tokens, n_epochs)}
+    others = _short_sets(rng, np.arange(_OTHERS)[:, None] + np.arange(n_epochs), k, n_tokens)
+    words = rng.integers(2**64, size=(_OTHERS, n_epochs, k), dtype=np.uint64)
+    ids = np.arange(1, _OTHERS + 1)
+    found: dict[str, dict[str, float]] = {}
+    for place, row in zip(PLACES, (0, _OTHERS // 2, _OTHERS), strict=True):
+        worst = dict.fromkeys(sensitivity, 0.0)
+        for size in range(k + 1):
+            one = _short_sets(rng, np.full((1, n_epochs), size), k, n_tokens)
+            own = rng.integers(2**64, size=(1, n_epochs, k), dtype=np.uint64)
+            both = []
+            for tokens, drawn, users in (
+                (others, words, ids),
+                (np.insert(others, row, one, axis=0), np.insert(words, row, own, axis=0), np.insert(ids, row, 0)),
+            ):
+                full = padding(TopSets(tokens, n_tokens, users), _given(drawn))
+                both.append(count_pairs(full, threads=1))
+            for name, limit in sensitivity.items():
+                moved = both[1].flat(name).astype(np.float64) - both[0].flat(name)
+                worst[name] = max(worst[name], float(np.linalg.norm(moved)) / limit)
+        found[place] = worst
+    return found
+
+
+def _short_sets(rng: np.random.Generator, sizes: npt.NDArray[np.int64], k: int, n_tokens: int) -> npt.NDArray[np.int64]:
+    """Draw sets of the given sizes, each a number from 0 to k (modulo k + 1); -1 fills them up."""
+    shuffled = rng.permuted(np.broadcast_to(np.arange(n_tokens), (*sizes.shape, n_tokens)), axis=-1)[..., :k]
+    return np.where(np.arange(k) < (sizes % (k + 1))[..., None], shuffled, -1)
+
+
+def _given(drawn: npt.NDArray[np.uint64]) -> Words:
+    return lambda rows, epochs, k: drawn[rows, epochs]

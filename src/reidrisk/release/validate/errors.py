@@ -1,0 +1,222 @@
+"""How far a model or a sample is from the statistics it should have (dick, Figures 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.results import Result
+from reidrisk.base.streams import blocks
+from reidrisk.records import TopSets
+from reidrisk.release.counts.statistics import Statistics
+from reidrisk.release.model.mixture import MixtureStatistics
+
+__all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone", "share"]
+
+Floats = npt.NDArray[np.float64]
+
+POINT = 0.001
+"""0.1 percentage points: 'virtually all statistics have an absolute error lower' (dick, Section 6)."""
+
+LARGE = 0.0001
+"""Relative errors are of statistics of at least 0.01 % (dick, Figure 3; its text says 0.1 %)."""
+
+FIFTH = 0.2
+"""'The relative error is at most 20 % for 75 % of statistics' (dick, Section 6)."""
+
+ABSOLUTE = (0.0, *(round(m * 10.0**e, 12) for e in range(-7, -1) for m in (1, 2, 5)), 0.1)
+RELATIVE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+ABSOLUTE_BINS = tuple(np.round(np.linspace(-5e-5, 5e-5, 41), 12).tolist())
+RELATIVE_BINS = tuple(np.round(np.linspace(-0.5, 0.5, 41), 12).tolist())
+
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorSummary(Result):
+    """Errors of one kind of statistic, over all epochs: the terms of J.
+
+    Attributes
+    ----------
+    what, kind : str
+        Whose errors; ``"all"``, ``"single"``, ``"within"`` or ``"across"``.
+    n, n_large : int
+        Number of statistics, and of those whose target is at least 0.01 %.
+    within_point : float
+        Share with an absolute error of at most 0.1 percentage points.
+    within_fifth, median_relative : float
+        Of the ``n_large``: share with a relative error of at most 20 %, and the median of it.
+    root_mean_square : float
+        Of the absolute errors.
+    """
+
+    what: str
+    kind: str
+    n: int
+    within_point: float
+    n_large: int
+    within_fifth: float
+    median_relative: float
+    root_mean_square: float
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurves(Result):
+    """Distribution of the errors: shares at most :data:`ABSOLUTE`, :data:`RELATIVE`, and shares in bins.
+
+    ``absolute_density`` and ``relative_density`` are the shares between neighbours of :data:`ABSOLUTE_BINS` and
+    :data:`RELATIVE_BINS`, signed: too large is positive. What lies outside is in no bin.
+    """
+
+    what: str
+    absolute: tuple[float, ...]
+    relative: tuple[float, ...]
+    absolute_density: tuple[float, ...]
+    relative_density: tuple[float, ...]
+
+
+def compare(found: MixtureStatistics, targets: Statistics, what: str) -> tuple[tuple[ErrorSummary, ...], ErrorCurves]:
+    """Compare every term of J: each epoch's statistics with the targets, each unordered pair once.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[0, 1], [0, 2]], [[1, 2], [0, 2]]], n_tokens=3)
+    >>> exact = release.exact_statistics(sets)
+    >>> summaries, _ = compare(popularity_alone(exact, 2), exact, "popularity alone")
+    >>> [(s.kind, s.n) for s in summaries]
+    [('all', 21), ('single', 6), ('within', 6), ('across', 9)]
+    """
+    upper = np.triu_indices(targets.n_tokens, 1)
+    wanted = {"single": targets.single, "within": targets.within[upper], "across": targets.across.ravel()}
+    ours = {
+        "single": found.single,
+        "within": np.stack([table[upper] for table in found.within]),
+        "across": found.across.reshape(len(found.across), -1),
+    }
+    target = {kind: np.broadcast_to(wanted[kind], ours[kind].shape).ravel() for kind in ours}
+    error = {kind: (ours[kind] - wanted[kind]).ravel() for kind in ours}
+    everything = np.concatenate(list(target.values())), np.concatenate(list(error.values()))
+    summaries = [_summary(what, "all", *everything)]
+    summaries += [_summary(what, kind, target[kind], error[kind]) for kind in ours]
+    return tuple(summaries), _curves(what, *everything)
+
+
+def _summary(what: str, kind: str, target: Floats, error: Floats) -> ErrorSummary:
+    size = np.abs(error)
+    large = target >= LARGE
+    relative = size[large] / target[large]
+    return ErrorSummary(
+        what,
+        kind,
+        int(size.size),
+        float(np.mean(size <= POINT)) if size.size else 1.0,
+        int(relative.size),
+        float(np.mean(relative <= FIFTH)) if relative.size else 1.0,
+        float(np.median(relative)) if relative.size else 0.0,
+        float(np.sqrt(np.mean(size**2))) if size.size else 0.0,
+    )
+
+
+def _curves(what: str, target: Floats, error: Floats) -> ErrorCurves:
+    large = target >= LARGE
+    relative = error[large] / target[large]
+    parts = []
+    for errors, thresholds in ((error, ABSOLUTE), (relative, RELATIVE)):
+        ordered = np.sort(np.abs(errors))
+        shares = np.searchsorted(ordered, thresholds, side="right") / max(len(ordered), 1)
+        parts.append(tuple(shares.tolist()))
+    for errors, bins in ((error, ABSOLUTE_BINS), (relative, RELATIVE_BINS)):
+        counts = np.histogram(errors, bins)[0] / max(len(errors), 1)
+        parts.append(tuple(counts.tolist()))
+    return ErrorCurves(what, *parts)
+
+
+def popularity_alone(targets: Statistics, n_epochs: int) -> MixtureStatistics:
+    r"""Return what a model would say that knows how often each token occurs, and nothing of pairs: the baseline.
+
+    :math:`q_{across}(a, b) = q(a) q(b)`, and :math:`q_{within}` in proportion to it, with the sum that sets of k have.
+    """
+    pairs = np.outer(targets.single, targets.single)
+    within = pairs * ~np.eye(targets.n_tokens, dtype=np.bool_)
+    total = float(within.sum())
+    within *= targets.k * (targets.k - 1) / total if total else 0.0
+    steps = max(n_epochs - 1, 0)
+    return MixtureStatistics(
+        np.broadcast_to(targets.single, (n_epochs, targets.n_tokens)),
+        np.broadcast_to(within, (n_epochs, *within.shape)),
+        np.broadcast_to(pairs, (steps, *pairs.shape)),
+    )
+
+
+def frequencies(sets: TopSets) -> MixtureStatistics:
+    """Count how often tokens and pairs occur in each epoch; short sets count as they are.
+
+    Examples
+    --------
+    >>> found = frequencies(TopSets([[[0, 1], [2, -1]], [[0, 1], [0, 2]]], n_tokens=3))
+    >>> found.single.tolist()
+    [[1.0, 1.0, 0.0], [0.5, 0.0, 1.0]]
+    >>> found.across[0].tolist()
+    [[0.5, 0.0, 1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    """
+    from reidrisk.release.counts.kernels import count_across, count_within  # the compiler is loaded by those who count
+
+    n, r = sets.n_tokens, sets.n_epochs
+    # One token more: it takes what is missing, and is cut off at the end.
+    single = np.zeros((r, n + 1))
+    within = np.zeros((r, n + 1, n + 1), dtype=np.int64)
+    across = np.zeros((max(r - 1, 0), n + 1, n + 1), dtype=np.int64)
+    for tokens in _parts(sets):
+        for epoch in range(r):
+            single[epoch] += np.bincount(tokens[epoch].ravel(), minlength=n + 1)
+            count_within(tokens[epoch], within[epoch])
+            if epoch:
+                count_across(tokens[epoch - 1], tokens[epoch], across[epoch - 1])
+    pairs = (within + within.transpose(0, 2, 1))[:, :n, :n]
+    return MixtureStatistics(single[:, :n] / len(sets), pairs / len(sets), across[:, :n, :n] / len(sets))
+
+
+def _parts(sets: TopSets) -> Iterator[npt.NDArray[np.int32]]:
+    for _, start, stop in blocks(len(sets), _CHUNK):
+        tokens = np.ascontiguousarray(sets.tokens[start:stop].transpose(1, 0, 2), dtype=np.int32)
+        tokens[tokens < 0] = sets.n_tokens
+        yield tokens
+
+
+def noise_of(targets: Statistics) -> dict[str, float]:
+    """Return the standard deviation that the noise gave each statistic before post-processing, where it is stated."""
+    statement = targets.statement
+    if statement is None or not np.isfinite(targets.n_users):
+        return {}
+    sigma, n = statement.sigma, targets.n_users
+    epochs = 2 if targets.counts is None else targets.counts.n_epochs
+    found = {}
+    if "f12" in sigma:
+        found["across"] = sigma["f12"] / n
+    if "f11" in sigma:
+        found["within"] = float(np.hypot(sigma["f11"], sigma["f22"])) / (2.0 * n)
+    if "across" in sigma:
+        found["across"] = sigma["across"] / (n * (epochs - 1))
+    if "within" in sigma:
+        found["within"] = sigma["within"] / (n * epochs)
+    return found
+
+
+def share(rate: float) -> str:
+    """Write a share with one decimal, with two where nearly all would read as all or hardly any as none.
+
+    Examples
+    --------
+    >>> share(0.12345), share(0.99972), share(0.9999987), share(1.0), share(0.00012), share(0.0)
+    ('12.3 %', '99.97 %', 'more than 99.99 %', '100 %', '0.01 %', '0 %')
+    """
+    if rate in (0.0, 1.0):
+        return f"{100 * rate:.0f} %"
+    rest = 100.0 * min(rate, 1.0 - rate)
+    if rest < 0.01:
+        return "less than 0.01 %" if rate < 0.5 else "more than 99.99 %"
+    return f"{100 * rate:.{1 if rest >= 0.05 else 2}f} %"

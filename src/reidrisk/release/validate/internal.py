@@ -1,0 +1,242 @@
+"""The internal validation: model and synthetic users against the real people. Not covered by the privacy statement.
+
+Every number here is computed from the real data without noise. It is for the owner of the data alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed
+from reidrisk.records import TopSets
+from reidrisk.release.counts.statistics import Statistics, exact_statistics
+from reidrisk.release.model.mixture import MixtureStatistics, TypeMixture
+from reidrisk.release.validate.errors import ErrorSummary, compare, frequencies, popularity_alone
+from reidrisk.release.validate.likeness import Distinct, distinct_tokens, stationarity
+from reidrisk.release.validate.public import MODEL, check_same_tokens
+from reidrisk.release.validate.rates import QUERIES, TRIALS, RateComparison, compare_rates
+
+__all__ = ["Distinct", "InternalValidation", "distinct_tokens", "internal_validation", "refitted", "stationarity"]
+
+Floats = npt.NDArray[np.float64]
+
+WARNING = "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
+
+
+@dataclass(frozen=True, eq=False)
+class InternalValidation(Result):
+    """How near model and synthetic users are to the real people; private.
+
+    Attributes
+    ----------
+    warning : str
+        That none of this is covered by the privacy statement.
+    summaries : tuple of ErrorSummary
+        Errors against the exact statistics: of the released ones, of the model, and of popularity alone, the baseline.
+    distinct : Distinct
+        Tokens over the epochs.
+    real_stationarity, synthetic_stationarity : mapping of str to matrix
+        Pearson's correlation between the statistics of any two epochs (dick, Figure 8).
+    rates : tuple of RateComparison
+        Re-identification of real and synthetic users.
+    """
+
+    warning: str
+    n_users: int
+    n_epochs: int
+    seed: int
+    refitted: bool
+    summaries: tuple[ErrorSummary, ...]
+    distinct: Distinct
+    real_stationarity: Mapping[str, tuple[tuple[float, ...], ...]]
+    synthetic_stationarity: Mapping[str, tuple[tuple[float, ...], ...]]
+    rates: tuple[RateComparison, ...]
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that ``json`` can write; as private as the result."""
+        flat = dataclasses.replace(self, summaries=(), rates=())
+        return {
+            **super(InternalValidation, flat).to_dict(),
+            "summaries": [s.to_dict() for s in self.summaries],
+            "distinct": self.distinct.to_dict(),
+            "rates": [rate.to_dict() for rate in self.rates],
+        }
+
+
+def internal_validation(
+    top_sets: TopSets,
+    statistics: Statistics,
+    model: TypeMixture,
+    *,
+    noise: float = 0.05,
+    trials: int = TRIALS,
+    queries: int = QUERIES,
+    models: Callable[[int], TypeMixture] | None = None,
+    seed: int = 0,
+    progress: Callable[[str, float], None] | None = None,
+) -> InternalValidation:
+    """Compare with the real people (dick, Section 6 and Appendix C); the answer is private.
+
+    Parameters
+    ----------
+    top_sets : TopSets
+        The real people, of as many epochs as there are; short sets are padded here, once.
+    statistics, model
+        What was released.
+    noise : float
+        Probability that a site is shown a random token.
+    trials, queries : int
+        Of the re-identification; 0 trials leave it out.
+    models : callable, optional
+        Given the number of a trial, a model fitted anew; unless told, the one model serves all trials, which hides how
+        much a fit depends on its start. :func:`refitted` makes such a function.
+    seed : int
+        Of synthetic users, sites and queries.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 2_000, n_tokens=4)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> model = release.TypeMixture.fit(stats, n_types=4, n_epochs=2, steps=300, device="cpu")
+    >>> found = internal_validation(sets, stats, model, trials=0)
+    >>> found.warning
+    'Not covered by the privacy statement: computed from the real data without noise. Do not publish.'
+    """
+    check_same_tokens(model, statistics)
+    check_same_tokens(model, top_sets)
+    trials = whole("trials", trials, least=0)
+    sizes.RUNS.check(trials, "the trials", "take fewer")
+    seed, say = checked_seed(seed), progress or (lambda stage, share: None)
+    say("counting real users", 0.0)
+    real = (top_sets if top_sets.is_padded else top_sets.padded(seed)).epochs(min(top_sets.n_epochs, model.n_epochs))
+    r, n = real.n_epochs, len(real)
+    measured = 2 if statistics.counts is None else statistics.counts.n_epochs
+    exact = exact_statistics(real.epochs(min(measured, r)))
+    synthetic = model.sample(n, seed).padded(seed).epochs(r)
+    summaries = [
+        *compare(_every_epoch(statistics, r), exact, "released statistics")[0],
+        *compare(_first(model.statistics(), r), exact, MODEL)[0],
+        *compare(popularity_alone(exact, r), exact, "popularity alone")[0],
+    ]
+
+    def people(trial: int) -> TopSets:
+        chosen = model if models is None else models(trial)
+        return chosen.sample(n, seed + trial).padded(seed + trial).epochs(r)
+
+    rates: tuple[RateComparison, ...] = ()
+    if trials:
+        rates = compare_rates(
+            real,
+            people,
+            noise=noise,
+            trials=trials,
+            queries=queries,
+            seed=seed,
+            progress=lambda stage, share: say(stage, 0.1 + 0.9 * share),
+        )
+    distinct = distinct_tokens(real, synthetic, seed)
+    return InternalValidation(
+        WARNING,
+        n,
+        r,
+        seed,
+        models is not None,
+        tuple(summaries),
+        distinct,
+        stationarity(frequencies(real)),
+        stationarity(frequencies(synthetic)),
+        rates,
+        _assumptions(real, trials, models is not None, noise, min(measured, r)),
+        _reading(distinct, rates),
+    )
+
+
+def refitted(model: TypeMixture, statistics: Statistics, device: str | None = None) -> Callable[[int], TypeMixture]:
+    """Return a function that fits the model again for every trial but the first, each from another start.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> stats = release.exact_statistics(TopSets([[[0, 1], [0, 2]]] * 9, n_tokens=3))
+    >>> model = release.TypeMixture.fit(stats, n_types=2, n_epochs=2, steps=50, device="cpu")
+    >>> again = refitted(model, stats, "cpu")
+    >>> again(0) is model, again(2).report.seed
+    (True, 2)
+    """
+    report = model.report
+    if report is None:
+        raise OptionError(
+            "the model does not say how it was fitted, so it cannot be fitted again; use the one model in all trials: "
+            "--no-refit, or models=None in Python"
+        )
+
+    def fitted(trial: int) -> TypeMixture:
+        if trial == 0:
+            return model
+        return TypeMixture.fit(
+            statistics,
+            model.n_types,
+            model.n_epochs,
+            report.seed + trial,
+            steps=report.steps,
+            learning_rate=report.learning_rate,
+            device=device,
+        )
+
+    return fitted
+
+
+def _every_epoch(targets: Statistics, r: int) -> MixtureStatistics:
+    n = targets.n_tokens
+    return MixtureStatistics(
+        np.broadcast_to(targets.single, (r, n)),
+        np.broadcast_to(targets.within, (r, n, n)),
+        np.broadcast_to(targets.across, (r - 1, n, n)),
+    )
+
+
+def _first(found: MixtureStatistics, r: int) -> MixtureStatistics:
+    return MixtureStatistics(found.single[:r], found.within[:r], found.across[: r - 1])
+
+
+def _assumptions(real: TopSets, trials: int, refitted: bool, noise: float, measured: int) -> tuple[str, ...]:
+    told = [
+        f"All {len(real):,} real users over {real.n_epochs} epochs; exact statistics are of the first {measured}.",
+        "Synthetic sets that came out short are padded with random tokens once per user and epoch, as a browser does.",
+    ]
+    if trials:
+        told.append(
+            f"Sites are shown one token an epoch, a random one with probability {noise:g}; nothing is filtered."
+        )
+        told.append(
+            "Every trial fits the model anew, draws new synthetic users, and looks for other people."
+            if refitted
+            else "One model serves all trials: what another fit would change is not in the spread."
+        )
+    return tuple(told)
+
+
+def _reading(distinct: Distinct, rates: tuple[RateComparison, ...]) -> str:
+    told = f"The number of distinct tokens correlates at {distinct.correlation:.3f} between real and synthetic users."
+    if not rates:
+        return told
+    good = [rate.attack for rate in rates if rate.agrees]
+    apart = [rate.attack for rate in rates if not rate.agrees]
+    if good:
+        told += f" Re-identification of synthetic users is as on real ones with {', '.join(good)}."
+    if apart:
+        told += f" It is not with {', '.join(apart)}."
+    return told

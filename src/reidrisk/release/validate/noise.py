@@ -1,0 +1,297 @@
+"""Whether the counts in a file have the noise that their statement promises: read off the counts themselves.
+
+The canary attacks noise of the stated size; it does not look at the file. Here the file is looked at, in ways that need
+nothing but what is published. Sums of counts that agree before the noise must differ by as much as the noise makes
+them, and counts that are alike by at least as much. Counts near 0 must not be nearer than the noise lets them. And the
+statistics must follow from the counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from reidrisk.base.errors import OptionError
+from reidrisk.base.results import Result
+from reidrisk.base.wording import percent
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.release.counts.pairs import Counts
+from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.statistics import Statistics, from_counts
+from reidrisk.release.validate.errors import noise_of
+from reidrisk.release.validate.spread import alike_sums, differing_sums, least_spread, near_zero, spread
+
+__all__ = ["NoiseFit", "noise_fit"]
+
+SHOWS = 0.5
+"""Alike or near-empty counts are looked into if half of the noise would show in them with at least this probability."""
+
+_ALIKE = {
+    "orders": "Counts of a pair in one order and in the other",
+    "epochs": "Two counts of who has each token, alike where epochs are alike,",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseFit(Result):
+    r"""Whether counts have the noise that is stated.
+
+    Attributes
+    ----------
+    fits : bool or None
+        None where nothing could be examined, which is no pass; ``reading`` says why.
+    error : float
+        Probability, at most, that a release with the stated noise is said not to fit.
+    n_sums : int
+        Independent differences of sums that agree before the noise; 0 where there are none.
+    ratio, low, high : float
+        Their spread, as a multiple of what the stated noise gives, with a 95 % interval; 0 where there are none.
+    finds_half : float
+        Probability that the sums, or what is alike, show noise of half of the stated size.
+    alike : mapping of str to mapping
+        Of more than two epochs or sets of one, counts that people change little from one to the other, ``orders`` of a
+        pair and ``epochs``: how many differences ``n``, their spread as a multiple of the least that the stated noise
+        gives, ``ratio``, the p-value ``p`` of so little, and ``finds_half``.
+    n_near : int
+        Counts within three sigma of 0.
+    tables : mapping of str to mapping
+        Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most that is
+        ``expected`` there, the p-value ``p`` of too many near 0, all windows considered, and ``finds_half``, how likely
+        half of the noise would show there if as many of them are empty as seem to be.
+    troubles : tuple of str
+        What does not fit.
+    """
+
+    fits: bool | None
+    error: float
+    n_sums: int = 0
+    ratio: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    finds_half: float = 0.0
+    alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    n_near: int = 0
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    reading: str = ""
+
+
+def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
+    r"""Test whether released counts have the noise that their statement promises.
+
+    **Sums.** Of two epochs with full sets of k, :math:`k \sum_b f_{11}[a, b]` and :math:`(k - 1) \sum_b f_{12}[a, b]`
+    are equal before the noise, for every token a, and so are those of :math:`f_{22}` and columns. What is left of their
+    difference is noise; off its mean it has the variance
+    :math:`k^2 (N - 2) \sigma_{11}^2 + (k - 1)^2 N \sigma_{12}^2`, so that the squares add up to a :math:`\chi^2` of
+    :math:`2 (N - 1)` degrees of freedom, whatever the people have. Of E > 2 epochs only the totals must agree:
+    both :math:`\sum_{a<b} within[a, b] / (E \binom k2)` and :math:`\sum_{a, b} across[a, b] / ((E - 1) k^2)` are the
+    number of users. That is one difference, which shows counts that are all but exact.
+
+    **Counts that are alike.** Where there are no such sums for every token, counts that people change little take their
+    place: :math:`across[a, b]` and :math:`across[b, a]`; and how many have a by pairs within an epoch,
+    :math:`\sum_b within[a, b] / (k - 1)`, and by pairs across, :math:`E / (2 k (E - 1)) \sum_b (across[a, b] +
+    across[b, a])`. Whatever people change adds to the squares (a noncentral :math:`\chi^2` is the larger one), so that
+    squares too small for the noise alone show too little of it; large ones show nothing.
+
+    **Near-empty counts.** Given that a count y with noise of size sigma lies within :math:`3 \sigma` of 0, it lies
+    within h with a probability of at most :math:`P(|\sigma Z| \le h) / P(|\sigma Z| \le 3 \sigma)`, whatever was
+    counted: the likelihood ratio of :math:`|y|` is monotone, so an empty count is nearest. The number of near-empty
+    counts within h is therefore at most binomial; h is sigma, a half, a quarter and so on, at a Bonferroni level. Too
+    little noise shows where enough pairs are empty; counts that are all large show nothing.
+
+    Sums and alike counts have half of ``error``, shared among their tests, and the near-empty counts the other half.
+    That real counts are whole, and that the statistics follow from the counts, is checked without error.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Released, with counts and a statement.
+    error : float
+        Probability, at most, that a release with the stated noise does not fit.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[i, (i + 1) % 20], [i, (i + 2) % 20]] for i in range(20)] * 500, n_tokens=20)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> found = noise_fit(stats)
+    >>> found.fits, found.n_sums, bool(found.low < 1.0 < found.high)
+    (True, 38, True)
+    >>> less = release.statistics(sets, epsilon=10.0, delta=1e-6, simulation=True, seed=0)
+    >>> noise_fit(dataclasses.replace(less, statement=stats.statement)).fits
+    False
+    """
+    if not 0.0 < error < 1.0:
+        raise OptionError(f"error must lie strictly between 0 and 1, not {error!r}")
+    statement, counts = statistics.statement, statistics.counts
+    if statement is None:
+        raise OptionError("exact statistics have no noise to examine; give released ones")
+    why = _not_examined(statistics, statement)
+    if why or counts is None:
+        return NoiseFit(None, error, reading=f"The noise in the file was not examined: {why}.")
+    measured = {block.name for block in measured_blocks(counts.k, counts.n_tokens, counts.n_epochs)}
+    missing = sorted((set(counts.tables) ^ set(statement.sigma)) | (set(counts.tables) ^ measured))
+    if missing:
+        trouble = f"Counts, statement and size of the sets are not of the same tables: {', '.join(missing)}."
+        return NoiseFit(False, error, troubles=(trouble,), reading=_reading(False, [trouble]))
+    discrete = not statement.simulation
+    troubles = _not_whole(counts, discrete)
+    n_sums, square = differing_sums(counts, statement.sigma)
+    differing = alike_sums(counts, statement.sigma)
+    share = error / (2.0 * (2 * bool(n_sums) + len(differing))) if n_sums or differing else 0.0
+    sums = spread(n_sums, square, share)
+    if n_sums and sums["p_low"] <= share:
+        troubles.append(f"{_differ(sums)}: there is less noise than stated.")
+    if n_sums and sums["p_high"] <= share:
+        troubles.append(f"{_differ(sums)}: the statement is not of these counts.")
+    alike = {name: least_spread(*found, share) for name, found in differing.items()}
+    for name, found in alike.items():
+        if found["p"] <= share:
+            troubles.append(f"{_ALIKE[name]} {_at_least(found)}: there is less noise than stated.")
+    tables, near = {}, {}
+    for name, sigma in statement.sigma.items():
+        level = (error / 2.0 if share else error) / len(statement.sigma)
+        tables[name], near[name] = near_zero(counts.flat(name), sigma, discrete, level)
+    troubles += _too_near({name: told for name, told in near.items() if told})
+    troubles += _not_of_the_counts(statistics)
+    n_near = sum(int(found["near"]) for found in tables.values())
+    fits: bool | None = not troubles
+    finds_half = max([sums["finds_half"], *(found["finds_half"] for found in alike.values())])
+    in_near = max((found["finds_half"] for found in tables.values()), default=0.0)
+    reading = _reading(not troubles, troubles, sums if n_sums else None, alike, tables)
+    # One difference of totals shows exact counts alone; those of every token, of two epochs, show the size of noise.
+    if fits and (alike or not n_sums) and max(finds_half, in_near) < SHOWS:
+        why = "there are too few empty counts, and too few that would be alike without noise, to show its size"
+        fits, reading = None, f"The noise in the file was not examined: {why}."
+    return NoiseFit(
+        fits=fits,
+        error=error,
+        n_sums=n_sums,
+        ratio=sums["ratio"],
+        low=sums["low"],
+        high=sums["high"],
+        finds_half=finds_half,
+        alike=alike,
+        n_near=n_near,
+        tables=tables,
+        troubles=tuple(troubles),
+        assumptions=_assumptions(error, n_sums, alike, finds_half),
+        reading=reading,
+    )
+
+
+def _not_examined(statistics: Statistics, statement: PrivacyStatement) -> str:
+    if statistics.counts is None and statement.sigma and statistics.n_epochs is not None:
+        return "the noisy counts (counts.npz) are missing"
+    if statistics.counts is None:
+        return "there are no noisy counts in it"
+    if not statement.sigma:
+        return "the statement does not say how much noise there is"
+    if not statement.simulation and min(statement.sigma.values()) < 1.0:
+        return f"the stated noise is below one count (sigma {min(statement.sigma.values()):.2g})"
+    return ""
+
+
+def _not_whole(counts: Counts, discrete: bool) -> list[str]:
+    """Complain of discrete noise that leaves fractions, and of continuous noise that leaves none."""
+    found = []
+    for name in counts.tables:
+        values = counts.flat(name)
+        whole = float(np.mean(values == np.rint(values))) if len(values) else 1.0
+        if discrete and whole < 1.0:
+            found.append(f"In {name}, {percent(1.0 - whole)} of the counts are not whole, but the noise should be.")
+        if not discrete and whole > 0.5:
+            found.append(f"In {name}, {percent(whole)} of the counts are whole, but the noise should not be.")
+    return found
+
+
+def _too_near(told: Mapping[str, str]) -> list[str]:
+    """Complain of the first table whose counts are too near 0, and name the others."""
+    if not told:
+        return []
+    first, *others = told
+    also = f"; and so in {' and '.join(others)}" if others else ""
+    return [f"In {first}, {told[first]}: there is less noise than stated{also}."]
+
+
+def _not_of_the_counts(statistics: Statistics) -> list[str]:
+    """Complain of statistics that are not what comes out of the noisy counts: only those were examined."""
+    assert statistics.counts is not None
+    assert statistics.statement is not None
+    again = from_counts(statistics.counts, statistics.statement)
+    noise = noise_of(again)
+    for kind in ("within", "across"):
+        ours, theirs = getattr(again, kind), getattr(statistics, kind)
+        # Far below the noise, and above what another machine's rounding does to the projections.
+        slack = 0.01 * noise.get(kind, 0.0) + 1e-6 * statistics.k**2
+        if np.abs(ours - theirs).max() > slack:
+            return [f"The statistics q_{kind} do not follow from the noisy counts: they are of something else."]
+    if math.isfinite(statistics.n_users) and abs(again.n_users - statistics.n_users) > 1e-6 * again.n_users:
+        return ["The number of users does not follow from the noisy counts: it is of something else."]
+    return []
+
+
+def _differ(sums: Mapping[str, float]) -> str:
+    if sums["ratio"] == 0.0:
+        return "Sums of counts that only noise makes differ agree exactly"
+    return (
+        f"Sums of counts that must agree differ by {_multiple(sums['ratio'])} "
+        f"({_multiple(sums['low'])} to {_multiple(sums['high'])}) times what noise of the stated size makes them differ"
+    )
+
+
+def _at_least(found: Mapping[str, float]) -> str:
+    return f"differ by {_multiple(found['ratio'])} times the least that noise of the stated size makes them differ"
+
+
+def _multiple(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def _reading(
+    fits: bool,
+    troubles: list[str],
+    sums: Mapping[str, float] | None = None,
+    alike: Mapping[str, Mapping[str, float]] | None = None,
+    tables: Mapping[str, Mapping[str, Any]] | None = None,
+) -> str:
+    if not fits:
+        return " ".join(["The counts in the file do not fit the stated noise.", *troubles])
+    told = [] if sums is None else [_differ(sums)]
+    for name, found in (alike or {}).items():
+        said = f"{_ALIKE[name]} {_at_least(found)}"
+        told.append(f"{said[0].lower()}{said[1:]}" if told else said)
+    near = sum(found["near"] for found in (tables or {}).values())
+    if near:
+        within = sum(found["near"] * found["within"] for found in (tables or {}).values()) / near
+        most = sum(found["near"] * found["expected"] for found in (tables or {}).values()) / near
+        start = "of" if told else "Of"
+        told.append(
+            f"{start} {near:,} near-empty counts {percent(within)} lie within one sigma of 0, where {percent(most)} at "
+            "most should"
+        )
+    return f"The spread of the counts in the file fits the stated noise. {', and '.join(told)}."
+
+
+def _assumptions(
+    error: float, n_sums: int, alike: Mapping[str, Mapping[str, float]], finds_half: float
+) -> tuple[str, ...]:
+    told = [f"A release with the stated noise fails the look at its counts in 1 of {1 / error:,.0f} cases at most."]
+    number = sum(int(found["n"]) for found in alike.values()) or n_sums
+    if number:
+        kind = "differences of alike counts" if alike else "differences of sums"
+        told.append(
+            f"{number:,} {kind} would show noise of half of the stated size, in all tables, with a "
+            f"probability of {percent(finds_half)}."
+        )
+    told.append(
+        "Near-empty counts show too little noise only where many pairs are had by nobody; whoever knows the test can "
+        "make noise that passes it."
+    )
+    return tuple(told)

@@ -1,0 +1,243 @@
+"""The public validation: a model and its samples against the differentially private statistics, and nothing else.
+
+It looks at what is published anyway, so it is post-processing and may be published too. What compares with the real
+data is in :mod:`reidrisk.release.validate.internal`, and stays with the owner of the data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.results import Result
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.records import TopSets
+from reidrisk.release.counts.statistics import Statistics
+from reidrisk.release.model.mixture import MixtureStatistics, TypeMixture
+from reidrisk.release.validate.errors import (
+    ErrorCurves,
+    ErrorSummary,
+    compare,
+    frequencies,
+    noise_of,
+    popularity_alone,
+    share,
+)
+
+__all__ = ["PublicValidation", "check_same_tokens", "public_validation"]
+
+MODEL, SAMPLE, ALONE = "model", "sample", "popularity alone"
+
+
+@dataclass(frozen=True, eq=False)
+class PublicValidation(Result):
+    """How near a model, and users drawn from it, are to the published statistics.
+
+    Attributes
+    ----------
+    statement : PrivacyStatement
+        What protects the people; this comparison is one more step of post-processing.
+    objective : float
+        J of the model.
+    noise : mapping of str to float
+        Standard deviation that the noise gave a statistic of each kind, before post-processing.
+    summaries, curves : tuple
+        Errors of the model, of the sample where there is one, and of a model that knows popularity alone, the baseline.
+    n_sampled, short, agreement : number
+        Users looked at; share of their sets that came out short; and of the model's statistics that expect ten users
+        or more, the share whose 95 % interval holds the sample's: about 0.95 where the sample is of this model.
+    """
+
+    statement: PrivacyStatement
+    n_types: int
+    n_epochs: int
+    k: int
+    n_tokens: int
+    objective: float
+    noise: Mapping[str, float]
+    summaries: tuple[ErrorSummary, ...]
+    curves: tuple[ErrorCurves, ...]
+    n_sampled: int = 0
+    short: float = 0.0
+    agreement: float = 0.0
+    assumptions: tuple[str, ...] = field(default=())
+    reading: str = ""
+
+    def summary(self, what: str, kind: str = "all") -> ErrorSummary:
+        """Return one of the summaries."""
+        return next(s for s in self.summaries if s.what == what and s.kind == kind)
+
+    @property
+    def beats_popularity(self) -> bool:
+        """Whether more of the statistics of at least 0.01 % are within a fifth than popularity alone gives."""
+        return _beats(self.summaries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that ``json`` can write."""
+        flat = dataclasses.replace(self, summaries=(), curves=())
+        return {
+            **super(PublicValidation, flat).to_dict(),
+            "statement": self.statement.to_dict(),
+            "summaries": [s.to_dict() for s in self.summaries],
+            "curves": [c.to_dict() for c in self.curves],
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild what :meth:`to_dict` wrote."""
+        found = super().from_dict({name: value for name, value in values.items() if name != "statement"} | _NOTHING)
+        return dataclasses.replace(
+            found,
+            statement=PrivacyStatement.from_document("the validation", values.get("statement")),
+            summaries=tuple(ErrorSummary.from_dict(s) for s in values["summaries"]),
+            curves=tuple(ErrorCurves.from_dict(c) for c in values["curves"]),
+        )
+
+
+_NOTHING: dict[str, Any] = {"statement": None, "summaries": (), "curves": ()}
+
+
+def public_validation(
+    model: TypeMixture,
+    statistics: Statistics,
+    users: TopSets | None = None,
+    users_statement: PrivacyStatement | None = None,
+) -> PublicValidation:
+    """Compare a model, and users drawn from it, with the released statistics (dick, Section 6, Figures 3 and 4).
+
+    Parameters
+    ----------
+    model : TypeMixture
+        What was fitted; one that is not protected as the statistics are is refused.
+    statistics : Statistics
+        What it was fitted to; exact statistics are refused, because this report may be published.
+    users : TopSets, optional
+        Drawn from the model; sets that came out short, as they are.
+    users_statement : PrivacyStatement, optional
+        The statement the users were read with; another than that of the statistics is refused.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 5_000, n_tokens=4)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> model = release.TypeMixture.fit(stats, n_types=4, n_epochs=3, steps=300, device="cpu")
+    >>> found = public_validation(model, stats, model.sample(20_000, seed=0))
+    >>> found.summary("model").within_fifth > found.summary("popularity alone").within_fifth
+    True
+    """
+    if statistics.statement is None:
+        raise OptionError(
+            "exact statistics are private: a public report compares with released ones only; "
+            "use internal_validation, and keep what it says"
+        )
+    check_same_tokens(model, statistics)
+    _check_same_protection("the model", model.statement, statistics.statement)
+    if users_statement is not None:
+        _check_same_protection("the users", users_statement, statistics.statement)
+    ours = model.statistics()
+    found = {MODEL: ours}
+    short = agreement = 0.0
+    if users is not None:
+        _check_users(model, users)
+        found[SAMPLE] = frequencies(users)
+        short = float(np.mean((users.tokens < 0).any(axis=2)))
+        agreement = _agreement(found[SAMPLE], ours, len(users))
+    found[ALONE] = popularity_alone(statistics, model.n_epochs)
+    compared = [compare(what, statistics, name) for name, what in found.items()]
+    summaries = tuple(summary for each, _ in compared for summary in each)
+    return PublicValidation(
+        statement=statistics.statement.after("model and samples were compared with the statistics"),
+        n_types=model.n_types,
+        n_epochs=model.n_epochs,
+        k=model.k,
+        n_tokens=model.n_tokens,
+        objective=model.objective(statistics),
+        noise=noise_of(statistics),
+        summaries=summaries,
+        curves=tuple(curves for _, curves in compared),
+        n_sampled=0 if users is None else len(users),
+        short=short,
+        agreement=agreement,
+        assumptions=_assumptions(model, users),
+        reading=_reading(summaries),
+    )
+
+
+def check_same_tokens(model: TypeMixture, other: Statistics | TopSets) -> None:
+    """Refuse a model over another vocabulary, or with sets of another size, than what it is compared with."""
+    what = "the statistics" if isinstance(other, Statistics) else "the sets"
+    if model.n_tokens != other.n_tokens:
+        raise DataError(f"the model is over {model.n_tokens} tokens, {what} over {other.n_tokens}; give those it is of")
+    if model.vocabulary is not None and other.vocabulary is not None and model.vocabulary != other.vocabulary:
+        raise DataError(f"the model and {what} have different labels for their tokens: another vocabulary")
+    if model.k != other.k:
+        raise DataError(f"the model has sets of {model.k} tokens, {what} of {other.k}; give those it is of")
+
+
+def _check_same_protection(what: str, statement: PrivacyStatement | None, released: PrivacyStatement) -> None:
+    """Refuse what is not protected as the statistics are: the report has their statement, which would be untrue."""
+    if statement is None:
+        raise OptionError(
+            f"{what} may come from exact statistics: no privacy statement says otherwise, and a public report needs "
+            "one; fit it to the released statistics"
+        )
+    for name in ("epsilon", "delta", "simulation", "sigma"):
+        ours, theirs = getattr(statement, name), getattr(released, name)
+        if (dict(ours) != dict(theirs)) if name == "sigma" else (ours != theirs):
+            raise OptionError(
+                f"the privacy statement of {what} says {name} {ours}, that of the statistics {theirs}: they are not of "
+                "one release; give the statistics that the model was fitted to"
+            )
+
+
+def _check_users(model: TypeMixture, users: TopSets) -> None:
+    check_same_tokens(model, users)
+    if users.n_epochs != model.n_epochs:
+        raise DataError(
+            f"the users have {users.n_epochs} epochs, the model {model.n_epochs}: they are of another model"
+        )
+
+
+def _agreement(sample: MixtureStatistics, model: MixtureStatistics, n: int) -> float:
+    expected, seen = (np.concatenate([part.ravel() for part in each]) for each in (model, sample))
+    often = (expected * n >= 10.0) & (expected * n <= n - 10.0)
+    if not often.any():
+        return 1.0
+    error = np.sqrt(expected[often] * (1.0 - expected[often]) / n)
+    return float(np.mean(np.abs(seen[often] - expected[often]) <= 1.96 * error))
+
+
+def _assumptions(model: TypeMixture, users: TopSets | None) -> tuple[str, ...]:
+    told = [
+        "The targets are the released statistics: how far those are from the real people's is not looked at here.",
+        "The same targets hold in every epoch: the world is taken to be stationary.",
+        f"Errors are over all {model.n_epochs} epochs of the model; those of the model are computed, not sampled.",
+    ]
+    if users is not None:
+        told.append(f"The sample is {len(users):,} users; sets that came out short count as they are.")
+    return tuple(told)
+
+
+def _reading(summaries: tuple[ErrorSummary, ...]) -> str:
+    model, alone = _all_of(summaries, MODEL), _all_of(summaries, ALONE)
+    told = (
+        f"Of {model.n:,} statistics {share(model.within_point)} are within 0.1 percentage points of the released; "
+        f"of the {model.n_large:,} that are at least 0.01 %, {share(model.within_fifth)} are within a fifth "
+        f"({share(alone.within_fifth)} if only the popularity of tokens were known)."
+    )
+    return told if _beats(summaries) else f"{told} So the model is no better than popularity alone."
+
+
+def _beats(summaries: tuple[ErrorSummary, ...]) -> bool:
+    model, alone = _all_of(summaries, MODEL).within_fifth, _all_of(summaries, ALONE).within_fifth
+    return model > alone or model == 1.0
+
+
+def _all_of(summaries: tuple[ErrorSummary, ...], what: str) -> ErrorSummary:
+    return next(s for s in summaries if s.what == what and s.kind == "all")

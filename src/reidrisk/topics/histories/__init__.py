@@ -1,0 +1,1 @@
+"""Browsing histories: read, replayed into top sets or through browsers by the specification."""

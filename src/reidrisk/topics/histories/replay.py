@@ -1,0 +1,278 @@
+"""From browsing histories to top sets: classify hosts, count topics an epoch, keep the k most visited, pad."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.users import take_users
+from reidrisk.base.wording import percent
+from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.records import TopSets
+from reidrisk.topics.classify import Classification, HostClassifier
+from reidrisk.topics.histories.coverage import Coverage
+from reidrisk.topics.histories.epochs import Epochs
+from reidrisk.topics.histories.table import Histories
+from reidrisk.topics.histories.timestamps import Moment, moment
+from reidrisk.topics.sites import checked_observers, registrable
+from reidrisk.topics.taxonomy import Taxonomy
+
+__all__ = ["Replay", "replay"]
+
+_BLOCK = 4096
+"""Users in a block: their visits are sorted together, quickest while they fit into a cache. Fixed: it keys streams."""
+
+_UNKNOWN = ("; Chrome would ask its model.", "; hosts that are not listed were put to a model, which may be wrong.")
+"""Of hosts that are not listed: without a model, and with one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What browsers would have held for the people of a history; made by :func:`replay`."""
+
+    top_sets: TopSets
+    """Full sets, the most visited topic first and padding last."""
+    epochs: Epochs
+    visits: Coverage
+    """How many visits had a topic, none, or an unknown host."""
+    hosts: Coverage
+    """The same of the distinct hosts."""
+    n_outside: int
+    """Visits that lie in no epoch, such as those after the last whole one."""
+    n_padding: int
+    """Places of the sets that hold padding."""
+    active: npt.NDArray[np.bool_]
+    """(n, r): whether the user has a visit in the epoch; where not, the whole set is padding."""
+    n_dropped: int
+    """Users left out because they have no visit in some epoch."""
+    only_active: bool
+    """Whether users without a visit in some epoch were left out."""
+    histories: Histories
+    kept: npt.NDArray[np.int64]
+    """Row in the histories of each user of the top sets."""
+
+    def visits_to(self, observers: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return the (observers, n, r) visits to these sites: whether each user came while each epoch was the latest.
+
+        A site is a registrable domain, and every host of it counts; needs the extra ``topics``. Visits before the first
+        epoch has ended show nothing. Give one of the matrices to :meth:`TopicsAPI.observe`.
+        """
+        sites = checked_observers(observers)
+        of_host = {site: number for number, site in enumerate(sites)}
+        which = np.array([of_host.get(site or "", -1) for site in registrable(self.histories.hosts)], dtype=np.int64)
+        row_of = np.full(self.histories.n_users, -1, dtype=np.int64)
+        row_of[self.kept] = np.arange(len(self.kept))
+        site, row = which[self.histories.host], row_of[self.histories.user]
+        latest = self.epochs.latest(self.histories.time)
+        counts = (site >= 0) & (row >= 0) & (latest >= 0)
+        came = np.zeros((len(sites), len(self.kept), self.epochs.n), dtype=np.bool_)
+        came[site[counts], row[counts], latest[counts]] = True
+        return came
+
+    @property
+    def n_idle(self) -> int:
+        """Number of users and epochs without a single visit: their sets are all padding."""
+        return int(np.count_nonzero(~self.active))
+
+    @property
+    def reading(self) -> str:
+        """Two sentences for people: how much of the sets comes from the histories."""
+        real = 1.0 - self.n_padding / self.top_sets.tokens.size
+        return (
+            f"{percent(self.visits.shares['topics'])} of {self.visits.n:,} visits have a topic, and they fill "
+            f"{percent(real)} of the places in the top sets of {len(self.top_sets):,} users in {self.epochs.n} epochs; "
+            f"the rest is random padding. {percent(self.n_idle / self.active.size)} of the sets are of epochs without "
+            "a single visit."
+        )
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What was taken for granted, one sentence each."""
+        overlap = self.epochs.step < self.epochs.length
+        return (
+            "A visit adds one to every topic of its host, whoever is on the page: every page is taken to call the API.",
+            "A visit to a host that is unknown or has no topic adds nothing" + _UNKNOWN[self.hosts.by_model > 0],
+            "A browser without a visit in an epoch still holds a set for it, all padding and the same for every "
+            "observer: random topics, by which it can be recognised.",
+            "Times without a zone are UTC, and epochs begin at the same moment for all users.",
+            *(["Epochs overlap: a visit counts in several, so their sets are not independent."] if overlap else []),
+            *(["Only users with a visit in every epoch were kept: the active ones."] if self.only_active else []),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return sizes, coverage, assumptions and a reading for JSON."""
+        cells = len(self.top_sets) * self.epochs.n
+        return {
+            "n_users": len(self.top_sets),
+            "n_users_dropped": self.n_dropped,
+            "n_visits": len(self.histories),
+            "n_visits_outside": self.n_outside,
+            "epochs": self.epochs.to_dict(),
+            "coverage": {"visits": self.visits.to_dict(), "hosts": self.hosts.to_dict()},
+            "padding_share": self.n_padding / (cells * self.top_sets.k),
+            "idle_share": self.n_idle / cells,
+            "assumptions": list(self.assumptions),
+            "reading": self.reading,
+        }
+
+
+def replay(
+    histories: Histories,
+    classifier: HostClassifier,
+    top_k: int = 5,
+    epoch_days: float = 7,
+    step_days: float | None = None,
+    start: Moment | None = None,
+    seed: int = 0,
+    every_epoch: bool = False,
+    high_utility: Collection[int] = (),
+) -> Replay:
+    """Replay browsing histories through the API: the top sets that browsers would have held (jha, Section 2).
+
+    Every visit adds one to each topic of its host. In each epoch the ``top_k`` most visited topics are the set, equals
+    in random order; a set that is still short, as that of a browser that was not used, is filled with distinct topics
+    drawn uniformly from the rest of the taxonomy, once per user and epoch: the same padding for every observer.
+    Then :meth:`TopicsAPI.expose` or :meth:`TopicsAPI.observe` draws what an observer sees of them.
+
+    Parameters
+    ----------
+    histories : Histories
+        Who visited which host when.
+    classifier : HostClassifier
+        Topics of hosts. Visits to hosts it does not know have no topic, and are counted in ``visits`` and ``hosts``.
+    top_k : int
+        Topics in a set.
+    epoch_days, step_days : float
+        Length of an epoch, and how much later the next one begins (the same when missing). Carey, Section 6, has
+        7 and 3: epochs that overlap, and are then no longer independent.
+    start : datetime, str or int, optional
+        Where the first epoch begins; midnight (UTC) before the first visit when missing.
+    seed : int
+        Seed of ties and padding.
+    every_epoch : bool
+        Keep only users with a visit in every epoch, as carey does.
+    high_utility : collection of int
+        Root topics whose trees rank first, see :func:`read_utility_buckets`.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from reidrisk.topics import histories_from_frame
+    >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
+    >>> classifier = HostClassifier(taxonomy, {"rain.com": [7], "golf.org": [4]})
+    >>> day = 86_400
+    >>> visits = polars.DataFrame(
+    ...     {
+    ...         "user": ["ann", "ann", "bob", "bob"],
+    ...         "timestamp": [0, 1, 2, 13 * day],
+    ...         "host": ["rain.com", "www.rain.com", "golf.org", "rain.com"],
+    ...     }
+    ... )
+    >>> found = replay(histories_from_frame(visits), classifier, top_k=1)
+    >>> found.top_sets, found.top_sets.tokens[:, 0, 0].tolist(), found.n_idle
+    (TopSets(2 users x 2 epochs x 1 tokens of 3), [2, 1], 1)
+    """
+    taxonomy = classifier.taxonomy
+    token_probabilities(len(taxonomy), top_k, 0.0)  # refuses a top_k that does not fit
+    seed = checked_seed(seed)
+    if histories.n_users < 2:
+        _refuse_few(histories.name, "there is 1 user")
+    begin = None if start is None else moment(start, "start") // 1_000_000
+    epochs = Epochs.spanning(histories.time, epoch_days, step_days, begin)
+    found = _classified(histories, classifier)
+    n, r = histories.n_users, epochs.n
+    sizes.CELLS.check(n * r * top_k, f"{n:,} users x {r:,} epochs x {top_k:,} topics", "choose longer epochs")
+    ranked_first = _high_tokens(taxonomy, high_utility)
+    tokens = np.full((n, r, top_k), -1, dtype=np.min_scalar_type(-len(taxonomy)))
+    used = np.zeros((n, r), dtype=np.bool_)
+    n_outside = 0
+    for block, first, last in blocks(n, _BLOCK):
+        part = slice(*np.searchsorted(histories.user, [first, last]).tolist())
+        rng = stream(seed, "ties of replayed histories", block)
+        n_outside += _fill(
+            histories, found, epochs, part, first, ranked_first, rng, tokens[first:last], used[first:last]
+        )
+    kept = np.flatnonzero(used.all(axis=1)) if every_epoch else np.arange(n)
+    if len(kept) < 2:
+        who = f"only 1 of {n:,} users has" if len(kept) else f"none of {n:,} users has"
+        _refuse_few(histories.name, f"{who} a visit in every one of {r} epochs")
+    sets = TopSets(tokens[kept], len(taxonomy), take_users(histories.users, kept), taxonomy.vocabulary)
+    return Replay(
+        top_sets=sets.padded(seed),
+        epochs=epochs,
+        visits=found.coverage,
+        hosts=found.distinct,
+        n_outside=n_outside,
+        n_padding=int(np.count_nonzero(sets.tokens < 0)),
+        active=used[kept],
+        n_dropped=n - len(kept),
+        only_active=every_epoch,
+        histories=histories,
+        kept=kept,
+    )
+
+
+def _refuse_few(name: str, what: str) -> NoReturn:
+    raise DataError(f"{name}: {what}; give at least 2, one alone cannot be confused with anybody")
+
+
+def _classified(histories: Histories, classifier: HostClassifier) -> Classification:
+    import pyarrow as pa
+
+    names = pa.array(histories.hosts, type=pa.large_string())
+    return classifier.classify(names.take(pa.array(histories.host)), invalid="count")
+
+
+def _high_tokens(taxonomy: Taxonomy, high_utility: Collection[int]) -> npt.NDArray[np.bool_]:
+    for topic in high_utility:
+        if taxonomy.parent(topic) is not None:
+            raise OptionError(f"high_utility names root topics; {topic} is {taxonomy.label(topic)!r}")
+    roots = frozenset(int(topic) for topic in high_utility)
+    return np.array([taxonomy.root(topic) in roots for topic in taxonomy.ids.tolist()], dtype=np.bool_)
+
+
+def _fill(
+    histories: Histories,
+    found: Classification,
+    epochs: Epochs,
+    part: slice,
+    first: int,
+    ranked_first: npt.NDArray[np.bool_],
+    rng: np.random.Generator,
+    out: npt.NDArray[np.signedinteger[Any]],
+    used: npt.NDArray[np.bool_],
+) -> int:
+    """Fill the sets of one block of users; return how many of its visits lie in no epoch."""
+    n_topics, k = len(ranked_first), out.shape[2]
+    user, time = histories.user[part] - first, histories.time[part]
+    starts = found.starts[part.start : part.stop + 1]
+    tokens, sizes = found.tokens[starts[0] : starts[-1]], np.diff(starts)
+    keys = []
+    placed = np.zeros(len(user), dtype=np.bool_)
+    for epoch, inside in epochs.members(time):
+        used[user[inside], epoch[inside]] = True
+        placed |= inside
+        cell = np.where(inside, user * epochs.n + epoch, -1)
+        key = np.repeat(cell, sizes)
+        keys.append(key[key >= 0] * n_topics + tokens[key >= 0])
+    key = np.sort(np.concatenate(keys))
+    first_of = np.flatnonzero(np.diff(key, prepend=-1))
+    key, count = key[first_of], np.diff(first_of, append=len(key))
+    cell, token = np.divmod(key, n_topics)
+    # One number ranks by epoch, bucket and visits: three sorts in one.
+    most = int(count.max(initial=0))
+    rank = (cell * 2 + ~ranked_first[token]) * (most + 1) + most - count
+    order = np.lexsort((rng.random(len(key)), rank))
+    cell, token = cell[order], token[order]
+    # Place of each topic in its set: how far it is from the first one of the same user and epoch.
+    place = np.arange(len(cell)) - np.searchsorted(cell, cell, side="left")
+    top = place < k
+    out.reshape(-1, k)[cell[top], place[top]] = token[top]
+    return int(np.count_nonzero(~placed))

@@ -1,0 +1,187 @@
+"""Browsing histories: who visited which host when, read from a table and checked once, at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.users import UserIds
+from reidrisk.io.atomic import PathLike
+from reidrisk.io.tables.cells import typed
+from reidrisk.io.tables.columns import Ids, cell
+from reidrisk.io.tables.formats import Table, open_table, table_of_frame
+from reidrisk.io.tables.raw import first_seen
+from reidrisk.topics.histories.timestamps import Moment, as_text, microseconds, moment
+from reidrisk.topics.hosts import distinct_values, plain_host
+
+__all__ = ["Histories", "histories_from_frame", "read_histories"]
+
+_SECOND = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Histories:
+    """Visits of many users, grouped by user and in the order of time; made by :func:`read_histories`."""
+
+    name: str
+    """How messages call the table."""
+    users: UserIds
+    """Ids of the users, in the order of their first row."""
+    user: npt.NDArray[np.int64]
+    """For each visit the index of its user; ascending."""
+    time: npt.NDArray[np.int64]
+    """For each visit its second since 1970, UTC; ascending within a user."""
+    host: npt.NDArray[np.int64]
+    """For each visit the index of its host."""
+    hosts: tuple[str | None, ...]
+    """The distinct hosts, as they were given."""
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return len(self.users)
+
+    def __repr__(self) -> str:
+        days = (int(self.time.max()) - int(self.time.min())) / 86_400
+        return (
+            f"Histories({len(self):,} visits of {self.n_users:,} users to {len(self.hosts):,} hosts, {days:,.1f} days)"
+        )
+
+
+def read_histories(
+    path: PathLike,
+    user: str = "user",
+    timestamp: str = "timestamp",
+    host: str = "host",
+    now: Moment | None = None,
+    sort: bool = False,
+    invalid: Literal["refuse", "count"] = "refuse",
+) -> Histories:
+    r"""Read a table of visits, one a row, from a Parquet, CSV, Arrow IPC or NPZ file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its ending tells the format. Other columns are not looked at.
+    user, timestamp, host : str
+        Names of the columns. Times are Arrow times, text such as ``2024-05-31 17:20:00`` or whole seconds since 1970;
+        where no zone is named they are UTC.
+    now : datetime, str or int, optional
+        Visits after it are refused; the clock of this machine when missing.
+    sort : bool
+        Without, a visit that is earlier than the one before it of the same user is refused: it may be a sign of
+        mixed-up users or time zones. With, visits are put in order.
+    invalid : {"refuse", "count"}
+        What is not a host (missing, a URL, an IP address, a malformed name) is refused with its row, or kept as a
+        visit without a topic and counted in the coverage.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "visits.csv"
+    >>> _ = file.write_text("user,timestamp,host\nann,2024-05-01 08:00:00,rain.com\nbob,2024-05-02 09:30:00,golf.org\n")
+    >>> read_histories(file)
+    Histories(2 visits of 2 users to 2 hosts, 1.1 days)
+    """
+    return _histories(open_table(path), (user, timestamp, host), now, sort, invalid)
+
+
+def histories_from_frame(
+    frame: Any,
+    user: str = "user",
+    timestamp: str = "timestamp",
+    host: str = "host",
+    now: Moment | None = None,
+    sort: bool = False,
+    invalid: Literal["refuse", "count"] = "refuse",
+) -> Histories:
+    """Take visits from any frame with the Arrow interface; everything else as for :func:`read_histories`.
+
+    Examples
+    --------
+    >>> import polars
+    >>> histories_from_frame(polars.DataFrame({"user": [1, 2], "timestamp": [0, 86_400], "host": ["a.com", "b.org"]}))
+    Histories(2 visits of 2 users to 2 hosts, 1.0 days)
+    """
+    return _histories(table_of_frame(frame), (user, timestamp, host), now, sort, invalid)
+
+
+def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, sort: bool, invalid: str) -> Histories:
+    if invalid not in ("refuse", "count"):
+        raise OptionError(f"invalid must be 'refuse' or 'count', not {invalid!r}")
+    latest = moment(datetime.now(UTC) if now is None else now, "now")
+    user, timestamp, host = columns
+    _require(table, columns)
+    table = typed(table, ids=[user, timestamp])
+    # One column at a time: ten million hosts as text need no company in memory.
+    ids = Ids(table.name, user, table.types[user], table.n_rows)
+    row = 0
+    for batch in table.batches([user]):
+        ids.add(batch.column(0), row)
+        row += batch.num_rows
+    of_user, users = first_seen(ids.collected())
+    time = microseconds(table.column(timestamp), table.name, timestamp)
+    if not len(of_user) == len(time) == table.n_rows:
+        raise FormatError(f"{table.name}: {len(time):,} of {table.n_rows:,} rows are there; the file is truncated")
+    late = time > latest
+    if late.any():
+        first = int(np.argmax(late))
+        raise DataError(
+            f"{cell(table.name, first, timestamp)} holds {as_text(int(time[first]) // _SECOND)}, later than now, "
+            f"{as_text(latest // _SECOND)}; correct it, or say what now is (--now)"
+        )
+    of_host, hosts = distinct_values(table.column(host))
+    if invalid == "refuse":
+        _refuse_strange(table.name, host, of_host, hosts)
+    order = np.lexsort((time, of_user)) if sort else np.argsort(of_user, kind="stable")
+    if not sort:
+        _refuse_disorder(table.name, timestamp, of_user, time, order)
+    visits = Histories(table.name, users, of_user[order], time[order] // _SECOND, of_host[order], tuple(hosts))
+    for array in (visits.user, visits.time, visits.host):
+        array.flags.writeable = False
+    return visits
+
+
+def _require(table: Table, columns: Iterable[str]) -> None:
+    for column in columns:
+        if column not in table.types:
+            raise FormatError(
+                f"{table.name}: there is no column {column!r} in it, only {', '.join(map(repr, table.types))}; "
+                "name those of user, timestamp and host (--user-column, --timestamp-column, --host-column)"
+            )
+    if len(set(columns)) < 3:
+        raise OptionError("user, timestamp and host must be three different columns")
+    if table.n_rows == 0:
+        raise DataError(f"{table.name}: the table is empty; give at least one visit")
+
+
+def _refuse_strange(name: str, column: str, codes: npt.NDArray[np.int64], hosts: list[str | None]) -> None:
+    for code, value in enumerate(hosts):  # in the order of their first row
+        fault = plain_host(value)[1]
+        if fault:
+            raise DataError(
+                f"{cell(name, int(np.argmax(codes == code)), column)} holds {value!r}: {fault}; "
+                "give hosts such as 'www.example.org', or count such values (--invalid-hosts count)"
+            )
+
+
+def _refuse_disorder(name: str, column: str, user: Any, time: Any, order: npt.NDArray[np.int64]) -> None:
+    back = (np.diff(user[order]) == 0) & (np.diff(time[order]) < 0)
+    if back.any():
+        rows = order[1:][back]
+        row = int(rows.min())
+        before = int(order[:-1][back][np.argmin(rows)])
+        at, ahead = (as_text(int(time[i]) // _SECOND) for i in (row, before))
+        raise DataError(
+            f"{cell(name, row, column)} holds {at}, earlier than row {before + 1} of the same user, {ahead}; "
+            "put each user's visits in order, or have them sorted (--sort)"
+        )
