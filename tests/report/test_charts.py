@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reidrisk import report
 from reidrisk.base.errors import OptionError
-from reidrisk.report.scales import rate_scale, spread
+from reidrisk.present.scales import rate_scale, spread
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -46,7 +46,7 @@ def test_charts_are_valid_by_the_schema_of_their_language(case: str) -> None:
 
 
 def test_attacks_differ_in_dash_and_marker_and_not_only_in_colour() -> None:
-    from reidrisk.report.drawing import ATTACKS, BOUND, GUESSING
+    from reidrisk.present.drawing import ATTACKS, BOUND, GUESSING
 
     styles = [*ATTACKS, BOUND, GUESSING]
     for field in ("color", "dash"):

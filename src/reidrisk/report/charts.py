@@ -10,11 +10,11 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
 from reidrisk.io import write_atomically
 from reidrisk.measure import Choosiness, Exposure
-from reidrisk.report import drawing
-from reidrisk.report.drawing import Line, Point
+from reidrisk.present import drawing
+from reidrisk.present.drawing import Line, Point
+from reidrisk.present.scales import RateScale, rate_scale
 from reidrisk.report.findings import compared, lines, tightest
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, share
-from reidrisk.report.scales import RateScale, rate_scale
 
 __all__ = [
     "Chart",

@@ -6,9 +6,9 @@ from typing import Any
 
 from reidrisk.base.wording import percent
 from reidrisk.cohorts import CohortAudit
-from reidrisk.report import drawing
-from reidrisk.report.drawing import Line, Point
-from reidrisk.report.scales import RateScale, rate_scale
+from reidrisk.present import drawing
+from reidrisk.present.drawing import Line, Point
+from reidrisk.present.scales import RateScale, rate_scale
 
 __all__ = ["gap_histogram", "threshold_chart"]
 

@@ -9,9 +9,9 @@ from reidrisk import __version__
 from reidrisk.base.wording import percent
 from reidrisk.cohorts import CohortAudit
 from reidrisk.cohorts.audit import known
+from reidrisk.present.html.offline import filled, save
 from reidrisk.report import cohort_charts
 from reidrisk.report.figures import Figure, drawn
-from reidrisk.report.page import filled, save
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 

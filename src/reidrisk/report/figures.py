@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from reidrisk.report.page import drawn_specs
+from reidrisk.present.html.offline import drawn_specs
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 

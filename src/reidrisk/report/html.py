@@ -11,10 +11,10 @@ from pathlib import Path
 from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.base.wording import percent, two_digits
+from reidrisk.present.html.offline import filled, kept, marked, save
 from reidrisk.report import charts, exposed, sentences, sure, tables
 from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.findings import mood, tightest
-from reidrisk.report.page import filled, kept, marked, save
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval
 
 __all__ = ["render", "write"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from reidrisk.audit import AuditResult, exceeds
 from reidrisk.base.results import Bound
+from reidrisk.present.scales import RateScale
 from reidrisk.report.findings import lines, mood, tightest
 from reidrisk.report.phrases import (
     among,
@@ -16,7 +17,6 @@ from reidrisk.report.phrases import (
     joined,
     people,
 )
-from reidrisk.report.scales import RateScale
 
 __all__ = [
     "LIMITS",

@@ -10,7 +10,7 @@ from reidrisk import __version__
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.base.results import Risk
 from reidrisk.base.wording import percent
-from reidrisk.report.page import drawn_specs, filled, save
+from reidrisk.present.html.offline import drawn_specs, filled, save
 from reidrisk.report.tables import Table
 from reidrisk.report.tradeoff_chart import amount_text, risk_of, strategy_label, tradeoff_chart
 

@@ -8,10 +8,10 @@ from typing import Any
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.bandits.surface import risk_of
 from reidrisk.base.wording import two_digits
-from reidrisk.report import drawing
-from reidrisk.report.drawing import Style
+from reidrisk.present import drawing
+from reidrisk.present.drawing import Style
+from reidrisk.present.scales import RateScale, rate_scale
 from reidrisk.report.phrases import frequency
-from reidrisk.report.scales import RateScale, rate_scale
 
 __all__ = ["STYLES", "amount_text", "risk_of", "strategy_label", "tradeoff_chart", "tradeoff_layers"]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reidrisk.present.html.offline import drawn_specs, filled, save
 from reidrisk.release.validate.budget import NoiseBudget
 from reidrisk.release.validate.canary import CanaryTest
 from reidrisk.release.validate.internal import InternalValidation
 from reidrisk.release.validate.noise import NoiseFit
 from reidrisk.release.validate.public import PublicValidation
 from reidrisk.report import validation_charts as charts
-from reidrisk.report.page import drawn_specs, filled, save
 from reidrisk.report.tables import Table
 from reidrisk.report.validation_tables import (
     KINDS,

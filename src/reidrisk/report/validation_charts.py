@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from reidrisk.present import drawing
+from reidrisk.present.drawing import Line, Point
+from reidrisk.present.scales import RateScale, rate_scale
 from reidrisk.release.validate.canary import CanaryTest
 from reidrisk.release.validate.errors import ABSOLUTE, RELATIVE, RELATIVE_BINS, share
 from reidrisk.release.validate.internal import Distinct
 from reidrisk.release.validate.public import PublicValidation
 from reidrisk.release.validate.rates import RateComparison
-from reidrisk.report import drawing
-from reidrisk.report.drawing import Line, Point
 from reidrisk.report.phrases import attack_label
-from reidrisk.report.scales import RateScale, rate_scale
 
 __all__ = ["absolute_errors", "canary", "distinct", "error_density", "rates", "relative_errors"]
 

@@ -14,8 +14,8 @@ from reidrisk import attacks, bounds, measure, populations, topics
 from reidrisk.base.results import Bound, Difference, Risk
 from reidrisk.base.wording import percent, two_digits
 from reidrisk.measure.information import EpochInformation, epoch_information
+from reidrisk.present import drawing
 from reidrisk.records import TopSets, Traces
-from reidrisk.report import drawing
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
 
 __all__ = ["figure_2", "single_epoch"]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reidrisk import attacks, bounds, measure
 from reidrisk.base.results import Risk
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.studies.data import MissingDataError, data_file
 from reidrisk.studies.items import ItemSets, as_bags, drawn, read_lastfm, read_msweb
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line

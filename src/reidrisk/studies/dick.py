@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from reidrisk.present import drawing
 from reidrisk.release import Statistics
 from reidrisk.release.validate.errors import (
     ABSOLUTE,
@@ -25,7 +26,6 @@ from reidrisk.release.validate.errors import (
     popularity_alone,
 )
 from reidrisk.release.validate.internal import stationarity
-from reidrisk.report import drawing
 from reidrisk.studies.dick_printed import ACROSS, SINGLE, STATIONARY, WITHIN
 from reidrisk.studies.dick_release import ASSUMED, EPOCHS, fitted, measured, people, public_release, size_of
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line

@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from reidrisk import populations
+from reidrisk.present import drawing
 from reidrisk.records import TopSets
 from reidrisk.release import RateComparison, compare_rates
 from reidrisk.release.validate.internal import distinct_tokens
-from reidrisk.report import drawing
 from reidrisk.report.phrases import attack_label
 from reidrisk.studies.dick_release import ASSUMED, EPOCHS, FULL_SIZE, fitted, people, public_release, size_of
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from reidrisk import cohorts
 from reidrisk.base.wording import percent
 from reidrisk.cohorts import EmptyCohort, FrequencyHistogram, SensitivitySummary, ThresholdCurve
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.studies.floc_people import Browsing, all_browsing
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
 

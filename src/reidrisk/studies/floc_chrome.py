@@ -9,7 +9,7 @@ import numpy as np
 from reidrisk import cohorts
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.wording import percent
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.studies.data import data_file
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
 

@@ -8,7 +8,7 @@ from typing import Literal
 from reidrisk import cohorts
 from reidrisk.base.wording import percent
 from reidrisk.cohorts import UsersNeeded
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.studies.floc_people import all_browsing
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reidrisk import Risk, Traces, attacks, bounds, cohorts, measure, populations
 from reidrisk.base.wording import percent
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line
 
 __all__ = ["USERS", "weeks"]

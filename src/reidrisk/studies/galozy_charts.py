@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reidrisk.bandits import Tradeoff
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.report.tradeoff_chart import STYLES, tradeoff_layers
 from reidrisk.studies.study import StudyResult
 

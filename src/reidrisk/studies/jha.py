@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from reidrisk import attacks
+from reidrisk.present import drawing
 from reidrisk.records import Traces
-from reidrisk.report import drawing
 from reidrisk.studies.jha_compared import (
     compared_3,
     compared_4,

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks, measure
+from reidrisk.present import drawing
 from reidrisk.records import Traces
-from reidrisk.report import drawing
 from reidrisk.studies.jha_people import NOISE, TOP_K, People, find_people
 from reidrisk.studies.jha_results import Found, Key, assumptions, curves, result, shown_rate
 from reidrisk.studies.repeated import (

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import attacks, populations, topics
+from reidrisk.present import drawing
 from reidrisk.records import Traces
-from reidrisk.report import drawing
 from reidrisk.studies.drawn_profiles import drawn_sets
 from reidrisk.studies.jha_people import NOISE, SITES, TOP_K, People, find_people
 from reidrisk.studies.jha_results import Found, Key, both_personas, in_percent, result, shown_rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.studies.jha_people import NOISE, TOP_K, People
 from reidrisk.studies.repeated import REPETITIONS, Repeated
 from reidrisk.studies.study import Comparison, Row, StudyResult, line

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.streams import stream
-from reidrisk.report import drawing
+from reidrisk.present import drawing
 from reidrisk.studies.jha_people import People, find_people
 from reidrisk.studies.repeated import REPETITIONS, seeds_of
 from reidrisk.studies.study import Comparison, Progress, Row, Steps, StudyResult, line

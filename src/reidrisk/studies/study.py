@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from reidrisk.base.options import whole
-from reidrisk.report import drawing
-from reidrisk.report.drawing import Line, Point, Style
+from reidrisk.present import drawing
+from reidrisk.present.drawing import Line, Point, Style
+from reidrisk.present.scales import rate_scale
 from reidrisk.report.phrases import frequency, interval
-from reidrisk.report.scales import rate_scale
 
 __all__ = ["Comparison", "Progress", "Steps", "Study", "StudyResult", "line"]
 

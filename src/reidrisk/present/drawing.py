@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reidrisk.base.extras import require
-from reidrisk.report.scales import RateScale, spread
+from reidrisk.present.scales import RateScale, spread
 
 __all__ = [
     "ATTACKS",

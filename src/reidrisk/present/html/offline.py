@@ -18,7 +18,7 @@ from reidrisk.io import write_atomically
 
 __all__ = ["drawn_specs", "filled", "kept", "marked", "save", "style"]
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = Path(__file__).parent
 
 
 def filled(template: str, specs: dict[str, Any], **values: Any) -> str:

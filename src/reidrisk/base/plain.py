@@ -1,0 +1,156 @@
+"""Frozen values to plain ones that JSON can hold, and back by their types; what does not fit is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from reidrisk.base.errors import FormatError
+from reidrisk.base.notes import Note
+
+__all__ = ["plain", "rebuilt"]
+
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as what ``json`` can write; infinities become the strings ``"inf"`` and ``"-inf"``.
+
+    Examples
+    --------
+    >>> plain({"rates": np.array([0.5, np.inf]), "note": Note("closed-world")})
+    {'rates': [0.5, 'inf'], 'note': {'code': 'closed-world'}}
+    """
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(entry) for entry in value]
+    return value
+
+
+def rebuilt(hint: Any, value: Any, where: str) -> Any:
+    """Return what :func:`plain` was made from, given its type; or refuse what cannot have been.
+
+    Parameters
+    ----------
+    hint : type
+        As annotated: numbers, texts, ``X | None``, tuples, mappings, ``Literal``, arrays, notes, results.
+    value : object
+        Plain values.
+    where : str
+        How a message names the place.
+
+    Examples
+    --------
+    >>> rebuilt(tuple[float, ...], [0.5, "inf"], "rates")
+    (0.5, inf)
+    >>> rebuilt(float | None, "half", "risks[0].low")
+    Traceback (most recent call last):
+    reidrisk.base.errors.FormatError: risks[0].low must be a number, not 'half'
+    """
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (types.UnionType, typing.Union):
+        return _one_of(inner, value, where)
+    if origin is typing.Literal:
+        return value if value in inner else _refuse(where, f"one of {', '.join(map(repr, inner))}", value)
+    if origin is tuple:
+        return _tuple(inner, value, where)
+    if origin is not None and issubclass(origin, Mapping):
+        entries = value if isinstance(value, Mapping) else _refuse(where, "an object", value)
+        return {key: rebuilt(inner[1], entry, f"{where}.{key}") for key, entry in entries.items()}
+    if hint is np.ndarray or origin is np.ndarray:
+        return np.asarray(value)
+    if hint is Note:
+        return Note.from_dict(value) if _has_code(value) else _refuse(where, "a note with a code", value)
+    if dataclasses.is_dataclass(hint):
+        return _value(hint, value, where)
+    return _scalar(hint, value, where)
+
+
+def _one_of(hints: tuple[Any, ...], value: Any, where: str) -> Any:
+    if value is None and type(None) in hints:
+        return None
+    rest = [hint for hint in hints if hint is not type(None)]
+    for hint in rest[:-1]:
+        try:
+            return rebuilt(hint, value, where)
+        except FormatError:
+            continue
+    return rebuilt(rest[-1], value, where)
+
+
+def _tuple(inner: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    entries = value if isinstance(value, list | tuple) else _refuse(where, "a list", value)
+    hints = [inner[0]] * len(entries) if inner[1:] == (...,) else list(inner)
+    if len(hints) != len(entries):
+        _refuse(where, f"a list of {len(hints)}", value)
+    return tuple(
+        rebuilt(hint, entry, f"{where}[{i}]") for i, (hint, entry) in enumerate(zip(hints, entries, strict=True))
+    )
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    """Rebuild a frozen dataclass; of a result, by its own rule."""
+    if not isinstance(value, Mapping):
+        _refuse(where, "an object", value)
+    if hasattr(kind, "from_dict"):
+        return kind.from_dict(value, where)
+    return kind(**fields_of(kind, value, where))
+
+
+def fields_of(kind: Any, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Rebuild the fields of a dataclass; those without a default must be there, unknown ones are left out."""
+    found = {}
+    for field in dataclasses.fields(kind):
+        if not field.init:
+            continue
+        if field.name in values:
+            found[field.name] = rebuilt(hints_of(kind)[field.name], values[field.name], f"{where}.{field.name}")
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise FormatError(f"{where} has no {field.name}")
+    return found
+
+
+@cache
+def hints_of(kind: Any) -> dict[str, Any]:
+    """Return the types of the fields of a class."""
+    return typing.get_type_hints(kind)
+
+
+def _scalar(hint: Any, value: Any, where: str) -> Any:
+    if hint is float:
+        if isinstance(value, str) and value in _INFINITE:
+            return _INFINITE[value]
+        good = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+        return float(value) if good else _refuse(where, "a number", value)
+    if hint is bool or hint is str:
+        what = "true or false" if hint is bool else "a text"
+        return value if isinstance(value, hint) else _refuse(where, what, value)
+    if hint is int:
+        good = isinstance(value, int) and not isinstance(value, bool)
+        return value if good else _refuse(where, "a whole number", value)
+    raise TypeError(f"{where}: no rule to rebuild {hint}")
+
+
+def _has_code(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("code"), str)
+
+
+def _refuse(where: str, what: str, value: Any) -> Any:
+    shown = repr(value)
+    raise FormatError(f"{where} must be {what}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")

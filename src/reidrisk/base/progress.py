@@ -1,0 +1,43 @@
+"""Progress of a long job: one type for all of them, what is being done and the share of the whole that is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["Progress", "Steps", "silent"]
+
+Progress = Callable[[str, float], None]
+"""Is told what is being done, and the share of the whole that is behind."""
+
+
+def silent(stage: str, share: float) -> None:
+    """Take progress and show nothing."""
+
+
+class Steps:
+    """Turns the steps of a job into progress: each has a cost, and the costs add up to ``total``.
+
+    Examples
+    --------
+    >>> steps = Steps(lambda stage, share: print(stage, share), total=4)
+    >>> steps.begin("draw", 1)
+    draw 0.0
+    >>> half = steps.within("attack", 3)
+    attack 0.25
+    >>> half(0.5)
+    attack 0.625
+    """
+
+    def __init__(self, progress: Progress | None, total: float) -> None:
+        self._progress, self._total = progress or silent, total
+        self._done = self._current = 0.0
+
+    def begin(self, stage: str, cost: float) -> None:
+        """Say what comes next; what was begun before is done."""
+        self._done, self._current = self._done + self._current, cost
+        self._progress(stage, min(1.0, self._done / self._total))
+
+    def within(self, stage: str, cost: float) -> Callable[[float], None]:
+        """Say what comes next, and return what is told the share of this step that is behind."""
+        self.begin(stage, cost)
+        return lambda share: self._progress(stage, min(1.0, (self._done + share * cost) / self._total))

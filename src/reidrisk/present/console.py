@@ -1,0 +1,59 @@
+"""A page on a terminal: the verdict, then the sections that are short and important enough for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reidrisk.present.model import Page, Section, Table
+
+__all__ = ["parts_of", "print_page"]
+
+
+def print_page(page: Page, screen: Any) -> None:
+    """Print a page on a Rich console; text is shown as it is, never read as markup."""
+    from rich.text import Text
+
+    for part in parts_of(page):
+        screen.print(_table(part) if isinstance(part, Table) else Text(part))
+
+
+def parts_of(page: Page) -> Iterator[str | Table]:
+    """Give what a terminal shows of a page, in order: texts and tables."""
+    if page.warning:
+        yield page.warning
+    for text in page.first:
+        yield text
+    yield f"\n{page.verdict}"
+    for text in page.news:
+        yield text
+    yield ""
+    if page.badge is not None:
+        yield f"{page.badge.answer}: {page.badge.sentence}\n"
+    for section in page.sections:
+        if section.console:
+            yield from _section(section)
+
+
+def _section(section: Section) -> Iterator[str | Table]:
+    if section.title:
+        yield f"{section.title}:"
+    yield from section.paragraphs
+    if section.table is not None and section.table.rows:
+        yield section.table
+    for part in section.parts:
+        if part.console:
+            yield from _section(part)
+
+
+def _table(data: Table) -> Any:
+    from rich.table import Column
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    drawn = Drawn(*(Column(Text(name)) for name in data.columns), title=Text(data.caption) if data.caption else None)
+    for number in data.numbers:
+        drawn.columns[number].justify = "right"
+    for row in data.rows:
+        drawn.add_row(*(Text(str(value)) for value in row))
+    return drawn

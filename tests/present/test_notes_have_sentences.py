@@ -1,0 +1,22 @@
+"""Every code of a note in the package has a sentence, and every sentence a code that is used."""
+
+import ast
+from pathlib import Path
+
+import reidrisk
+from reidrisk.present import words
+
+SOURCE = Path(reidrisk.__file__).parent
+
+
+def used_codes():
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Note" and node.args:
+                code = node.args[0]
+                assert isinstance(code, ast.Constant), f"{path}:{node.lineno}: write the code of a note as text"
+                yield code.value
+
+
+def test_codes_and_sentences_belong_together():
+    assert set(used_codes()) == words.codes()
