@@ -16,6 +16,7 @@ from reidrisk.audit.result import FORMAT, Assumption, AuditResult
 from reidrisk.audit.schema import check_fields
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.plain import fields_of
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
 __all__ = ["read"]
@@ -72,22 +73,16 @@ def read(values: Any) -> AuditResult:
 
 
 def _built(values: dict[str, Any]) -> AuditResult:
-    for name, kind in _LISTS.items():
-        values[name] = tuple(_entry(kind, entry, f"{name}[{i}]") for i, entry in enumerate(values[name]))
-    for name, single in _SINGLE.items():
-        values[name] = None if values[name] is None else _entry(single, values[name], name)
-    for name in ("epochs", "epochs_skipped", "lower_ends"):
-        values[name] = tuple(values[name])
     try:
-        return AuditResult(**values)
-    except ReidRiskError as error:
+        return AuditResult(**fields_of(AuditResult, values, "it"))
+    except (ReidRiskError, TypeError, ValueError) as error:
         raise FormatError(f"{_WHAT}: {error}") from error
 
 
 def _entry(kind: type[Result], values: Any, where: str) -> Any:
     try:
         return kind.from_dict(values)
-    except (ReidRiskError, TypeError, ValueError, KeyError, AttributeError) as error:
+    except (ReidRiskError, TypeError, ValueError) as error:
         raise FormatError(f"{_WHAT}: {where}: {error}") from error
 
 

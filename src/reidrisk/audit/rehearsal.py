@@ -77,15 +77,6 @@ class Rehearsal(Result):
         """The thresholds that passed."""
         return tuple(point.threshold for point in self.points if point.passed)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, the points included."""
-        return {**super().to_dict(), "points": [point.to_dict() for point in self.points]}
-
-    @classmethod
-    def from_dict(cls, values: Any) -> Rehearsal:
-        """Rebuild from plain values, the points included."""
-        return cls(**{**values, "points": tuple(Rehearsed.from_dict(point) for point in values["points"])})
-
 
 def rehearse(
     attack: Attack[Any],

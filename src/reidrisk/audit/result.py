@@ -13,6 +13,7 @@ from reidrisk.audit.gate import LASTING, Gate
 from reidrisk.audit.rehearsal import Rehearsal
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.errors import DataError
+from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
 __all__ = ["FORMAT", "Assumption", "AuditResult", "Timing", "strongest"]
@@ -111,15 +112,11 @@ class AuditResult(Result):
     fingerprints: Fingerprints | None = None
     upgraded_from: int | None = None
     format: int = FORMAT
-    timing: Timing | None = field(default=None, repr=False)
+    timing: Timing | None = field(default=None, repr=False, metadata=MEMORY)
 
     def __post_init__(self) -> None:
         if len(self.lower_ends) != len(self.risks):
             raise DataError(f"a result has one lower end for each of its {len(self.risks)} risks")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; per-user risks stay out, and so does the time it took."""
-        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "timing"}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> AuditResult:
@@ -165,13 +162,3 @@ def strongest(risks: Iterable[Risk], lower_ends: Iterable[float]) -> Risk | None
         return None
     highest = max(rows, key=lambda risk: (risk.rate, -risk.n_epochs))
     return dataclasses.replace(highest, low=max(lower_ends), high=max(risk.high for risk in rows))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Result):
-        return value.to_dict()
-    if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    return value

@@ -14,10 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.errors import FormatError
+from reidrisk.base.plain import written
 
 __all__ = ["check_fields", "result_schema"]
-
-_NOT_WRITTEN = ("per_user", "left_out", "timing")
 
 _Infinite = Annotated[float, Field(allow_inf_nan=False)] | Literal["inf", "-inf"]
 _Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -76,15 +75,13 @@ def _model(kind: Any) -> type[BaseModel]:
     """Return the strict model of a result class: every field it writes, no other, and nothing converted."""
     hints = typing.get_type_hints(kind)
     fields: dict[str, Any] = {}
-    for entry in dataclasses.fields(kind):
-        if entry.name in _NOT_WRITTEN:
-            continue
-        annotation = _written(hints[entry.name], entry.name)
-        if kind is AuditResult and entry.name == "spec":
+    for name in written(kind):
+        annotation = _written(hints[name], name)
+        if kind is AuditResult and name == "spec":
             annotation = AuditSpec
-        if kind is AuditResult and entry.name == "format":
+        if kind is AuditResult and name == "format":
             annotation = Literal[2]
-        fields[entry.name] = (annotation, ...)
+        fields[name] = (annotation, ...)
     return create_model(kind.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 

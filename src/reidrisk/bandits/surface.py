@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,23 +47,6 @@ class TradeoffPoint(Result):
     ads: float
     on_front: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, the results within as well."""
-        values = {name: getattr(self, name) for name in ("strategy", "noise", "amount", "ads", "on_front")}
-        found = {"regret": self.regret.to_dict(), "risk": self.risk.to_dict()}
-        return values | found | {"likelihood": self.likelihood.to_dict() if self.likelihood else None}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild a point from :meth:`to_dict`."""
-        stronger = values.get("likelihood")
-        inner: dict[str, Any] = {
-            "regret": Regret.from_dict(values["regret"]),
-            "risk": Risk.from_dict(values["risk"]),
-            "likelihood": Risk.from_dict(stronger) if stronger else None,
-        }
-        return super().from_dict(dict(values) | inner)
-
 
 @dataclass(frozen=True, eq=False)
 class Tradeoff(Result):
@@ -99,16 +81,6 @@ class Tradeoff(Result):
     origin: str = ""
     assumptions: tuple[str, ...] = ()
     reading: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, the points within as well."""
-        return super().to_dict() | {"points": [point.to_dict() for point in self.points]}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild a trade-off from :meth:`to_dict`."""
-        points = tuple(TradeoffPoint.from_dict(point) for point in values["points"])
-        return replace(super().from_dict(dict(values) | {"points": ()}), points=points)
 
     def front(self, attack: str = "scoreboard") -> tuple[TradeoffPoint, ...]:
         """Return the points that no other beats in both, by the risk of the given attack, safest first."""

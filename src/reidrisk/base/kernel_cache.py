@@ -85,7 +85,7 @@ def _of_user() -> str:
 
 
 def _beside_source() -> list[str]:
-    package = os.path.dirname(os.path.abspath(__file__))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     with os.scandir(package) as entries:
         parts = [entry.path for entry in entries if entry.is_dir() and entry.name != "__pycache__"]
     return [os.path.join(part, "__pycache__") for part in parts]

@@ -15,9 +15,12 @@ import numpy as np
 from reidrisk.base.errors import FormatError
 from reidrisk.base.notes import Note
 
-__all__ = ["plain", "rebuilt"]
+__all__ = ["MEMORY", "fields_of", "plain", "rebuilt", "written"]
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+MEMORY = {"memory": True}
+"""Metadata of a field that stays in memory and is never written: it tells about single people, or is no answer."""
 
 
 def plain(value: Any) -> Any:
@@ -39,6 +42,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [plain(entry) for entry in value]
     return value
+
+
+def written(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a class that are written."""
+    return tuple(field.name for field in dataclasses.fields(kind) if not field.metadata.get("memory"))
 
 
 def rebuilt(hint: Any, value: Any, where: str) -> Any:
@@ -73,13 +81,22 @@ def rebuilt(hint: Any, value: Any, where: str) -> Any:
     if origin is not None and issubclass(origin, Mapping):
         entries = value if isinstance(value, Mapping) else _refuse(where, "an object", value)
         return {key: rebuilt(inner[1], entry, f"{where}.{key}") for key, entry in entries.items()}
-    if hint is np.ndarray or origin is np.ndarray:
-        return np.asarray(value)
+    if origin is np.ndarray:
+        return _array(inner, value, where)
     if hint is Note:
         return Note.from_dict(value) if _has_code(value) else _refuse(where, "a note with a code", value)
     if dataclasses.is_dataclass(hint):
         return _value(hint, value, where)
     return _scalar(hint, value, where)
+
+
+def _array(inner: tuple[Any, ...], value: Any, where: str) -> Any:
+    if not isinstance(value, list | tuple | np.ndarray):
+        _refuse(where, "a list of numbers", value)
+    try:
+        return np.asarray(value, dtype=typing.get_args(inner[1])[0])
+    except (TypeError, ValueError):
+        return _refuse(where, "a list of numbers", value)
 
 
 def _one_of(hints: tuple[Any, ...], value: Any, where: str) -> Any:
@@ -109,7 +126,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
         _refuse(where, "an object", value)
     if hasattr(kind, "from_dict"):
-        return kind.from_dict(value, where)
+        return kind.from_dict(value)
     return kind(**fields_of(kind, value, where))
 
 
@@ -119,7 +136,7 @@ def fields_of(kind: Any, values: Mapping[str, Any], where: str) -> dict[str, Any
     for field in dataclasses.fields(kind):
         if not field.init:
             continue
-        if field.name in values:
+        if field.name in values and not field.metadata.get("memory"):
             found[field.name] = rebuilt(hints_of(kind)[field.name], values[field.name], f"{where}.{field.name}")
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise FormatError(f"{where} has no {field.name}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
+from reidrisk.base.plain import MEMORY, fields_of, plain, written
 
 __all__ = ["Bound", "Covers", "Difference", "Measurement", "Result", "Risk"]
 
@@ -28,13 +28,12 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values that ``json`` can write; infinities become the string ``"inf"``."""
-        return {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return {name: plain(getattr(self, name)) for name in written(self)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild a result from :meth:`to_dict`; fields of a later version are left out."""
-        known = {f.name for f in dataclasses.fields(cls)}
-        return cls(**{name: _rebuilt(value) for name, value in values.items() if name in known})
+        """Rebuild a result from :meth:`to_dict`, results within it as well; fields of a later version are left out."""
+        return cls(**fields_of(cls, values, cls.__name__))
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON."""
@@ -111,11 +110,11 @@ class Risk(Result):
     seed: int | None = None
     assumptions: tuple[str, ...] = ()
     reading: str = ""
-    per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
     covers: Covers = "queries"
     design_effect: float = 1.0
     queries_per_person: float = 1.0
-    left_out: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    left_out: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
 
     def __post_init__(self) -> None:
         for name in ("rate", "low", "high", "incorrect", "abstained", "baseline", "level"):
@@ -138,18 +137,15 @@ class Risk(Result):
     def to_dict(self, per_user: bool = False) -> dict[str, Any]:
         """Return plain values; ``per_user`` only when asked for, because it tells about single people."""
         values = super().to_dict()
-        del values["left_out"]
-        if not per_user:
-            del values["per_user"]
-        return values
+        return values | {"per_user": plain(self.per_user)} if per_user else values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Rebuild a risk; ``per_user`` comes back as an array where it was written."""
         unsaid = {} if values.get("setting") != "matching" else {"covers": "none"}
-        risk = super().from_dict(unsaid | {name: value for name, value in values.items() if name != "left_out"})
-        if risk.per_user is not None:
-            object.__setattr__(risk, "per_user", np.asarray(risk.per_user, dtype=np.float64))
+        risk = super().from_dict({**unsaid, **values})
+        if values.get("per_user") is not None:
+            object.__setattr__(risk, "per_user", np.asarray(values["per_user"], dtype=np.float64))
         return risk
 
 
@@ -250,27 +246,3 @@ class Measurement(Result):
 def _check_covers(what: str, covers: Any) -> None:
     if covers not in get_args(Covers):
         raise DataError(f"covers of {what} must be one of {', '.join(get_args(Covers))}, not {covers!r}")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
-    return value
-
-
-def _rebuilt(value: Any) -> Any:
-    if value in ("inf", "-inf") if isinstance(value, str) else False:
-        return float(value)
-    if isinstance(value, list):
-        return tuple(_rebuilt(entry) for entry in value)
-    if isinstance(value, dict):
-        return {key: _rebuilt(entry) for key, entry in value.items()}
-    return value

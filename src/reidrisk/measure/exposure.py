@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,17 +62,6 @@ class Exposure(Result):
     groups: tuple[Group, ...]
     min_group: int
     hidden_groups: int
-
-    @classmethod
-    def from_dict(cls, values: Any) -> Exposure:
-        """Rebuild from plain values, the groups included."""
-        groups = tuple(Group.from_dict(group) for group in values["groups"])
-        histogram = tuple((float(a), float(b), float(c)) for a, b, c in values["histogram"])
-        return cls(**{**values, "groups": groups, "histogram": histogram})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, the groups included."""
-        return {**super().to_dict(), "groups": [group.to_dict() for group in self.groups]}
 
 
 def exposure(per_user: npt.NDArray[np.float64], queries: Traces, min_group: int = 20, level: float = 0.95) -> Exposure:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +11,7 @@ from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval, mean_interval
+from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.base.wording import two_digits
@@ -68,21 +67,7 @@ class Regret(Result):
     curve: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     curve_low: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     curve_high: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
-    per_run: Floats | None = field(default=None, repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, without the single runs."""
-        values = super().to_dict()
-        del values["per_run"]
-        return values
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild a regret; the curves come back as arrays."""
-        result = super().from_dict(values)
-        for name, kind in (("at", np.int64), ("curve", float), ("curve_low", float), ("curve_high", float)):
-            object.__setattr__(result, name, np.asarray(getattr(result, name), dtype=kind))
-        return result
+    per_run: Floats | None = field(default=None, repr=False, metadata=MEMORY)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,8 @@ Every number here is computed from the real data without noise. It is for the ow
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,16 +61,6 @@ class InternalValidation(Result):
     rates: tuple[RateComparison, ...]
     assumptions: tuple[str, ...] = ()
     reading: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that ``json`` can write; as private as the result."""
-        flat = dataclasses.replace(self, summaries=(), rates=())
-        return {
-            **super(InternalValidation, flat).to_dict(),
-            "summaries": [s.to_dict() for s in self.summaries],
-            "distinct": self.distinct.to_dict(),
-            "rates": [rate.to_dict() for rate in self.rates],
-        }
 
 
 def internal_validation(

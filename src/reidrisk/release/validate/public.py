@@ -6,7 +6,6 @@ data is in :mod:`reidrisk.release.validate.internal`, and stays with the owner o
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -77,29 +76,11 @@ class PublicValidation(Result):
         """Whether more of the statistics of at least 0.01 % are within a fifth than popularity alone gives."""
         return _beats(self.summaries)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that ``json`` can write."""
-        flat = dataclasses.replace(self, summaries=(), curves=())
-        return {
-            **super(PublicValidation, flat).to_dict(),
-            "statement": self.statement.to_dict(),
-            "summaries": [s.to_dict() for s in self.summaries],
-            "curves": [c.to_dict() for c in self.curves],
-        }
-
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild what :meth:`to_dict` wrote."""
-        found = super().from_dict({name: value for name, value in values.items() if name != "statement"} | _NOTHING)
-        return dataclasses.replace(
-            found,
-            statement=PrivacyStatement.from_document("the validation", values.get("statement")),
-            summaries=tuple(ErrorSummary.from_dict(s) for s in values["summaries"]),
-            curves=tuple(ErrorCurves.from_dict(c) for c in values["curves"]),
-        )
-
-
-_NOTHING: dict[str, Any] = {"statement": None, "summaries": (), "curves": ()}
+        """Rebuild what :meth:`to_dict` wrote; the statement by its own rules."""
+        statement = PrivacyStatement.from_document("the validation", values.get("statement"))
+        return super().from_dict({**values, "statement": statement.to_dict()})
 
 
 def public_validation(
