@@ -14,7 +14,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.plain import MEMORY, fields_of, plain, written
 
-__all__ = ["Bound", "Covers", "Difference", "Measurement", "Result", "Risk"]
+__all__ = ["Bound", "Covers", "Difference", "Measurement", "Result", "Risk", "Spoken"]
 
 Covers = Literal["people", "queries", "none"]
 """What an interval allows for: other people in both tables; other queries, with the targets fixed; or no promise."""
@@ -49,6 +49,24 @@ class Result:
 
     def __hash__(self) -> int:
         return hash(self.to_json())
+
+
+class Spoken(Result):
+    """A result that can be said: in one sentence, and what it rests on in one each."""
+
+    @property
+    def reading(self) -> str:
+        """One sentence for someone who is no statistician."""
+        from reidrisk.present.words import reading
+
+        return reading(self)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the number rests on, a sentence for each of its ``notes``."""
+        from reidrisk.present.words import sentence
+
+        return tuple(sentence(note) for note in getattr(self, "notes", ()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,115 +1,13 @@
-"""Probabilities in words people understand: natural frequencies with two significant digits."""
+"""Numbers in words, where modules still look for them; their home is :mod:`reidrisk.present.words.frequencies`."""
 
-from __future__ import annotations
-
-import math
+from reidrisk.present.words.frequencies import (
+    about_in_words,
+    counted,
+    in_words,
+    people_in_words,
+    percent,
+    range_in_words,
+    two_digits,
+)
 
 __all__ = ["about_in_words", "counted", "in_words", "people_in_words", "percent", "range_in_words", "two_digits"]
-
-_ALMOST_ALL = 0.995  # would be rounded to 100
-
-
-def two_digits(value: float) -> str:
-    """Round to two significant digits, without an exponent.
-
-    Examples
-    --------
-    >>> two_digits(3.14159), two_digits(0.0123), two_digits(1234), two_digits(100.0), two_digits(0)
-    ('3.1', '0.012', '1,200', '100', '0')
-    """
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
-    digits = 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, digits)
-    text = f"{rounded:,.{max(digits, 0)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def percent(rate: float) -> str:
-    """Write a rate as a percentage; almost everyone is not everyone.
-
-    Examples
-    --------
-    >>> percent(0.0314), percent(0.00005), percent(0.9965), percent(1.0)
-    ('3.1 %', '0.005 %', 'more than 99 %', '100 %')
-    """
-    return "more than 99 %" if _ALMOST_ALL <= rate < 1.0 else f"{two_digits(100 * rate)} %"
-
-
-def in_words(rate: float) -> str:
-    """Write a rate as a natural frequency; one in n stays one in n, and almost everyone is not everyone.
-
-    Examples
-    --------
-    >>> in_words(0.031), in_words(0.000052), in_words(1 / 3_000), in_words(0.0), in_words(0.9996)
-    ('3.1 in 100', '5.2 in 100,000', '1 in 3,000', 'none', 'more than 99 in 100')
-    """
-    if rate <= 0.0:
-        return "none"
-    if rate < 1e-15:
-        return "fewer than 1 in 1,000,000,000,000,000"
-    if _ALMOST_ALL <= rate < 1.0:
-        return "more than 99 in 100"
-    if _is_one_in(rate):
-        return f"1 in {round(1.0 / rate):,}"
-    out_of = _out_of(rate)
-    return f"{two_digits(rate * out_of)} in {out_of:,}"
-
-
-def counted(number: int, least: int = 1) -> str:
-    """Write a number of people, or that there are fewer than may be told.
-
-    Examples
-    --------
-    >>> counted(1234), counted(7, least=20), counted(0, least=20)
-    ('1,234', 'fewer than 20', '0')
-    """
-    return f"fewer than {least:,}" if 0 < number < least else f"{number:,}"
-
-
-def people_in_words(rate: float) -> str:
-    """Write a rate as the people it stands for.
-
-    Examples
-    --------
-    >>> people_in_words(0.031), people_in_words(0.0)
-    ('3.1 in 100 people', 'nobody')
-    """
-    return f"{in_words(rate)} people" if rate > 0.0 else "nobody"
-
-
-def about_in_words(rate: float) -> str:
-    """Write a measured rate; what is only bounded is not 'about'.
-
-    Examples
-    --------
-    >>> about_in_words(0.031), about_in_words(0.9996)
-    ('about 3.1 in 100', 'more than 99 in 100')
-    """
-    words = in_words(rate)
-    return words if words.startswith(("more than", "fewer than", "none")) else f"about {words}"
-
-
-def range_in_words(rate: float, low: float, high: float) -> str:
-    """Write an interval over the denominator of its rate.
-
-    Examples
-    --------
-    >>> range_in_words(0.029, 0.0271, 0.0316)
-    '2.7 to 3.2 in 100'
-    >>> range_in_words(1 / 300, 0.000084, 0.0184)         # '1 in 300' has its own
-    '0.025 to 5.5 in 300'
-    """
-    out_of = round(1.0 / rate) if _is_one_in(rate) else _out_of(rate if rate > 0.0 else high)
-    return f"{two_digits(low * out_of)} to {two_digits(high * out_of)} in {out_of:,}"
-
-
-def _is_one_in(rate: float) -> bool:
-    return 1e-15 <= rate < 0.01 and abs(1.0 / rate - round(1.0 / rate)) < 1e-6
-
-
-def _out_of(rate: float) -> int:
-    if rate <= 0.0:
-        return 100
-    # The small slack keeps 1/1,000 at '1 in 1,000' although its logarithm is not exact.
-    return max(100, int(10 ** math.ceil(-math.log10(rate) - 1e-9)))

@@ -22,6 +22,7 @@ from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
 from reidrisk.base.results import Bound, Measurement, Result, Risk
 from reidrisk.base.wording import percent, two_digits
+from reidrisk.present.console import harmless
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
@@ -237,7 +238,7 @@ class _Console(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print; line ends at either end of a text are layout and stay, those within it are shown as escapes."""
-        super().print(*(_line(one) if isinstance(one, str) else one for one in objects), **options)
+        super().print(*(harmless(one) if isinstance(one, str) else one for one in objects), **options)
 
     def render_str(self, text: str, *, style: Any = "", **options: Any) -> Text:
         """Return the text of a cell, a heading or a title."""
@@ -247,12 +248,6 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Let the command line choose the exit code: rich's own, 1, would read as a failed gate."""
         raise BrokenPipeError
-
-
-def _line(text: str) -> Text:
-    within = text.strip("\n")
-    before, _, after = text.partition(within) if within else (text, "", "")
-    return Text(before + printable(within) + after)
 
 
 def console() -> Console:

@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from reidrisk.base.foreign import printable
 from reidrisk.present.model import Page, Section, Table
 
-__all__ = ["parts_of", "print_page"]
+__all__ = ["harmless", "parts_of", "print_page"]
 
 
 def print_page(page: Page, screen: Any) -> None:
-    """Print a page on a Rich console; text is shown as it is, never read as markup."""
+    """Print a page on a Rich console; text is shown as it is, never as markup, and control characters as escapes."""
+    for part in parts_of(page):
+        screen.print(_table(part) if isinstance(part, Table) else harmless(part))
+
+
+def harmless(text: str) -> Any:
+    """Return a text to print; line ends at either end of it are layout and stay, those within it become escapes."""
     from rich.text import Text
 
-    for part in parts_of(page):
-        screen.print(_table(part) if isinstance(part, Table) else Text(part))
+    within = text.strip("\n")
+    before, _, after = text.partition(within) if within else (text, "", "")
+    return Text(before + printable(within) + after)
 
 
 def parts_of(page: Page) -> Iterator[str | Table]:
@@ -49,11 +57,12 @@ def _section(section: Section) -> Iterator[str | Table]:
 def _table(data: Table) -> Any:
     from rich.table import Column
     from rich.table import Table as Drawn
-    from rich.text import Text
 
-    drawn = Drawn(*(Column(Text(name)) for name in data.columns), title=Text(data.caption) if data.caption else None)
+    drawn = Drawn(
+        *(Column(harmless(name)) for name in data.columns), title=harmless(data.caption) if data.caption else None
+    )
     for number in data.numbers:
         drawn.columns[number].justify = "right"
     for row in data.rows:
-        drawn.add_row(*(Text(str(value)) for value in row))
+        drawn.add_row(*(harmless(str(value)) for value in row))
     return drawn
