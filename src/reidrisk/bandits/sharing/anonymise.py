@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bandits.sharing.gaussian import mean_sensitivity, sigma_for
 from reidrisk.bandits.sharing.grouping import clusters, microaggregates, needs_profiles, neighbours
 from reidrisk.bandits.sharing.strategies import (
     Average,
@@ -26,6 +25,7 @@ from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.bandits.transitions import checked_profiles, checked_records
 from reidrisk.base.errors import OptionError
 from reidrisk.base.streams import stream
+from reidrisk.privacy.accounting import gaussian_sigma
 
 __all__ = ["Shared", "anonymise", "applied", "finished", "started"]
 
@@ -157,7 +157,7 @@ def applied(
     done = replace(done, scale=shared.scale / np.sqrt(np.bincount(groups)[groups].mean()))
     if isinstance(step, PrivateClusters):
         sizes, d = np.bincount(groups), original.shape[1]
-        sigma = np.array([sigma_for(step.epsilon, step.delta, mean_sensitivity(d, int(size))) for size in sizes])
+        sigma = gaussian_sigma(step.epsilon, step.delta) * mean_sensitivity(d, sizes)
         lots = stream(shared.seed, "private cluster means", shared.release).standard_normal(means.shape)
         means = means + sigma[:, None, None] * lots
         done = replace(done, scale=np.hypot(done.scale, float(sigma[groups].mean()) / np.sqrt(2.0)))
@@ -170,6 +170,19 @@ def finished(shared: Shared) -> Shared:
     sums = cells.sum(axis=2, keepdims=True)
     empty = sums <= 0.0
     return replace(shared, records=np.where(empty, 1.0 / cells.shape[1], cells / np.where(empty, 1.0, sums)))
+
+
+def mean_sensitivity(n_states: int, sizes: npt.ArrayLike) -> Floats:
+    """Return how far replacing one record can move the mean of so many transition matrices: sqrt(2 d) / size in L2.
+
+    Each of the d rows is a distribution, and two distributions are at most sqrt(2) apart.
+
+    Examples
+    --------
+    >>> mean_sensitivity(8, [4, 8]).tolist()
+    [1.0, 0.5]
+    """
+    return np.sqrt(2.0 * n_states) / np.asarray(sizes, dtype=np.float64)
 
 
 def truncated(records: Floats, rank: int) -> Floats:
