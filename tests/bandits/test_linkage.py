@@ -1,11 +1,12 @@
 """The attacks find whom they should on data whose answer is known, and expectations are those of a simulation."""
 
+import bandit_twins as twins
 import numpy as np
 import pytest
 
 from reidrisk import attacks, bandits, measure
 from reidrisk.attacks.scoreboard import Cells
-from reidrisk.bandits.linkage.measure import auxiliary, credits, likelihood
+from reidrisk.bandits.linkage.measure import auxiliary, credits
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval
@@ -77,7 +78,7 @@ def test_the_expectation_is_that_of_a_simulated_attacker(strategy, attack):
             near = np.abs(flat[:, known.cells[q]] - known.values[q]) < 1e-3
             score = near @ w[known.cells[q]]
         else:
-            score = likelihood.reference(shared, known.cells[q : q + 1], known.values[q : q + 1])[0]
+            score = twins.likelihood_scores(shared, known.cells[q : q + 1], known.values[q : q + 1])[0]
         best = np.flatnonzero(score == score.max())
         members = np.flatnonzero(shared.groups == shared.groups[user])
         picked = shared.source[rng.choice(best, size=400)]

@@ -11,11 +11,11 @@ from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval, mean_interval
+from reidrisk.base.parallel import each
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.base.wording import two_digits
-from reidrisk.search.engines.threads import ThreadsEngine
 
 __all__ = ["Regret", "RegretDifference", "compare", "regret", "simulate", "summarise"]
 
@@ -167,16 +167,16 @@ def simulate(
     threads: int | None = None,
 ) -> Floats:
     """Play ``count`` runs from ``first`` on; return (count, 2, points): regret and blind regret along each run."""
-    from reidrisk.bandits.agent.thompson import AGENTS, Tables, play
+    from reidrisk.bandits.agent.thompson import AGENTS, play, tables_of
 
     if agent not in AGENTS:
         raise OptionError(f"agent must be one of {', '.join(AGENTS)}, not {agent!r}")
     checked_seed(seed)
     true = env.transitions / env.transitions.sum(axis=2, keepdims=True)
     matrices = true if assumed is None else _assumed(env, assumed)
-    tables, stops = Tables(env.means, env.sigma), stops_of(steps)
+    tables, stops = tables_of(env.means, env.sigma), stops_of(steps)
 
-    def played(shard: range, _: None) -> list[Floats]:
+    def played(shard: range) -> list[Floats]:
         out = []
         for run in shard:
             world, mind = stream(seed, "bandit environment", run), stream(seed, "bandit agent", run)
@@ -186,7 +186,7 @@ def simulate(
 
     runs = range(first, first + count)
     shards = [runs[i : i + _SHARD] for i in range(0, count, _SHARD)]
-    return np.array(ThreadsEngine(threads).map_reduce(shards, None, played, lambda a, b: a + b))
+    return np.array([run for shard in each(played, shards, threads) for run in shard])
 
 
 def summarise(

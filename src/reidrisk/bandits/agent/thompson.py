@@ -1,4 +1,4 @@
-"""Model-based Thompson sampling (galozy, Algorithm 1): a compiled kernel that plays one run, and its NumPy twin.
+"""Model-based Thompson sampling (galozy, Algorithm 1): a compiled kernel that plays one run.
 
 The agent holds a belief P_t over states, draws B_t ~ P_t, plays the best arm of B_t, and updates
 
@@ -10,14 +10,14 @@ the same numbers whatever the agent does: runs of the same seed are paired acros
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["AGENTS", "FLOOR", "Tables", "filtered", "padded", "play", "reference"]
+__all__ = ["AGENTS", "FLOOR", "Tables", "filtered", "padded", "play", "tables_of"]
 
 AGENTS = {"thompson": 0, "oracle": 1, "uniform": 2}
 """Number by which the kernel knows each agent."""
@@ -29,31 +29,50 @@ it, long runs would round it to zero, from which no reward brings it back."""
 _LOST = 1e-200  # below this total, the likelihood is scaled again by the states that are still possible
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
-class Tables:
+class Tables(NamedTuple):
     """What the kernel looks up: rewards, gaps, and the distinct means of each arm.
 
     A reward tells states apart only by their mean for the chosen arm, so the exponential is taken once for each
-    *distinct* mean: two with hard rewards, not one for every state.
+    *distinct* mean: two with hard rewards, not one for every state. ``levels`` (arms, distinct) are these means,
+    ``level`` (arms, padded states) says which one a state has, ``best`` (states,) is its best arm, ``gaps``
+    (arms, states) what an arm loses against it, ``blind`` (states,) the mean of that.
+    """
+
+    means: Floats
+    sigma: float
+    levels: Floats
+    level: Ints
+    best: Ints
+    gaps: Floats
+    blind: Floats
+
+
+def tables_of(means: Floats, sigma: float) -> Tables:
+    """Work out what the kernel looks up.
 
     Examples
     --------
-    >>> tables = Tables(np.array([[2.0, 1.0, 1.0]]), 1.0)
+    >>> tables = tables_of(np.array([[2.0, 1.0, 1.0]]), 1.0)
     >>> tables.levels.tolist(), tables.level[:, :3].tolist()
     ([[1.0, 2.0]], [[1, 0, 0]])
     """
-
-    def __init__(self, means: Floats, sigma: float) -> None:
-        distinct = [np.unique(row, return_inverse=True) for row in means]
-        width = max(len(values) for values, _ in distinct)
-        self.means, self.sigma = np.ascontiguousarray(means), float(sigma)
-        self.levels = np.array([np.pad(values, (0, width - len(values)), mode="edge") for values, _ in distinct])
-        self.level = np.zeros((len(means), padded_size(means.shape[1])), dtype=np.int64)
-        self.level[:, : means.shape[1]] = [codes.ravel() for _, codes in distinct]
-        self.best = np.asarray(means.argmax(axis=0), dtype=np.int64)
-        self.gaps = np.ascontiguousarray(means.max(axis=0) - means)
-        self.blind = np.asarray(self.gaps.mean(axis=0))
+    distinct = [np.unique(row, return_inverse=True) for row in means]
+    width = max(len(values) for values, _ in distinct)
+    level = np.zeros((len(means), padded_size(means.shape[1])), dtype=np.int64)
+    level[:, : means.shape[1]] = [codes.ravel() for _, codes in distinct]
+    gaps = np.ascontiguousarray(means.max(axis=0) - means)
+    return Tables(
+        means=np.ascontiguousarray(means),
+        sigma=float(sigma),
+        levels=np.array([np.pad(values, (0, width - len(values)), mode="edge") for values, _ in distinct]),
+        level=level,
+        best=np.asarray(means.argmax(axis=0), dtype=np.int64),
+        gaps=gaps,
+        blind=np.asarray(gaps.mean(axis=0)),
+    )
 
 
 def play(
@@ -63,7 +82,7 @@ def play(
     assumed: Floats,
     tables: Tables,
     agent: str,
-    stops: npt.NDArray[np.int64],
+    stops: Ints,
 ) -> Floats:
     """Play one run and return its regret so far at each stop, and what blind choice expects there: (2, stops).
 
@@ -83,14 +102,13 @@ def play(
     Examples
     --------
     >>> sticky = np.array([[0.99, 0.01], [0.01, 0.99]])
-    >>> tables = Tables(np.array([[2.0, 1.05], [1.05, 2.0]]), 2.0)
+    >>> tables = tables_of(np.array([[2.0, 1.05], [1.05, 2.0]]), 2.0)
     >>> rngs = np.random.default_rng(0), np.random.default_rng(1)
     >>> play(*rngs, sticky, sticky, tables, "oracle", np.array([100])).round(6).tolist()
     [[0.0], [47.5]]
     """
     out = np.zeros((2, len(stops)))
-    rewards = (tables.means, tables.sigma, tables.levels, tables.level, tables.best, tables.gaps, tables.blind)
-    _play(world, mind, true, padded(assumed), *rewards, AGENTS[agent], stops, out)
+    _play(world, mind, true, padded(assumed), tables, AGENTS[agent], stops, out)
     return out
 
 
@@ -113,15 +131,13 @@ def padded(matrix: Floats) -> Floats:
     return out
 
 
-def filtered(
-    assumed: Floats, tables: Tables, arms: npt.NDArray[np.int64], rewards: Floats, prior: Floats | None = None
-) -> Floats:
+def filtered(assumed: Floats, tables: Tables, arms: Ints, rewards: Floats, prior: Floats | None = None) -> Floats:
     """Return the belief after each of the given arms and rewards (steps, d), as the agent would hold it.
 
     Examples
     --------
     >>> stay = np.eye(2)
-    >>> tables = Tables(np.array([[2.0, 1.0], [1.0, 2.0]]), 1.0)
+    >>> tables = tables_of(np.array([[2.0, 1.0], [1.0, 2.0]]), 1.0)
     >>> filtered(stay, tables, np.array([0]), np.array([2.0])).round(3).tolist()
     [[0.622, 0.378]]
     """
@@ -129,50 +145,8 @@ def filtered(
     belief = np.zeros(len(matrix))
     belief[:d] = 1.0 / d if prior is None else prior
     out = np.empty((len(arms), d))
-    _filter(belief, matrix, tables.levels, tables.level, tables.sigma, np.asarray(arms, dtype=np.int64), rewards, out)
+    _filter(belief, matrix, tables, np.asarray(arms, dtype=np.int64), rewards, out)
     return out
-
-
-def reference(
-    world: np.random.Generator,
-    mind: np.random.Generator,
-    true: Floats,
-    assumed: Floats,
-    means: Floats,
-    sigma: float,
-    agent: str,
-    stops: npt.NDArray[np.int64],
-) -> Floats:
-    """Play one run the short way: the NumPy twin of :func:`play`.
-
-    Examples
-    --------
-    >>> sticky = np.array([[0.99, 0.01], [0.01, 0.99]])
-    >>> rngs = np.random.default_rng(0), np.random.default_rng(1)
-    >>> means = np.array([[2.0, 1.05], [1.05, 2.0]])
-    >>> reference(*rngs, sticky, sticky, means, 2.0, "oracle", np.array([100])).round(6).tolist()
-    [[0.0], [47.5]]
-    """
-    n_arms, d = means.shape
-    gaps = means.max(axis=0) - means
-    state, belief, regret, blind = int(world.random() * d), np.full(d, 1.0 / d), 0.0, 0.0
-    noted = []
-    for t in range(stops[-1]):
-        lot = mind.random()
-        drawn = min(int(np.searchsorted(np.cumsum(belief), lot, side="right")), d - 1)
-        arm = [int(means[:, drawn].argmax()), int(means[:, state].argmax()), int(lot * n_arms)][AGENTS[agent]]
-        reward = means[arm, state] + sigma * world.standard_normal()
-        regret, blind = regret + gaps[arm, state], blind + gaps[:, state].mean()
-        exponent = np.where(belief > 0, -0.5 * ((reward - means[arm]) / sigma) ** 2, -np.inf)
-        weight = belief * np.exp(exponent - exponent.max())
-        belief = np.where(belief > 0, np.maximum(weight / weight.sum(), FLOOR), 0.0) @ assumed
-        belief /= belief.sum()
-        order = np.concatenate([[state], np.delete(np.arange(d), state)])  # staying first, as the kernel looks
-        place = int(np.searchsorted(np.cumsum(true[state][order]), world.random(), side="right"))
-        state = int(order[min(place, np.flatnonzero(true[state][order])[-1])])
-        if t + 1 in stops:
-            noted.append((regret, blind))
-    return np.array(noted).T
 
 
 @njit(nogil=True, cache=True)
@@ -232,8 +206,9 @@ def _update(
 
 @njit(nogil=True, cache=True)
 def _filter(
-    belief: Any, assumed: Any, levels: Any, level: Any, sigma: float, arms: Any, rewards: Any, out: Any
+    belief: Any, assumed: Any, tables: Any, arms: Any, rewards: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
+    levels, level, sigma = tables.levels, tables.level, tables.sigma
     scratch, chance = np.empty(len(assumed)), np.empty(levels.shape[1])
     for t in range(len(arms)):
         _update(belief, assumed, levels[arms[t]], level[arms[t]], rewards[t], sigma, scratch, chance)
@@ -242,21 +217,9 @@ def _filter(
 
 @njit(nogil=True, cache=True)
 def _play(
-    world: Any,
-    mind: Any,
-    true: Any,
-    assumed: Any,
-    means: Any,
-    sigma: float,
-    levels: Any,
-    level: Any,
-    best: Any,
-    gaps: Any,
-    blind: Any,
-    agent: int,
-    stops: Any,
-    out: Any,
+    world: Any, mind: Any, true: Any, assumed: Any, tables: Any, agent: int, stops: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
+    means, sigma, levels, level, best, gaps, blind = tables
     n_arms, d = means.shape
     belief = np.zeros(len(assumed))
     belief[:d] = 1.0 / d

@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bandits.linkage.likelihood_model import EXACT, LEAST_SCALE, Known, Targets, model_of
+from reidrisk.bandits.linkage.likelihood_model import EXACT, LEAST_SCALE, model_of
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.base.kernels import njit
+from reidrisk.base.parallel import each
 from reidrisk.search import GRID
-from reidrisk.search.engines.threads import ThreadsEngine
 
-__all__ = ["likelihood_scores", "reference"]
+__all__ = ["likelihood_scores"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -71,70 +71,13 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
     model = model_of(shared, cells, values)
     out = np.zeros((len(cells), len(model.targets.cells)), dtype=np.int64)
 
-    def scored(part: slice, _: None) -> None:
+    def scored(part: slice) -> None:
         mine = model.known.chosen(part)
         _score(model.targets, mine, shared.records.shape[1], model.limited, out[part])
 
     shards = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
-    ThreadsEngine(threads).map_reduce(shards, None, scored, lambda a, _: a)
+    list(each(scored, shards, threads))
     return out
-
-
-def reference(shared: Shared, cells: Ints, values: Floats) -> Ints:
-    """Score every query with every shared record the short way: the NumPy twin of the kernel."""
-    model, d = model_of(shared, cells, values), shared.records.shape[1]
-    out = np.zeros((len(cells), len(model.targets.cells)), dtype=np.int64)
-    for q in range(len(cells)):
-        for row in np.unique(cells[q] // d):
-            known = model.known.chosen((q, cells[q] // d == row))
-            single = _single_reference(model.targets, known)
-            mixed = _average_reference(model.targets, known, model.limited)
-            out[q] += np.where(model.targets.single, single.sum(axis=1), mixed.sum(axis=1))
-    return out
-
-
-def _single_reference(targets: Targets, known: Known) -> Ints:
-    """Return what the known cells of one row tell about each record, (n, a), taken for one user's."""
-    r, x, n = targets.cells[:, known.cells], known.values, len(targets.cells)
-    tells = (known.noise == 0) & (known.relative > 0) & (x > 0) & (r > 0)
-    pin = np.where(tells.any(axis=1), np.argmax(np.where(tells, x, -1.0), axis=1), -1)
-    pinned = (pin >= 0)[:, None]
-    value, log_value, at_pin = x[pin], known.logs[pin], r[np.arange(n), pin]
-    total = np.where(pinned[:, 0], value / np.where(pinned[:, 0], at_pin, 1.0), known.total[0])[:, None]
-    log_total = np.where(pinned[:, 0], log_value - targets.logs[np.arange(n), known.cells[pin]], known.log_total[0])
-    log_total = log_total[:, None]
-    scale = np.where(known.noise > 0, np.where(pinned, known.noise, known.alone), 1.0)
-    top = np.where(pinned, known.top_noise, known.top_alone)
-    noisy = np.where(r == 0, _HALF - x / scale, log_total + top - np.abs(total * r - x) / scale)
-    off = np.abs(log_total - known.log_total) / np.where(known.relative > 0, known.relative, 1.0)
-    ratio = known.top_relative - np.minimum(off, _RULED_OUT)
-    common, common_ratio = targets.common[:, known.cells], targets.common_ratio[:, known.cells]
-    same = ((r == 0) == (x == 0)) & (np.abs(total * r - x) < EXACT + _RELATIVE * x)
-    without = np.where(same, -common, _LEAST)
-    told = np.where(known.noise > 0, _on_grid(noisy) - common, without)
-    is_pin = np.arange(len(x)) == pin[:, None]
-    return np.maximum(np.where(is_pin, _on_grid(ratio) - common_ratio, told), _LEAST)
-
-
-def _average_reference(targets: Targets, known: Known, limited: bool) -> Ints:
-    """Return what the known cells of one row tell about each record, (n, a), taken for an average."""
-    r, x, m = targets.cells[:, known.cells], known.values, targets.behind[:, None]
-    seen, common = known.total * r, targets.common[:, known.cells]
-    density = known.log_total + known.top_blurred - np.abs(seen - x) / known.blurred
-    density = np.where(r == 0, _HALF - x / known.blurred, density)
-    if limited:
-        wobble = np.maximum(np.sqrt(known.noise**2 + (r * known.unsure) ** 2), LEAST_SCALE)
-        beyond = np.maximum(x / m - seen, seen - (x + m - 1.0) / m) - EXACT - _SLACK * wobble
-        density = density - np.minimum(np.maximum(beyond / wobble, 0.0), _RULED_OUT)
-    told = _on_grid(density) - common
-    if limited:
-        nobody = np.where(x > 0, _LEAST, -np.floor(common / m + 0.5).astype(np.int64))
-        told = np.where((r == 0) & (known.noise == 0), nobody, told)
-    return np.asarray(np.maximum(told, _LEAST))
-
-
-def _on_grid(nats: Floats) -> Ints:
-    return np.asarray(np.floor(np.clip(nats, -_MOST, _MOST) * GRID + 0.5), dtype=np.int64)
 
 
 @njit(nogil=True, cache=True)
