@@ -182,7 +182,7 @@ def mean_sensitivity(n_states: int, sizes: npt.ArrayLike) -> Floats:
     >>> mean_sensitivity(8, [4, 8]).tolist()
     [1.0, 0.5]
     """
-    return np.sqrt(2.0 * n_states) / np.asarray(sizes, dtype=np.float64)
+    return np.asarray(np.sqrt(2.0 * n_states) / np.asarray(sizes, dtype=np.float64))
 
 
 def truncated(records: Floats, rank: int) -> Floats:
