@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from reidrisk.release import PUBLISHED, Statistics, TypeMixture
+from reidrisk.release import PUBLISHED, Statistics, TypeMixture, fit_mixture
 from reidrisk.release.model.objective import Objective, n_terms
 
 BATCH = 8192
@@ -111,7 +111,7 @@ def main() -> None:
     compare(stats, chosen.types, device)
     steps = chosen.steps or (20 if device == "cpu" else 2000)
     cpu, wall, curve = time.process_time(), time.perf_counter(), []
-    model = TypeMixture.fit(
+    model = fit_mixture(
         stats,
         chosen.types,
         4,

@@ -147,8 +147,8 @@ def test_what_is_drawn_and_repeated_is_bounded(tmp_path):
             lambda r=runs, s=steps: bandits.tradeoff(people, ["own"], [0.0], 6, runs=r, steps=s), "1,000,000,000,000"
         )
     stats = release.statistics(TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3), 1.0, 1e-6, simulation=True, seed=0)
-    refused(lambda: TypeMixture.fit(stats, n_types=10**12), "numbers")
-    refused(lambda: TypeMixture.fit(stats, n_types=2, steps=10**12), "steps")
+    refused(lambda: release.fit_mixture(stats, n_types=10**12), "numbers")
+    refused(lambda: release.fit_mixture(stats, n_types=2, steps=10**12), "steps")
     refused(lambda: release.canary(stats.statement, k=2, trials=10**12, seed=1), "runs")
     refused(lambda: cohorts.private_sensitivity([0, 1], [[1], [0]], 10**12, 1.0, 1e-9), "1,000,000,000,000")
 

@@ -17,7 +17,7 @@ resource = pytest.importorskip("resource", reason="limits are those of POSIX")
 MEASURE = ("release", "measure", "sets.parquet", "--epsilon", 1, "--delta", 1e-6, "--out", "stats")
 FIT = ("release", "fit", "stats", "--types", 3, "--epochs", 2, "--steps", 20)
 # Say when a fit has something to leave as a checkpoint, which it keeps in memory.
-TELL = """from reidrisk.release import fit
+TELL = """from reidrisk.release.model import fit
 keep = fit._State.keep
 def tell(state, seconds):
     had = state.kept
@@ -92,19 +92,20 @@ def contents_of(folder, name):
 
 
 def test_a_checkpoint_stays_until_the_model_is_in_its_file(stats, reidrisk, tmp_path, monkeypatch):
-    from reidrisk.release.model import fit, mixture
+    from reidrisk.populations import TypeMixture
+    from reidrisk.release.model import fit
 
     monkeypatch.setattr(fit, "_KEEP_EVERY", 0.0)
     monkeypatch.setattr(fit, "_SAVE_EVERY", 0.0)
-    save = mixture.TypeMixture.save
+    save = TypeMixture.save
 
     def full(model, path):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(mixture.TypeMixture, "save", full)
+    monkeypatch.setattr(TypeMixture, "save", full)
     assert reidrisk(*FIT, "--out", "m.st", "--checkpoint", "c.npz").code == 2
     assert (tmp_path / "c.npz").exists()
-    monkeypatch.setattr(mixture.TypeMixture, "save", save)
+    monkeypatch.setattr(TypeMixture, "save", save)
     assert reidrisk(*FIT, "--out", "m.st", "--checkpoint", "c.npz").code == 0
     assert not (tmp_path / "c.npz").exists()
 

@@ -117,8 +117,8 @@ def test_a_checkpoint_of_other_types_is_refused(case: str, tmp_path: Path, monke
     monkeypatch.setattr(fit, "_KEEP_EVERY", 0.0)
     monkeypatch.setattr(fit._State, "remove", lambda state: kept.update(state.kept or {}))
     arguments = {"n_types": 2, "n_epochs": 2, "steps": 5, "device": "cpu", "checkpoint": file}
-    TypeMixture.fit(stats, **arguments)
+    release.fit_mixture(stats, **arguments)
     np.savez(file, **kept)
-    TypeMixture.fit(stats, **arguments)  # as it was written, it is gone on from
+    release.fit_mixture(stats, **arguments)  # as it was written, it is gone on from
     np.savez(file, **(kept | CHECKPOINTS[case]))
-    refused(lambda: TypeMixture.fit(stats, **arguments), "checkpoint.npz", "remove it")
+    refused(lambda: release.fit_mixture(stats, **arguments), "checkpoint.npz", "remove it")

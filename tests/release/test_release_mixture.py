@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 
 import reidrisk.release.model.fit as fitting
 from reidrisk import ReidRiskError, TopSets, Vocabulary, release
+from reidrisk.base.streams import BLOCK
+from reidrisk.populations.type_mixture import n_terms
 from reidrisk.release import PUBLISHED, Statistics, TypeMixture
+from reidrisk.release.model.objective import Objective
 
 torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 
@@ -79,9 +82,7 @@ def test_the_closed_form_is_the_sum_over_all_draws(shape):
 def test_the_objective_in_torch_is_that_of_the_closed_form(seed, at_once):
     model = random_model(seed)
     target = random_targets(seed, model.n_tokens, model.k)
-    objective = release.objective.Objective(
-        target.single, target.within, target.across, dtype=torch.float64, at_once=at_once
-    )
+    objective = Objective(target.single, target.within, target.across, dtype=torch.float64, at_once=at_once)
     found, _ = objective(torch.tensor(model.theta, dtype=torch.float64))
     assert float(found) == pytest.approx(model.objective(target), rel=1e-10)
 
@@ -91,9 +92,9 @@ def test_the_objective_in_torch_is_that_of_the_closed_form(seed, at_once):
 def test_the_gradient_is_that_of_finite_differences(seed):
     model = random_model(seed)
     target = random_targets(seed, model.n_tokens, model.k)
-    objective = release.objective.Objective(target.single, target.within, target.across, dtype=torch.float64)
+    objective = Objective(target.single, target.within, target.across, dtype=torch.float64)
     theta = torch.tensor(model.theta, dtype=torch.float64)
-    gradient = objective(theta)[1] / release.objective.n_terms(model.n_epochs, model.n_tokens)
+    gradient = objective(theta)[1] / n_terms(model.n_epochs, model.n_tokens)
     rng = np.random.default_rng(seed)
     direction = torch.tensor(rng.normal(size=theta.shape))
     step = 1e-5
@@ -110,7 +111,7 @@ def stationary(seed, shape=(3, 1, 2, 6)):
 @pytest.mark.parametrize("n_epochs", [1, 2, 5])
 def test_a_fit_finds_a_model_with_the_given_statistics(n_epochs):
     target = targets_of(stationary(0))
-    model = TypeMixture.fit(target, n_types=12, n_epochs=n_epochs, seed=1, steps=600, device="cpu")
+    model = release.fit_mixture(target, n_types=12, n_epochs=n_epochs, seed=1, steps=600, device="cpu")
     assert model.n_epochs == n_epochs
     assert model.objective(target) < 1e-6
     assert model.report.objective == pytest.approx(model.objective(target), rel=0.05, abs=1e-9)
@@ -122,17 +123,17 @@ def test_gradients_below_the_usual_epsilon_of_adam_still_move():
     """With many tokens and types the gradient of J is below 1e-8, at which Adam as it usually is would hardly move."""
     one = random_model(0, (40, 1, 2, 200), spread=3.0)
     target = targets_of(TypeMixture(np.repeat(one.theta, 2, axis=1)))
-    objective = release.objective.Objective(target.single, target.within, target.across)
+    objective = Objective(target.single, target.within, target.across)
     before, gradient = objective(torch.tensor(fitting._start(target, 40, 2, 0)))
-    assert float(gradient.abs().max()) / release.objective.n_terms(2, 200) < 1e-8
-    model = TypeMixture.fit(target, n_types=40, n_epochs=2, steps=100, device="cpu")
+    assert float(gradient.abs().max()) / n_terms(2, 200) < 1e-8
+    model = release.fit_mixture(target, n_types=40, n_epochs=2, steps=100, device="cpu")
     assert model.report.objective < 0.3 * float(before)
 
 
 def test_the_same_seed_gives_the_same_model():
     target = targets_of(stationary(2))
     one, two, other = (
-        TypeMixture.fit(target, n_types=5, n_epochs=2, seed=seed, steps=60, device="cpu") for seed in (3, 3, 4)
+        release.fit_mixture(target, n_types=5, n_epochs=2, seed=seed, steps=60, device="cpu") for seed in (3, 3, 4)
     )
     assert np.array_equal(one.theta, two.theta)
     assert not np.array_equal(one.theta, other.theta)
@@ -141,7 +142,7 @@ def test_the_same_seed_gives_the_same_model():
 def test_a_killed_fit_resumes_where_it_was(tmp_path, monkeypatch):
     target = targets_of(stationary(2))
     options = {"n_types": 5, "n_epochs": 2, "seed": 3, "steps": 300, "device": "cpu"}
-    whole = TypeMixture.fit(target, **options)
+    whole = release.fit_mixture(target, **options)
     monkeypatch.setattr(fitting, "_SAVE_EVERY", -1.0)
     monkeypatch.setattr(fitting, "_KEEP_EVERY", 0.0)
     file = tmp_path / "fit.npz"
@@ -154,22 +155,22 @@ def test_a_killed_fit_resumes_where_it_was(tmp_path, monkeypatch):
             raise Killed
 
     with pytest.raises(Killed):
-        TypeMixture.fit(target, checkpoint=file, progress=kill, **options)
+        release.fit_mixture(target, checkpoint=file, progress=kill, **options)
     assert file.exists()
     seen = []
-    resumed = TypeMixture.fit(target, checkpoint=file, progress=lambda *now: seen.append(now[0]), **options)
+    resumed = release.fit_mixture(target, checkpoint=file, progress=lambda *now: seen.append(now[0]), **options)
     assert seen[0] == 150  # the checkpoint is of step 149
     assert np.array_equal(resumed.theta, whole.theta)
     assert resumed.report.curve == whole.report.curve
     assert not file.exists()
 
     with pytest.raises(Killed):
-        TypeMixture.fit(target, checkpoint=file, progress=kill, **options)
+        release.fit_mixture(target, checkpoint=file, progress=kill, **options)
     with pytest.raises(ReidRiskError, match="other statistics or settings"):
-        TypeMixture.fit(target, checkpoint=file, **options | {"seed": 9})
+        release.fit_mixture(target, checkpoint=file, **options | {"seed": 9})
     file.write_bytes(b"nothing")
     with pytest.raises(ReidRiskError, match="no checkpoint"):
-        TypeMixture.fit(target, checkpoint=file, **options)
+        release.fit_mixture(target, checkpoint=file, **options)
 
 
 @pytest.mark.parametrize("within", ["a step", "the objective"])
@@ -179,7 +180,7 @@ def test_an_interrupt_leaves_a_checkpoint_to_continue_from(tmp_path, monkeypatch
     monkeypatch.setattr(fitting, "_KEEP_EVERY", 0.0)
     target = targets_of(stationary(3))
     options = {"n_types": 3, "n_epochs": 2, "steps": 120, "seed": 1}
-    whole = TypeMixture.fit(target, **options)
+    whole = release.fit_mixture(target, **options)
     file = tmp_path / "new" / "checkpoint.npz"
     owner, name = (torch.optim.Adam, "step") if within == "a step" else (fitting.Objective, "__call__")
     real, calls = getattr(owner, name), []
@@ -193,10 +194,10 @@ def test_an_interrupt_leaves_a_checkpoint_to_continue_from(tmp_path, monkeypatch
 
     monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
-        TypeMixture.fit(target, checkpoint=file, **options)
+        release.fit_mixture(target, checkpoint=file, **options)
     monkeypatch.setattr(owner, name, real)
     assert int(np.load(file)["step"]) == 72
-    resumed = TypeMixture.fit(target, checkpoint=file, **options)
+    resumed = release.fit_mixture(target, checkpoint=file, **options)
     assert np.array_equal(resumed.theta, whole.theta)
     assert resumed.report.curve == whole.report.curve
     assert not file.exists()
@@ -205,17 +206,27 @@ def test_an_interrupt_leaves_a_checkpoint_to_continue_from(tmp_path, monkeypatch
 @pytest.mark.parametrize("name", ["n_types", "n_epochs", "steps", "learning_rate", "seed"])
 def test_bad_options_of_a_fit_are_refused(name):
     with pytest.raises(ReidRiskError, match=name):
-        TypeMixture.fit(targets_of(stationary(0)), **{name: -1})
+        release.fit_mixture(targets_of(stationary(0)), **{name: -1})
+
+
+def draw_twin(types, uniform, steps):
+    """Return what :func:`draw_sets` fills in."""
+    n = steps.shape[3]
+    tokens = np.minimum((steps[types] <= uniform[..., None]).sum(axis=3), n - 1)
+    tokens.sort(axis=2)
+    tokens[..., 1:][tokens[..., 1:] == tokens[..., :-1]] = n
+    tokens.sort(axis=2)
+    return np.where(tokens == n, -1, tokens)
 
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_sampling_agrees_with_its_twin(seed):
-    from reidrisk.release.model.sample_kernels import draw_sets, draw_twin
+    from reidrisk.populations.draw_kernels import draw_sets
 
     rng = np.random.default_rng(seed)
     model = random_model(seed)
-    steps = release.sample._steps(model)
+    steps = model.cumulated()
     types = rng.integers(model.n_types, size=40)
     uniform = np.round(rng.random((40, model.n_epochs, model.k)), rng.integers(1, 4))
     sets = np.empty(uniform.shape, dtype=np.int16)
@@ -253,7 +264,7 @@ def test_files_hold_the_same_users_and_short_sets_stay_short(tmp_path, monkeypat
 
     words = Vocabulary([f"topic {i}" for i in range(8)])
     model = random_model(6, (5, 2, 3, 8), vocabulary=words, statement=PUBLISHED)
-    monkeypatch.setattr(release.sample, "SHARD", release.sample.BLOCK)
+    monkeypatch.setattr("reidrisk.release.model.sample.SHARD", BLOCK)
     seen = []
     files = release.write_users(model, 150_000, 2, tmp_path / "users", progress=lambda *now: seen.append(now))
     assert [f.name for f in files] == [f"users-0000{i}-of-00003.parquet" for i in range(3)]
@@ -291,7 +302,7 @@ def test_a_model_file_gives_the_model_back(tmp_path):
     target = Statistics(
         *(getattr(targets_of(stationary(1)), n) for n in ("single", "within", "across")), 2, PUBLISHED, words
     )
-    model = TypeMixture.fit(target, n_types=3, n_epochs=2, steps=60, device="cpu")
+    model = release.fit_mixture(target, n_types=3, n_epochs=2, steps=60, device="cpu")
     file = tmp_path / "model.safetensors"
     model.save(file)
     back = TypeMixture.load(file, vocabulary=words)
@@ -425,11 +436,11 @@ import sys
 for name in ("numba", "scipy", "polars", "pyarrow", "pydantic", "opendp", "safetensors", "dp_accounting"):
     sys.modules[name] = None
 import numpy as np
-from reidrisk.release import PUBLISHED, Statistics, TypeMixture
+from reidrisk.release import PUBLISHED, Statistics, fit_mixture
 n = 4
 within = np.full((n, n), 1 / 6) * ~np.eye(n, dtype=bool)
 stats = Statistics(np.full(n, 0.5), within, np.full((n, n), 0.25), 2, PUBLISHED)
-print(TypeMixture.fit(stats, n_types=3, n_epochs=2, steps=50, device="cpu").objective(stats) < 1.0)
+print(fit_mixture(stats, n_types=3, n_epochs=2, steps=50, device="cpu").objective(stats) < 1.0)
 """
 
 
@@ -442,7 +453,7 @@ def test_a_fit_needs_torch_and_numpy_alone():
     ("module", "call"),
     [
         ("opendp", "release.statistics(TopSets([[[0, 1], [0, 2]]] * 9, 3), 1.0, 1e-6)"),
-        ("torch", "release.TypeMixture.fit(release.exact_statistics(TopSets([[[0, 1], [0, 2]]] * 9, 3)))"),
+        ("torch", "release.fit_mixture(release.exact_statistics(TopSets([[[0, 1], [0, 2]]] * 9, 3)))"),
         ("safetensors", "release.TypeMixture([[[[0., 1.]]]], statement=release.PUBLISHED).save('m')"),
     ],
 )
@@ -458,3 +469,11 @@ except ReidRiskError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert 'pip install "reidrisk[release]"' in done.stdout, done.stderr
+
+
+def test_the_former_name_of_fitting_works_and_warns():
+    target = targets_of(stationary(0))
+    options = {"n_types": 2, "n_epochs": 2, "steps": 10, "device": "cpu"}
+    with pytest.warns(DeprecationWarning, match="fit_mixture"):
+        former = TypeMixture.fit(target, **options)
+    assert np.array_equal(former.theta, release.fit_mixture(target, **options).theta)

@@ -30,11 +30,17 @@ def random_sets(seed, n=None, epochs=None, k=None, n_tokens=None):
     return TopSets(order[:, :, :k], n_tokens)
 
 
+def pairs_twin(first, second, n_tokens):
+    """Count as :func:`count_across` does, by a product of 0/1 matrices."""
+    has = [np.zeros((len(sets), n_tokens), dtype=np.int64) for sets in (first, second)]
+    for mask, sets in zip(has, (first, second), strict=True):
+        np.put_along_axis(mask, sets.astype(np.int64), 1, axis=1)
+    return has[0].T @ has[1]
+
+
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_counts_are_those_of_the_twin(seed):
-    from reidrisk.release.counts.pairs.kernels import pairs_twin
-
     sets = random_sets(seed)
     counts = count_pairs(sets, threads=1 + seed % 3)
     t, n = sets.tokens, sets.n_tokens
@@ -49,7 +55,7 @@ def test_counts_are_those_of_the_twin(seed):
 
 
 def test_counts_do_not_depend_on_threads_or_chunks(monkeypatch):
-    import reidrisk.release.counts.pairs.pairs as module
+    import reidrisk.release.counts.pairs as module
 
     sets = random_sets(3, n=1000, epochs=2, k=3, n_tokens=7)
     whole = count_pairs(sets, threads=1)
@@ -240,8 +246,9 @@ def test_the_number_of_users_is_estimated_without_bias():
 
 def test_nearest_tables_solve_the_least_squares_problem():
     """Against an independent solver on a small table: the projection with the same sums and signs."""
-    from reidrisk.release.counts.pairs.consistency import _nearest
     from scipy.optimize import minimize
+
+    from reidrisk.release.counts.consistency import _nearest
 
     rng = np.random.default_rng(0)
     table = rng.normal(size=(4, 4)) * 3 + 1

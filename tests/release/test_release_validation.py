@@ -45,7 +45,7 @@ def world():
     )
     sets = TopSets(tokens, n_tokens=9)
     stats = release.statistics(sets.epochs(2), 2.0, 1e-6, simulation=True, seed=0)
-    model = TypeMixture.fit(stats, n_types=8, n_epochs=3, steps=300, device="cpu")
+    model = release.fit_mixture(stats, n_types=8, n_epochs=3, steps=300, device="cpu")
     return sets, stats, model, model.sample(50_000, seed=0)
 
 

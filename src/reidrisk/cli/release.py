@@ -125,7 +125,7 @@ def fit(
     with output.progress_bar() as progress:
         say = progress or (lambda stage, share: None)
         try:
-            model = api.TypeMixture.fit(
+            model = api.fit_mixture(
                 targets,
                 types,
                 epochs,

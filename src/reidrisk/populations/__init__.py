@@ -6,9 +6,11 @@ from reidrisk.populations.mixture import mixture
 from reidrisk.populations.published import published
 from reidrisk.populations.rate_tables import read_rates
 from reidrisk.populations.rates import Rates, crossover, distinct, identical, iid, real
+from reidrisk.populations.type_mixture import TypeMixture
 
 __all__ = [
     "Rates",
+    "TypeMixture",
     "audiences",
     "crossover",
     "distinct",

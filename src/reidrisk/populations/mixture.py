@@ -1,14 +1,18 @@
-"""A fitted model as a population: synthetic people whose sets are full, like those of the others."""
+"""Synthetic people drawn from a mixture of types (dick, Algorithm 2): the same seed gives the same people."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
-from reidrisk.base.streams import checked_seed
+from reidrisk.base.parallel import each
+from reidrisk.base.streams import BLOCK, blocks, checked_seed, stream
 from reidrisk.records import TopSets
 
-__all__ = ["Sampler", "mixture"]
+__all__ = ["Sampler", "draw", "mixture"]
 
 
 class Sampler(Protocol):
@@ -41,8 +45,8 @@ def mixture(model: Sampler, n: int, seed: int = 0) -> TopSets:
     Examples
     --------
     >>> import numpy as np
-    >>> from reidrisk import release
-    >>> model = release.TypeMixture(np.zeros((3, 2, 2, 9)))
+    >>> from reidrisk.populations import TypeMixture
+    >>> model = TypeMixture(np.zeros((3, 2, 2, 9)))
     >>> sets = mixture(model, 1000, seed=0)
     >>> sets, sets.is_padded
     (TopSets(1,000 users x 2 epochs x 2 tokens of 9), True)
@@ -53,3 +57,39 @@ def mixture(model: Sampler, n: int, seed: int = 0) -> TopSets:
         )
     seed = checked_seed(seed)
     return model.sample(n, seed).padded(seed)
+
+
+def draw(
+    steps: npt.NDArray[np.float64], start: int, stop: int, seed: int, threads: int | None = None
+) -> npt.NDArray[Any]:
+    """Draw the sets of the users from ``start``, the first of a block, to ``stop``.
+
+    Parameters
+    ----------
+    steps : (T, r, k, N) array
+        Cumulative probabilities of each slot; the last one of a slot is 1.
+    start, stop, seed, threads
+        A user is the same whoever else is drawn, on any number of threads.
+
+    Returns
+    -------
+    (stop - start, r, k) array
+        Tokens ascending within a set, duplicates once, -1 behind.
+    """
+    from reidrisk.populations.draw_kernels import draw_sets  # the compiler is loaded by those who sample
+
+    n_types, n_epochs, k, n_tokens = steps.shape
+    tokens = np.empty((stop - start, n_epochs, k), dtype=np.min_scalar_type(-n_tokens))
+
+    def fill(part: tuple[int, int, int]) -> None:
+        block, first, last = part
+        rng = stream(seed, "release sample", start // BLOCK + block)
+        # A block is always drawn whole, so that a larger sample starts with the same users.
+        types = rng.integers(n_types, size=BLOCK)[: last - first]
+        uniform = rng.random((BLOCK, n_epochs, k))[: last - first]
+        # Users of one type together: their probabilities stay in the cache.
+        draw_sets(np.argsort(types, kind="stable"), types, uniform, steps, tokens[first:last])
+
+    for _ in each(fill, blocks(stop - start, BLOCK), threads):
+        pass
+    return tokens

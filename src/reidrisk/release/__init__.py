@@ -1,10 +1,10 @@
 """A dataset anyone may have: differentially private statistics of top sets, a model of them, synthetic users."""
 
+from reidrisk.populations.type_mixture import FitReport, MixtureStatistics, TypeMixture
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts.layout import read_published, read_statistics, write_statistics
 from reidrisk.release.counts.statistics import Statistics, exact_statistics, statistics
-from reidrisk.release.model.fit import FitReport
-from reidrisk.release.model.mixture import MixtureStatistics, TypeMixture
+from reidrisk.release.model.fit import fit_mixture
 from reidrisk.release.model.parameters import read_parameters, write_parameters
 from reidrisk.release.model.sample import read_users, write_users
 from reidrisk.release.validate.budget import NoiseBudget, noise_budget
@@ -30,6 +30,7 @@ __all__ = [
     "canary",
     "compare_rates",
     "exact_statistics",
+    "fit_mixture",
     "internal_validation",
     "noise_budget",
     "noise_fit",

@@ -1,15 +1,12 @@
-"""Compiled counting of pairs of tokens; :func:`pairs_twin` is the same in NumPy."""
+"""Compiled counting of pairs of tokens."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from reidrisk.base.kernels import njit
 
-__all__ = ["count_across", "count_within", "pairs_twin"]
+__all__ = ["count_across", "count_within"]
 
 
 @njit(cache=True, nogil=True)
@@ -36,11 +33,3 @@ def count_across(first: Any, second: Any, table: Any) -> None:
             row = table[first[u, i]]
             for j in range(k):
                 row[second[u, j]] += 1
-
-
-def pairs_twin(first: npt.NDArray[Any], second: npt.NDArray[Any], n_tokens: int) -> npt.NDArray[np.int64]:
-    """Count as :func:`count_across` does, by a product of 0/1 matrices."""
-    has = [np.zeros((len(sets), n_tokens), dtype=np.int64) for sets in (first, second)]
-    for mask, sets in zip(has, (first, second), strict=True):
-        np.put_along_axis(mask, sets.astype(np.int64), 1, axis=1)
-    return np.asarray(has[0].T @ has[1])

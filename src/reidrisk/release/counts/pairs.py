@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import blocks
 from reidrisk.records import TopSets
 from reidrisk.release.counts.sensitivity import measured_blocks
-from reidrisk.search.engines.threads import n_threads
 
 __all__ = ["MAX_VOCABULARY", "Counts", "count_pairs"]
 
@@ -78,7 +77,7 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
     top_sets : TopSets
         Full sets of at least two epochs; pad short ones first, once: ``top_sets.padded()``.
     threads : int, optional
-        One for each core when missing; the answer does not depend on it.
+        Default: one for each core; the answer does not depend on it.
 
     Examples
     --------
@@ -130,10 +129,8 @@ def _sums(top_sets: TopSets, threads: int) -> tuple[list[Table], Table]:
                     count_across(sets[epoch - 1], sets[epoch], across)
         return within, across
 
-    with ThreadPoolExecutor(workers) as pool:
-        parts = list(pool.map(part, range(workers)))
-    within, across = parts[0]
-    for other, added in parts[1:]:
+    (within, across), *others = each(part, range(workers), workers)
+    for other, added in others:
         across += added
         for mine, theirs in zip(within, other, strict=True):
             mine += theirs

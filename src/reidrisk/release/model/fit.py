@@ -12,8 +12,8 @@ import hashlib
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,67 +21,26 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
+from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.base.extras import require
 from reidrisk.base.options import whole
-from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.populations.type_mixture import FitReport, TypeMixture
 from reidrisk.release.counts.layout import read_arrays
 from reidrisk.release.counts.statistics import Statistics
-from reidrisk.release.model.mixture import TypeMixture
 from reidrisk.release.model.objective import Objective
 
-__all__ = ["FitReport", "fit_mixture"]
+__all__ = ["fit_mixture"]
 
 BETAS = (0.9, 0.98)
 START = 1.0  # standard deviation of the logits around the popularity of their token
+LEVEL = 1e-3  # in the last fifth of the schedule, the share of J by which it must fall within a twentieth of it
 _RARE = 1e-6  # popularity below which the start makes no difference between tokens
 _EVERY = 50  # steps between two looks at J
 _KEEP_EVERY = 2.0  # seconds between two copies of the state in memory: what an interrupt leaves as a checkpoint
 _SAVE_EVERY = 60.0  # seconds between two checkpoints
 _MOST_SLOTS = 16  # the work grows with 2^k
-
-
-@dataclass(frozen=True, eq=False)
-class FitReport(Result):
-    """How a fit went.
-
-    Attributes
-    ----------
-    objective : float
-        J of the model, by the formula in single precision.
-    steps, seconds : float
-        Work of this run; seconds of earlier runs that a checkpoint continued are counted in.
-    stopped : str
-        Why it ended: ``"all steps done"`` or ``"levelled off"``.
-    curve : tuple of (step, J)
-        J on the way.
-    """
-
-    objective: float
-    steps: int
-    seconds: float
-    stopped: str
-    device: str
-    seed: int
-    learning_rate: float
-    curve: tuple[tuple[int, float], ...] = ()
-
-    def __post_init__(self) -> None:
-        kinds: dict[str, Any] = {
-            "objective": float,
-            "seconds": float,
-            "learning_rate": float,
-            "steps": int,
-            "seed": int,
-        }
-        for name, kind in (kinds | {"stopped": str, "device": str}).items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float if kind is float else kind):
-                raise DataError(f"{name} of the report of a fit is {value!r}; it must be a {kind.__name__}")
-        if not isinstance(self.curve, tuple) or any(not isinstance(at, tuple) or len(at) != 2 for at in self.curve):
-            raise DataError("the curve in the report of a fit is no list of (step, J)")
 
 
 def fit_mixture(
@@ -92,7 +51,6 @@ def fit_mixture(
     *,
     steps: int = 2000,
     learning_rate: float = 0.1,
-    tolerance: float = 1e-3,
     device: str | None = None,
     checkpoint: PathLike | None = None,
     keep_checkpoint: bool = False,
@@ -114,8 +72,6 @@ def fit_mixture(
         Steps of the schedule; the fit may level off a little before.
     learning_rate : float
         Largest rate of Adam.
-    tolerance : float
-        In the last fifth of the schedule, stop when J fell by less than this share of itself within a twentieth of it.
     device : str, optional
         ``"cuda"`` where there is one, else ``"cpu"``.
     checkpoint : str or path, optional
@@ -170,7 +126,7 @@ def fit_mixture(
                 state.note(float(value))
                 if progress is not None:
                     progress(state.step, steps, float(value))
-                if state.step > 0.8 * steps and _levelled_off(state.curve, steps, tolerance):
+                if state.step > 0.8 * steps and _levelled_off(state.curve, steps):
                     stopped = "levelled off"
                     break
             state.keep(time.monotonic() - began)
@@ -197,6 +153,14 @@ def fit_mixture(
     return TypeMixture(theta.detach().cpu().numpy(), statistics.vocabulary, statement, report)
 
 
+def _former_fit(_: type[TypeMixture], *arguments: Any, **named: Any) -> TypeMixture:
+    warnings.warn("TypeMixture.fit is now release.fit_mixture", DeprecationWarning, stacklevel=2)
+    return fit_mixture(*arguments, **named)
+
+
+TypeMixture.fit = classmethod(_former_fit)  # type: ignore[assignment]
+
+
 def _usable(torch: Any, device: str) -> str:
     try:
         torch.zeros(1, device=device)
@@ -213,10 +177,10 @@ def _start(statistics: Statistics, n_types: int, n_epochs: int, seed: int) -> np
     return np.asarray(drawn + np.log(np.maximum(statistics.single, _RARE)).astype(np.float32))
 
 
-def _levelled_off(curve: list[tuple[int, float]], steps: int, tolerance: float) -> bool:
+def _levelled_off(curve: list[tuple[int, float]], steps: int) -> bool:
     now, value = curve[-1]
     before = [j for step, j in curve if step <= now - steps / 20]
-    return bool(before) and before[-1] - value < tolerance * before[-1]
+    return bool(before) and before[-1] - value < LEVEL * before[-1]
 
 
 def _digest(statistics: Statistics, settings: tuple[Any, ...]) -> str:

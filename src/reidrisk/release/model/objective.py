@@ -23,26 +23,16 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.extras import require
+from reidrisk.populations.type_mixture import n_terms
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Objective", "n_terms"]
+__all__ = ["Objective"]
 
 # Entries of the matrices G that are made at a time. On a CPU fewer are a little faster, but then threads meet so often
 # that on a busy machine they mostly wait for each other; on a GPU, as many as there are.
 _ON_CPU, _ON_GPU = 1 << 22, 1 << 27
-
-
-def n_terms(n_epochs: int, n_tokens: int) -> int:
-    """Return the number of terms of J: :math:`r N + r N (N - 1) / 2 + (r - 1) N^2`.
-
-    Examples
-    --------
-    >>> n_terms(4, 469)
-    1100743
-    """
-    return n_epochs * n_tokens * (n_tokens + 1) // 2 + (n_epochs - 1) * n_tokens**2
 
 
 class Objective:

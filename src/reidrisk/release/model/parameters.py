@@ -14,8 +14,8 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.documents import read_json
 from reidrisk.io.together import current, write_together
+from reidrisk.populations.type_mixture import FitReport, TypeMixture
 from reidrisk.privacy import PrivacyStatement
-from reidrisk.release.model.mixture import TypeMixture
 
 __all__ = ["read_parameters", "write_parameters"]
 
@@ -104,8 +104,6 @@ def read_parameters(
     >>> read_parameters(file).vocabulary.labels
     ('1', '57', '243')
     """
-    from reidrisk.release.model.fit import FitReport
-
     try:
         document = read_json(_part(path, Path(path).name))
         types = [document[f"type {t}"] for t in range(len(document))]

@@ -1,12 +1,11 @@
-"""Synthetic users drawn from a mixture of types (dick, Algorithm 2), in memory or streamed into Parquet files."""
+"""Synthetic users in Parquet files: drawn from a mixture of types, file by file, and read back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.base.options import whole
-from reidrisk.base.streams import BLOCK, blocks, checked_seed, stream
+from reidrisk.base.streams import BLOCK, blocks, checked_seed
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.sets import read_top_sets
@@ -23,52 +22,16 @@ from reidrisk.io.tables.metadata import KEY, to_json
 from reidrisk.io.tables.opening import existing_file, reading
 from reidrisk.io.tables.writing import write_batches
 from reidrisk.io.together import found, write_together
+from reidrisk.populations.mixture import draw
+from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
-from reidrisk.search.engines.threads import n_threads
 
-if TYPE_CHECKING:
-    from reidrisk.release.model.mixture import TypeMixture
-
-__all__ = ["holds_users", "read_users", "sample_users", "write_users"]
+__all__ = ["holds_users", "read_users", "write_users"]
 
 _KEY = "users"
 SHARD = 16 * BLOCK
 """Users of one file: 1,048,576."""
-
-
-def sample_users(model: TypeMixture, n: int, seed: int, threads: int | None = None) -> TopSets:
-    """Draw users: a type each, a token for every slot, duplicates within a set once (dick, Algorithm 2).
-
-    Parameters
-    ----------
-    model : TypeMixture
-        What to draw from.
-    n : int
-        Number of users; more of them leave the first ones as they are.
-    seed : int
-        Same seed, same users, whatever the number of threads.
-    threads : int, optional
-        One for each core when missing.
-
-    Returns
-    -------
-    TopSets
-        Tokens ascending within a set. Sets that came out short are filled with -1: pad them once, for all observers,
-        with ``padded(seed)``.
-
-    Examples
-    --------
-    >>> from reidrisk.release import TypeMixture
-    >>> sets = sample_users(TypeMixture(np.zeros((3, 2, 2, 4))), 5, seed=0)
-    >>> sets, sets.padded(seed=1).is_padded
-    (TopSets(5 users x 2 epochs x 2 tokens of 4), True)
-    """
-    n = whole("n", n, unit="users")
-    sizes.CELLS.check(n * model.n_epochs * model.k, "drawing users", "draw fewer, or write them with write_users")
-    tokens = _draw(model, _steps(model), 0, n, checked_seed(seed), n_threads(threads))
-    tokens.flags.writeable = False
-    return TopSets(tokens, model.n_tokens, vocabulary=model.vocabulary)
 
 
 def write_users(
@@ -79,7 +42,7 @@ def write_users(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
-    """Draw users as :func:`sample_users` does and write them as ``users-00000-of-00010.parquet`` and so on.
+    """Draw users as ``model.sample`` does and write them as ``users-00000-of-00010.parquet`` and so on.
 
     A file holds up to 1,048,576 users: a column ``user`` (0, 1, …) and list columns ``epoch_0, epoch_1, …``; short sets
     stay short. No more than one file's users are in memory at a time. The privacy statement is in the metadata of
@@ -88,7 +51,7 @@ def write_users(
     Parameters
     ----------
     model, n, seed, threads
-        As for :func:`sample_users`; a model without a privacy statement is refused.
+        As for ``model.sample``; a model without a privacy statement is refused.
     folder : str or path
         Made if it is not there.
     progress : callable, optional
@@ -99,7 +62,7 @@ def write_users(
     list of Path
         The files.
     """
-    n, seed, workers = whole("n", n, unit="users"), checked_seed(seed), n_threads(threads)
+    n, seed = whole("n", n, unit="users"), checked_seed(seed)
     sizes.USERS.check(n, "drawing users", "draw fewer")
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so users drawn from it are not written")
@@ -107,11 +70,11 @@ def write_users(
     statement = model.statement.after("synthetic users were drawn from the model")
     document = json.loads(to_json(model.n_tokens, model.vocabulary))
     metadata = json.dumps(document | {"k": model.k, "privacy": statement.to_dict()}, ensure_ascii=False)
-    steps = _steps(model)
+    steps = model.cumulated()
     names = [f"users-{shard:05d}-of-{-(-n // SHARD):05d}.parquet" for shard, _, _ in blocks(n, SHARD)]
     with write_together(folder, _KEY, names) as new:
         for shard, start, stop in blocks(n, SHARD):
-            tokens = _draw(model, steps, start, stop, seed, workers)
+            tokens = draw(steps, start, stop, seed, threads)
             write_batches(new / names[shard], [_batch(tokens, start)], metadata)
             if progress is not None:
                 progress(stop, n)
@@ -172,37 +135,6 @@ def _privacy(file: Path) -> Any:
         text = (pq.read_schema(existing_file(file)).metadata or {}).get(KEY, b"{}")
     document = parse_json(text, str(file), "the metadata of synthetic users")
     return document.get("privacy") if isinstance(document, dict) else None
-
-
-def _steps(model: TypeMixture) -> npt.NDArray[np.float64]:
-    """Return the cumulative slot probabilities, (T, r, k, N)."""
-    steps = np.empty(model.theta.shape)
-    for epoch in range(model.n_epochs):
-        np.cumsum(model.probabilities(epoch), axis=2, out=steps[:, epoch])
-    steps /= steps[..., -1:]
-    return steps
-
-
-def _draw(
-    model: TypeMixture, steps: npt.NDArray[np.float64], start: int, stop: int, seed: int, threads: int
-) -> npt.NDArray[Any]:
-    """Draw the users from ``start``, the first of a block, to ``stop``."""
-    from reidrisk.release.model.sample_kernels import draw_sets  # the compiler is loaded by those who sample
-
-    tokens = np.empty((stop - start, model.n_epochs, model.k), dtype=np.min_scalar_type(-model.n_tokens))
-
-    def fill(part: tuple[int, int, int]) -> None:
-        block, first, last = part
-        rng = stream(seed, "release sample", start // BLOCK + block)
-        # A block is always drawn whole, so that a larger sample starts with the same users.
-        types = rng.integers(model.n_types, size=BLOCK)[: last - first]
-        uniform = rng.random((BLOCK, model.n_epochs, model.k))[: last - first]
-        # Users of one type together: their probabilities stay in the cache.
-        draw_sets(np.argsort(types, kind="stable"), types, uniform, steps, tokens[first:last])
-
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, blocks(stop - start, BLOCK)))
-    return tokens
 
 
 def _batch(tokens: npt.NDArray[Any], start: int) -> Any:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from reidrisk.base.results import Result
 from reidrisk.base.streams import blocks
+from reidrisk.populations.type_mixture import MixtureStatistics
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
-from reidrisk.release.model.mixture import MixtureStatistics
 
 __all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone", "share"]
 

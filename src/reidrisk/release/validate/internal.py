@@ -16,9 +16,10 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.options import whole
 from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed
+from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics, exact_statistics
-from reidrisk.release.model.mixture import MixtureStatistics, TypeMixture
+from reidrisk.release.model.fit import fit_mixture
 from reidrisk.release.validate.errors import ErrorSummary, compare, frequencies, popularity_alone
 from reidrisk.release.validate.likeness import Distinct, distinct_tokens, stationarity
 from reidrisk.release.validate.public import MODEL, check_same_tokens
@@ -98,7 +99,7 @@ def internal_validation(
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 2_000, n_tokens=4)
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
-    >>> model = release.TypeMixture.fit(stats, n_types=4, n_epochs=2, steps=300, device="cpu")
+    >>> model = release.fit_mixture(stats, n_types=4, n_epochs=2, steps=300, device="cpu")
     >>> found = internal_validation(sets, stats, model, trials=0)
     >>> found.warning
     'Not covered by the privacy statement: computed from the real data without noise. Do not publish.'
@@ -159,7 +160,7 @@ def refitted(model: TypeMixture, statistics: Statistics, device: str | None = No
     --------
     >>> from reidrisk import TopSets, release
     >>> stats = release.exact_statistics(TopSets([[[0, 1], [0, 2]]] * 9, n_tokens=3))
-    >>> model = release.TypeMixture.fit(stats, n_types=2, n_epochs=2, steps=50, device="cpu")
+    >>> model = release.fit_mixture(stats, n_types=2, n_epochs=2, steps=50, device="cpu")
     >>> again = refitted(model, stats, "cpu")
     >>> again(0) is model, again(2).report.seed
     (True, 2)
@@ -174,7 +175,7 @@ def refitted(model: TypeMixture, statistics: Statistics, device: str | None = No
     def fitted(trial: int) -> TypeMixture:
         if trial == 0:
             return model
-        return TypeMixture.fit(
+        return fit_mixture(
             statistics,
             model.n_types,
             model.n_epochs,

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from reidrisk.base.results import Result
 from reidrisk.base.streams import blocks, stream
+from reidrisk.populations.type_mixture import MixtureStatistics
 from reidrisk.records import TopSets
-from reidrisk.release.model.mixture import MixtureStatistics
 
 __all__ = ["Distinct", "distinct_tokens", "pearson", "stationarity"]
 

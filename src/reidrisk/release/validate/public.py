@@ -14,10 +14,10 @@ import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.results import Result
+from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
-from reidrisk.release.model.mixture import MixtureStatistics, TypeMixture
 from reidrisk.release.validate.errors import (
     ErrorCurves,
     ErrorSummary,
@@ -107,7 +107,7 @@ def public_validation(
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 5_000, n_tokens=4)
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
-    >>> model = release.TypeMixture.fit(stats, n_types=4, n_epochs=3, steps=300, device="cpu")
+    >>> model = release.fit_mixture(stats, n_types=4, n_epochs=3, steps=300, device="cpu")
     >>> found = public_validation(model, stats, model.sample(20_000, seed=0))
     >>> found.summary("model").within_fifth > found.summary("popularity alone").within_fifth
     True

@@ -1,33 +1,49 @@
-"""TypeMixture: sequences of top sets drawn from a uniform mixture of simple types (dick, Section 5)."""
+"""TypeMixture: people whose sets come from a uniform mixture of simple types (dick, Section 5), and its file."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
 from reidrisk.base.extras import require
+from reidrisk.base.options import whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import checked_seed
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables.opening import existing_file
+from reidrisk.populations.mixture import draw
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
-from reidrisk.release.model.objective import n_terms
 
-if TYPE_CHECKING:
-    from reidrisk.release.counts.statistics import Statistics
-    from reidrisk.release.model.fit import FitReport
-
-__all__ = ["MixtureStatistics", "TypeMixture"]
+__all__ = ["FitReport", "MixtureStatistics", "TypeMixture", "n_terms"]
 
 Floats = npt.NDArray[np.float64]
+
+
+class Targets(Protocol):
+    """Statistics a model should have, such as :class:`reidrisk.release.Statistics`."""
+
+    @property
+    def single(self) -> Floats:
+        """Share of users and epochs with each token, (N,)."""
+
+    @property
+    def within(self) -> Floats:
+        """With each pair in one set, (N, N)."""
+
+    @property
+    def across(self) -> Floats:
+        """With each pair in consecutive sets, (N, N)."""
 
 
 class MixtureStatistics(NamedTuple):
@@ -36,6 +52,32 @@ class MixtureStatistics(NamedTuple):
     single: Floats
     within: Floats
     across: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class FitReport(Result):
+    """How a fit went.
+
+    Attributes
+    ----------
+    objective : float
+        J of the model, by the formula in single precision.
+    steps, seconds : float
+        Work of this run; seconds of earlier runs that a checkpoint continued are counted in.
+    stopped : str
+        Why it ended: ``"all steps done"`` or ``"levelled off"``.
+    curve : tuple of (step, J)
+        J on the way.
+    """
+
+    objective: float
+    steps: int
+    seconds: float
+    stopped: str
+    device: str
+    seed: int
+    learning_rate: float
+    curve: tuple[tuple[int, float], ...] = ()
 
 
 class TypeMixture:
@@ -68,6 +110,9 @@ class TypeMixture:
     """
 
     __slots__ = ("_theta", "report", "statement", "vocabulary")
+
+    fit: ClassVar[Callable[..., TypeMixture]]
+    """The former name of :func:`reidrisk.release.fit_mixture`, which provides it."""
 
     def __init__(
         self,
@@ -112,37 +157,6 @@ class TypeMixture:
         """Size of the vocabulary, N."""
         return int(self._theta.shape[3])
 
-    @classmethod
-    def fit(
-        cls,
-        statistics: Statistics,
-        n_types: int = 500,
-        n_epochs: int = 4,
-        seed: int = 0,
-        *,
-        steps: int = 2000,
-        learning_rate: float = 0.1,
-        device: str | None = None,
-        checkpoint: PathLike | None = None,
-        keep_checkpoint: bool = False,
-        progress: Callable[[int, int, float], None] | None = None,
-    ) -> TypeMixture:
-        """Fit a model to statistics; see :func:`reidrisk.release.model.fit.fit_mixture`."""
-        from reidrisk.release.model.fit import fit_mixture
-
-        return fit_mixture(
-            statistics,
-            n_types,
-            n_epochs,
-            seed,
-            steps=steps,
-            learning_rate=learning_rate,
-            device=device,
-            checkpoint=checkpoint,
-            keep_checkpoint=keep_checkpoint,
-            progress=progress,
-        )
-
     def probabilities(self, epoch: int) -> Floats:
         """Return the (T, k, N) slot probabilities of one epoch."""
         logits = self._theta[:, epoch].astype(np.float64)
@@ -171,21 +185,48 @@ class TypeMixture:
         across = np.matmul(inside[:-1].transpose(0, 2, 1), inside[1:]) / self.n_types
         return MixtureStatistics(inside.mean(axis=1), within, across)
 
-    def objective(self, statistics: Statistics) -> float:
+    def objective(self, statistics: Targets) -> float:
         """Return J: the mean squared difference from the targets, over all epochs (dick, Section 5.1)."""
-        if statistics.n_tokens != self.n_tokens:
-            raise DataError(f"the model has {self.n_tokens} tokens, the statistics {statistics.n_tokens}")
+        if len(statistics.single) != self.n_tokens:
+            raise DataError(f"the model has {self.n_tokens} tokens, the statistics {len(statistics.single)}")
         ours = self.statistics()
         total = float(((ours.single - statistics.single) ** 2).sum())
         total += float(((ours.within - statistics.within) ** 2).sum()) / 2.0
         total += float(((ours.across - statistics.across) ** 2).sum())
         return total / n_terms(self.n_epochs, self.n_tokens)
 
-    def sample(self, n: int, seed: int, threads: int | None = None) -> TopSets:
-        """Draw ``n`` users; see :func:`reidrisk.release.model.sample.sample_users`."""
-        from reidrisk.release.model.sample import sample_users
+    def cumulated(self) -> Floats:
+        """Return the cumulative slot probabilities, (T, r, k, N)."""
+        steps = np.empty(self._theta.shape)
+        for epoch in range(self.n_epochs):
+            np.cumsum(self.probabilities(epoch), axis=2, out=steps[:, epoch])
+        steps /= steps[..., -1:]
+        return steps
 
-        return sample_users(self, n, seed, threads)
+    def sample(self, n: int, seed: int, threads: int | None = None) -> TopSets:
+        """Draw users: a type each, a token for every slot, duplicates within a set once (dick, Algorithm 2).
+
+        Parameters
+        ----------
+        n : int
+            Number of users; more of them leave the first ones as they are.
+        seed : int
+            Same seed, same users, whatever the number of threads.
+        threads : int, optional
+            Default: one for each core.
+
+        Returns
+        -------
+        TopSets
+            Tokens ascending within a set. Sets that came out short are filled with -1: pad them once, for all
+            observers, with ``padded(seed)``.
+        """
+        n = whole("n", n, unit="users")
+        cells = n * self.n_epochs * self.k
+        sizes.CELLS.check(cells, "drawing users", "draw fewer, or write them with release.write_users")
+        tokens = draw(self.cumulated(), 0, n, checked_seed(seed), threads)
+        tokens.flags.writeable = False
+        return TopSets(tokens, self.n_tokens, vocabulary=self.vocabulary)
 
     def save(self, path: PathLike) -> None:
         """Write the model as one safetensors file; spec, vocabulary and privacy statement are in its header.
@@ -249,12 +290,10 @@ class TypeMixture:
             raise DataError(
                 f"{path}: the model is over another vocabulary ({held}) than the given one ({len(vocabulary)} labels)"
             )
-        from reidrisk.release.model.fit import FitReport
-
         report = spec.get("fit")
         try:
             return cls(theta, known, statement, None if report is None else FitReport.from_dict(report))
-        except (TypeError, AttributeError, DataError) as error:
+        except (TypeError, AttributeError, ReidRiskError) as error:
             raise FormatError(f"{path}: the model is damaged ({error}); write it again") from error
 
     def __repr__(self) -> str:
@@ -273,3 +312,14 @@ def _within(x: Floats) -> Floats:
     np.fill_diagonal(table, 0.0)
     # Symmetric but for rounding.
     return np.asarray((table + table.T) / (2.0 * n_types))
+
+
+def n_terms(n_epochs: int, n_tokens: int) -> int:
+    """Return the number of terms of J: :math:`r N + r N (N - 1) / 2 + (r - 1) N^2`.
+
+    Examples
+    --------
+    >>> n_terms(4, 469)
+    1100743
+    """
+    return n_epochs * n_tokens * (n_tokens + 1) // 2 + (n_epochs - 1) * n_tokens**2

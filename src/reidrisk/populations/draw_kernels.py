@@ -1,15 +1,12 @@
-"""Compiled drawing of users from a mixture of types; :func:`draw_twin` is the same in NumPy."""
+"""Compiled drawing of users from a mixture of types."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from reidrisk.base.kernels import njit
 
-__all__ = ["draw_sets", "draw_twin"]
+__all__ = ["draw_sets"]
 
 
 @njit(cache=True, nogil=True)
@@ -42,15 +39,3 @@ def draw_sets(order: Any, types: Any, uniform: Any, steps: Any, sets: Any) -> No
                 size += 1
             for s in range(size, k):
                 sets[u, i, s] = -1
-
-
-def draw_twin(
-    types: npt.NDArray[Any], uniform: npt.NDArray[np.float64], steps: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
-    """Return what :func:`draw_sets` fills in."""
-    n = steps.shape[3]
-    tokens = np.minimum((steps[types] <= uniform[..., None]).sum(axis=3), n - 1)
-    tokens.sort(axis=2)
-    tokens[..., 1:][tokens[..., 1:] == tokens[..., :-1]] = n
-    tokens.sort(axis=2)
-    return np.where(tokens == n, -1, tokens)
