@@ -100,7 +100,7 @@ def test_what_was_typed_stays(reidrisk, table):
 def test_a_bug_is_named_by_its_kind(reidrisk, monkeypatch, table):
     from reidrisk import audit
 
-    def broken(*_):
+    def broken(*_, **__):
         raise RuntimeError(f"no {WORD}")
 
     monkeypatch.setattr(audit, "run", broken)

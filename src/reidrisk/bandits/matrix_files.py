@@ -32,7 +32,7 @@ def read_matrices(path: str | Path) -> Behaviour:
     Behaviour(2 users x 2 states, profiles of 1 number)
     """
     name = str(path)
-    arrays = read_npz(existing_file(path), name)
+    arrays = read_npz(existing_file(path), name, store="'records' (n, d, d) and 'profiles' (n, p)")
     for key in ("records", "profiles"):
         if key not in arrays:
             raise FormatError(f"{name}: there is no array {key!r}; store 'records' (n, d, d) and 'profiles' (n, p)")

@@ -113,7 +113,8 @@ def _hide_number(found: re.Match[str]) -> str:
 def reason(error: BaseException, most: int = 200) -> str:
     r"""Return what a library said of its failure, in one line of at most ``most`` characters.
 
-    Where error lines are masked it is the kind of the failure alone: libraries quote rows of the data as they stand.
+    Where error lines are masked it is the kind of the failure, and its line where that is known: libraries quote rows
+    of the data as they stand.
 
     Examples
     --------
@@ -121,4 +122,7 @@ def reason(error: BaseException, most: int = 200) -> str:
     'no such thing'
     """
     kind = type(error).__name__
-    return kind if mask_wanted() else " ".join(str(error).split())[:most].rstrip(".") or kind
+    if mask_wanted():
+        line = getattr(error, "lineno", None)  # of what parses text
+        return f"{kind} in line {line}" if isinstance(line, int) else kind
+    return " ".join(str(error).split())[:most].rstrip(".") or kind

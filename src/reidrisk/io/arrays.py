@@ -26,7 +26,12 @@ _KINDS = "biufcSUMm"
 """Types that are read: numbers, text, times; no Python objects and no records."""
 
 
-def read_npz(path: Path | str, name: str | None = None, only: Collection[str] | None = None) -> dict[str, Any]:
+def read_npz(
+    path: Path | str,
+    name: str | None = None,
+    only: Collection[str] | None = None,
+    store: str = "arrays with numpy.savez",
+) -> dict[str, Any]:
     """Return the arrays of an NPZ file by name.
 
     Parameters
@@ -37,6 +42,8 @@ def read_npz(path: Path | str, name: str | None = None, only: Collection[str] | 
         How messages call it; the path unless told.
     only : collection of str, optional
         Read these, and leave the others unread.
+    store : str
+        What the file should hold, for messages.
 
     Examples
     --------
@@ -54,7 +61,7 @@ def read_npz(path: Path | str, name: str | None = None, only: Collection[str] | 
             raise FormatError(f"{name}: it holds a single array without a name; store it with numpy.savez")
         if not head.startswith(b"PK"):
             what = "is empty" if not head else "is no NPZ file"
-            raise FormatError(f"{name}: {what}; store arrays with numpy.savez")
+            raise FormatError(f"{name}: {what}; store {store}")
         with zipfile.ZipFile(opened) as archive:
             members = archive.infolist()
             sizes.COLUMNS.check(len(members), name, "store fewer arrays")
