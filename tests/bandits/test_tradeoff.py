@@ -18,7 +18,9 @@ SMALL = {"n_aux": 12, "runs": 30, "steps": 80}
 def surface():
     told = []
     strategies = [*bandits.paper_strategies(4), "microaggregation:4", "clusters:3"]
-    result = bandits.tradeoff(USERS, strategies, [0.0, 1e-4, 1e-2], **SMALL, progress=told.append)
+    result = bandits.tradeoff(
+        USERS, strategies, [0.0, 1e-4, 1e-2], **SMALL, progress=lambda _, share: told.append(share)
+    )
     assert told == sorted(told)
     assert told[-1] == 1.0
     return result

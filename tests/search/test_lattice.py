@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.search import Index, Weights, best, choose, gpu, lattice, reference, scan, sharded_best
-from reidrisk.search.engines import ThreadsEngine
+from reidrisk.search import Index, Weights, best, choose, gpu, lattice, reference, scan
 
 
 @st.composite
@@ -42,16 +41,6 @@ def test_the_lattice_agrees_with_the_twin(problem, threads):
 def test_every_plan_gives_the_same_answer_with_negative_gains_too(problem, method):
     targets, queries, weights, n_tokens = problem
     agree(best(Index(targets, n_tokens), queries, weights, method), reference.best(targets, queries, weights))
-
-
-@settings(deadline=None, max_examples=60)
-@given(problems(), st.data())
-def test_the_answer_does_not_depend_on_how_the_targets_are_cut(problem, data):
-    targets, queries, weights, n_tokens = problem
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(targets)), max_size=4)))
-    shards = np.split(targets, cuts)
-    found = sharded_best(ThreadsEngine(2), shards, n_tokens, queries, weights)
-    agree(found, reference.best(targets, queries, weights))
 
 
 def test_keys_longer_than_64_bits_are_verified():

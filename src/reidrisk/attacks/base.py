@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
@@ -14,13 +13,13 @@ import numpy.typing as npt
 from reidrisk import search
 from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.progress import Progress
 from reidrisk.records import Traces
 
 __all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among", "check_comparable", "check_k"]
 
 _SCORES = 2_000_000  # scores held at once where every target of a group is weighed
 
-Progress = Callable[[float], None]
 Records = TypeVar("Records")
 """What an attack compares: Traces or Bags."""
 

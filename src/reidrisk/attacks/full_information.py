@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import search
-from reidrisk.attacks.base import Attack, Links, Progress, candidates_among
+from reidrisk.attacks.base import Attack, Links, candidates_among
 from reidrisk.base.errors import DataError
+from reidrisk.base.progress import Progress
 from reidrisk.base.users import find_users
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces

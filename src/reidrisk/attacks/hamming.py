@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Links, PositionalAttack, Progress
+from reidrisk.attacks.base import Links, PositionalAttack
 from reidrisk.attacks.pooled import Observed
 from reidrisk.base.errors import OptionError
+from reidrisk.base.progress import Progress
 from reidrisk.mechanisms.pair_popularity import pairs_from_observers, pairs_from_sets
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.mechanisms.top_k_noise import token_probabilities

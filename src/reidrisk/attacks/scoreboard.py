@@ -10,9 +10,9 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.kernels import njit
+from reidrisk.base.parallel import each
 from reidrisk.base.users import UserIds, as_users, take_users
 from reidrisk.search import GRID, to_grid
-from reidrisk.search.engines.threads import ThreadsEngine
 
 __all__ = ["Cells", "Scoreboard", "agreement", "reference", "score_grid"]
 
@@ -224,14 +224,11 @@ def agreement(
     [[0, 4]]
     """
     out = np.zeros((len(cells), len(targets)), dtype=np.int64)
-    shards = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
-    if shards:
-        ThreadsEngine(threads).map_reduce(
-            shards,
-            None,
-            lambda part, _: _agree(targets, cells[part], values[part], weights, alpha, out[part]),
-            lambda a, _: a,
-        )
+    each(
+        lambda part: _agree(targets, cells[part], values[part], weights, alpha, out[part]),
+        [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)],
+        threads,
+    )
     return out
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import datetime
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,13 @@ from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import doubt_truth
 from reidrisk.audit.verdict import verdict
 from reidrisk.base.errors import DataError, OptionError, TruthError
+from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Bound, Difference, Risk
 from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.records import TopSets, Traces
 
 __all__ = ["audit_traces", "run"]
-
-Progress = Callable[[str, float], None]
 
 _SURE = 20_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
@@ -70,7 +69,7 @@ def run(
     ['Hamming', 'WeightedHamming', 'ProfileBayes']
     """
     spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
-    tell = progress or _silent
+    tell = progress or silent
     if isinstance(spec.inputs, InMemory):
         raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")
     if isinstance(spec.inputs, Published):
@@ -107,7 +106,7 @@ def audit_traces(
         ``AuditSpec(attacks=())`` they run alone.
     """
     started = time.perf_counter()
-    tell = progress or _silent
+    tell = progress or silent
     seed = fresh_seed() if spec.seed is None else spec.seed
     spec = spec.model_copy(update={"seed": seed, "attacks": plan.attack_names(spec, targets, queries)})
     known = _truth(targets, queries, truth)
@@ -126,7 +125,7 @@ def audit_traces(
     chosen = plan.chosen_attacks(spec, targets.n_tokens, attacks)
 
     # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
-    steps = _Steps(tell, total=sum(counts) * (len(chosen) + 2) + 2 * targets.n_epochs)
+    steps = Steps(tell, total=sum(counts) * (len(chosen) + 2) + 2 * targets.n_epochs)
     risks: list[Risk] = []
     lower_ends: list[float] = []
     differences: list[Difference] = []
@@ -135,7 +134,7 @@ def audit_traces(
     if known is not None:
         for r in counts:
             for attack in chosen:
-                steps.start(f"{attack.name}, {r} epochs", r)
+                steps.begin(f"{attack.name}, {r} epochs", r)
                 asked = scored.epochs(r)
                 links = attack.fit(targets.epochs(r)).look_around(queries.epochs(r)).link(asked)
                 row, corrected = (
@@ -148,7 +147,7 @@ def audit_traces(
             differences += [measure.difference(other, here[0]) for other in here[1:]]
     found = _bounds(spec, targets, queries, top_sets, counts, seed, steps)
 
-    steps.start("how sure the attack is", 2 * targets.n_epochs)
+    steps.begin("how sure the attack is", 2 * targets.n_epochs)
     worst = strongest(risks, lower_ends)
     few = _drawn(len(scored), seed)
     doubt, exposure = None, None
@@ -266,13 +265,13 @@ def _bounds(
     top_sets: TopSets | None,
     counts: tuple[int, ...],
     seed: int,
-    steps: _Steps,
+    steps: Steps,
 ) -> tuple[Bound, ...]:
     """Bound every number of epochs by what is known of the system."""
     top_k, noise = spec.parameters(targets.n_tokens)
     found: list[Bound] = []
     for r in counts:
-        steps.start(f"bounds, {r} epochs", 2 * r)
+        steps.begin(f"bounds, {r} epochs", 2 * r)
         known, asked = targets.epochs(r), queries.epochs(r)
         if top_sets is not None:
             sets = top_sets.epochs(r)
@@ -297,18 +296,3 @@ def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:
     """Return the rows of the records for which the attack is asked how sure it is: all, or a random draw."""
     rows, _ = chosen_queries(n, _SURE, seed)
     return np.arange(n) if rows is None else rows
-
-
-class _Steps:
-    """Overall progress from the weights of the steps that were begun."""
-
-    def __init__(self, tell: Progress, total: float) -> None:
-        self._tell, self._total, self._done = tell, total, 0.0
-
-    def start(self, name: str, weight: float) -> None:
-        self._tell(name, self._done / self._total)
-        self._done += weight
-
-
-def _silent(stage: str, share: float) -> None:
-    """Take progress and show nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,6 +26,7 @@ from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.surface import Tradeoff, TradeoffPoint, on_front, reading_of
 from reidrisk.bandits.transitions import Behaviour, checked_profiles, checked_records
 from reidrisk.base.errors import OptionError
+from reidrisk.base.progress import Progress
 from reidrisk.base.results import Risk
 
 __all__ = ["paper_strategies", "tradeoff"]
@@ -63,7 +64,7 @@ def tradeoff(
     likelihood: bool = True,
     seed: int = 0,
     level: float = 0.95,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     attack: str = ATTACKS[0],
 ) -> Tradeoff:
     """Measure regret and de-anonymisation for every strategy with every amount of noise on top.
@@ -142,7 +143,7 @@ def tradeoff(
             regret, risk, stronger, identifiable = _measured(setting, base, step)
             points.append(TradeoffPoint(base[0].name, noise, float(amount), regret, risk, stronger, identifiable))
             if progress is not None:
-                progress(len(points) / todo)
+                progress("playing and attacking", len(points) / todo)
     marked = tuple(replace(p, on_front=on) for p, on in zip(points, on_front(points, attack), strict=True))
     least = summarise(env, simulate(env, None, 0, runs, steps, seed), steps, seed, level, "thompson")
     return Tradeoff(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from types import TracebackType
+from typing import Self, TypeVar
 
 from reidrisk.base.options import whole
+from reidrisk.base.progress import Progress, silent
 
-__all__ = ["each", "n_threads"]
+__all__ = ["Crew", "each", "n_threads"]
 
 Part = TypeVar("Part")
 Value = TypeVar("Value")
@@ -28,8 +30,14 @@ def n_threads(threads: int | None = None) -> int:
     return whole("threads", threads)
 
 
-def each(work: Callable[[Part], Value], parts: Iterable[Part], threads: int | None = None) -> Iterator[Value]:
-    """Do the same for every part, on threads, and give the answers in the order of the parts.
+def each(
+    work: Callable[[Part], Value],
+    parts: Iterable[Part],
+    threads: int | None = None,
+    progress: Progress | None = None,
+    stage: str = "working",
+) -> list[Value]:
+    """Do the same for every part, on threads, and return the answers in the order of the parts.
 
     What ``work`` answers must not depend on the other parts; then the number of threads changes nothing but the time.
 
@@ -41,16 +49,53 @@ def each(work: Callable[[Part], Value], parts: Iterable[Part], threads: int | No
         Taken all at once.
     threads : int, optional
         Default: one for each core. With one thread, or one part, everything runs in the caller's thread.
+    progress : callable, optional
+        Hears of ``stage`` after each part.
 
     Examples
     --------
-    >>> list(each(lambda part: part * 10, [1, 2, 3], threads=2))
+    >>> each(lambda part: part * 10, [1, 2, 3], threads=2)
     [10, 20, 30]
     """
     todo = list(parts)
-    workers = min(n_threads(threads), len(todo))
-    if workers <= 1:
-        yield from map(work, todo)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(work, todo)
+    with Crew(min(n_threads(threads), max(len(todo), 1))) as crew:
+        return crew.each(work, todo, progress, stage)
+
+
+class Crew:
+    """Threads that stay for many rounds of short work; :func:`each` is one round.
+
+    Examples
+    --------
+    >>> with Crew(2) as crew:
+    ...     [crew.each(lambda part, by=by: part * by, [1, 2]) for by in (10, 20)]
+    [[10, 20], [20, 40]]
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.size = n_threads(threads)
+        self._pool = ThreadPoolExecutor(self.size) if self.size > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=error is not None)
+
+    def each(
+        self,
+        work: Callable[[Part], Value],
+        parts: Iterable[Part],
+        progress: Progress | None = None,
+        stage: str = "working",
+    ) -> list[Value]:
+        """Do the same for every part, and return the answers in the order of the parts."""
+        todo, tell = list(parts), progress or silent
+        found = []
+        for value in map(work, todo) if self._pool is None else self._pool.map(work, todo):
+            found.append(value)
+            tell(stage, len(found) / len(todo))
+        return found

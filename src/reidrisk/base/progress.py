@@ -22,9 +22,9 @@ class Steps:
     >>> steps = Steps(lambda stage, share: print(stage, share), total=4)
     >>> steps.begin("draw", 1)
     draw 0.0
-    >>> half = steps.within("attack", 3)
+    >>> within = steps.within("attack", 3)
     attack 0.25
-    >>> half(0.5)
+    >>> within("searching", 0.5)
     attack 0.625
     """
 
@@ -37,7 +37,7 @@ class Steps:
         self._done, self._current = self._done + self._current, cost
         self._progress(stage, min(1.0, self._done / self._total))
 
-    def within(self, stage: str, cost: float) -> Callable[[float], None]:
-        """Say what comes next, and return what is told the share of this step that is behind."""
+    def within(self, stage: str, cost: float) -> Progress:
+        """Say what comes next, and return the progress of whoever does it: the share of this step that is behind."""
         self.begin(stage, cost)
-        return lambda share: self._progress(stage, min(1.0, (self._done + share * cost) / self._total))
+        return lambda _, share: self._progress(stage, min(1.0, (self._done + share * cost) / self._total))

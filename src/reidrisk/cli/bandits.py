@@ -113,8 +113,7 @@ def tradeoff(
     output.check_report(out)
     _check_chart(chart)
     seed = fresh_seed() if seed is None else checked_seed(seed)
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         say("reading", 0.0)
         users = _read(behaviour, file_format, states, max_gap, seed, unit)
         n, d = users.records.shape[:2]
@@ -135,7 +134,7 @@ def tradeoff(
             seed=seed,
             level=level,
             attack=attack,
-            progress=lambda share: say("playing and attacking", 0.05 + 0.95 * share),
+            progress=lambda stage, share: say(stage, 0.05 + 0.95 * share),
         )
     command = again(context, "bandits", "tradeoff", left_out=("seed", "as_json"))
     _write(found, out, chart, attack, f"{command} --seed {seed}")

@@ -68,8 +68,7 @@ def assign(
         raise OptionError("--shown needs --table: a fitted table blocks nothing yet")
     if invalid_hosts not in ("refuse", "drop"):
         raise OptionError(f"--invalid-hosts must be 'refuse' or 'drop', not {invalid_hosts!r}")
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         say("reading the visits", 0.0)
         frame = api.read_visits(visits, week_column)
         dropped = 0

@@ -75,8 +75,7 @@ def audit(
         )
     chosen: Any = rule
     kind: Any = model
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         say("reading the tables", 0.0)
         if private and api.fitted_to_users(assignment):
             raise OptionError(

@@ -6,20 +6,22 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
+from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Bound, Measurement, Result, Risk
 from reidrisk.base.wording import percent, two_digits
 from reidrisk.present.console import harmless
@@ -122,14 +124,14 @@ def check_report(path: Path | None) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, float], None] | None]:
+def progress_bar() -> Iterator[Progress]:
     """Show stage, bar and time left on standard error, where that is a terminal."""
     terminal = Console(stderr=True)
     if not terminal.is_terminal:
-        yield None
+        yield silent
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=terminal, transient=True) as bar:
+    with Bar(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
         yield lambda stage, share: bar.update(task, description=printable(stage), completed=share)
 

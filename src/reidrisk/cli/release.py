@@ -78,8 +78,7 @@ def measure(
             f"{out} already holds statistics, and measuring again spends the budget again; give another folder, "
             "or --replace"
         )
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         say("reading the sets", 0.0)
         people = release_inputs.declared_sets(sets, n_tokens, vocabulary, top_k)
         if epochs is not None:
@@ -122,8 +121,7 @@ def fit(
     for path in filter(None, (out, checkpoint)):
         output.lock(context, path)
     targets = api.read_statistics(stats)
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         try:
             model = api.fit_mixture(
                 targets,
@@ -177,8 +175,7 @@ def sample(
         raise OptionError(f"{out} already holds users; give another folder, so that two samples are not mixed")
     known = release_inputs.read_model(model)
     seed = fresh_seed() if seed is None else checked_seed(seed)
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         files = api.write_users(
             known, users, seed, out, progress=lambda done, of: say(f"{done:,} users drawn", done / of)
         )
@@ -238,8 +235,7 @@ def validate(
     seed = fresh_seed() if seed is None else checked_seed(seed)
     targets, known = api.read_statistics(stats), release_inputs.read_model(model)
     document: dict[str, Any] = {}
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         say("comparing with the statistics", 0.0)
         drawn, stated = (None, None) if users is None else api.read_users(users)
         public = api.public_validation(known, targets, drawn, stated)

@@ -109,8 +109,7 @@ def topics(
     files = [out / f"{site}.parquet" for site in sites]
     _check_folder(out, [*files, out / _SUMMARY], inputs=(histories, override_list, taxonomy, utility_buckets))
     output.lock(context, out, is_folder=True)
-    with output.progress_bar() as progress:
-        say = progress or (lambda stage, share: None)
+    with output.progress_bar() as say:
         say("reading the lists", 0.0)
         high = () if utility_buckets is None else api.read_utility_buckets(utility_buckets, tree).high
         guess = None if model is None else api.HostModel.read(model, tree)

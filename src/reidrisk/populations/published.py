@@ -17,9 +17,7 @@ The numbers are in ``published.json``, which ``reidrisk.studies.calibrate_publis
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
@@ -30,6 +28,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.options import whole
+from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import TopSets
@@ -201,7 +200,7 @@ def embedded() -> Parameters:
 def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | None = None) -> Tokens:
     """Draw (n, epochs, 5) tokens for any parameters; :func:`published` uses the embedded ones."""
     n, epochs, seed = whole("n", n, unit="users"), whole("epochs", epochs, unit="epochs"), checked_seed(seed)
-    workers = (os.cpu_count() or 1) if threads is None else whole("threads", threads, unit="threads")
+    workers = n_threads(threads)
     sizes.CELLS.check(n * epochs * SET_SIZE, "drawing the published population", "draw fewer users or epochs")
     tokens = np.empty((n, epochs, SET_SIZE), dtype=np.int16)
 
@@ -210,8 +209,7 @@ def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | 
         for epoch, sets in enumerate(_block(parameters, epochs, seed, block)):
             tokens[start:stop, epoch] = sets[: stop - start]
 
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(fill, blocks(n, BLOCK)))
+    each(fill, blocks(n, BLOCK), workers)
     return tokens
 
 

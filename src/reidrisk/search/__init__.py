@@ -15,7 +15,7 @@ from reidrisk.search.weights import GRID, PairWeights, Weights, pair_scores, to_
 
 if TYPE_CHECKING:
     from reidrisk.search import gpu, lattice, reference, scan
-    from reidrisk.search.plan import Plan, best, choose, sharded_best
+    from reidrisk.search.plan import Plan, best, choose
     from reidrisk.search.scan import candidates, posterior
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "posterior",
     "reference",
     "scan",
-    "sharded_best",
     "to_grid",
 ]
 
@@ -45,7 +44,6 @@ _COMPILED = {
     "candidates": "scan",
     "choose": "plan",
     "posterior": "scan",
-    "sharded_best": "plan",
 }
 
 

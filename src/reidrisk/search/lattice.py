@@ -18,7 +18,6 @@ both let through meets in a hash table. Threads share that table: each fills the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from typing import Any
 
@@ -26,8 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
+from reidrisk.base.parallel import Crew
+from reidrisk.base.progress import Progress, silent
 from reidrisk.search.answer import Best
-from reidrisk.search.engines.threads import n_threads
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.weights import Weights
@@ -35,7 +35,6 @@ from reidrisk.search.weights import Weights
 __all__ = ["best"]
 
 Rows = npt.NDArray[np.unsignedinteger[Any]]
-Progress = Callable[[float], None]
 
 _WORST = np.iinfo(np.int64).min
 _WORDS = 20  # at most 2^20 words (8 MiB) a bitmap: larger ones pass fewer strangers, but miss the cache
@@ -54,17 +53,15 @@ def best(
     ([2, 1], [1, 2], [1, 1])
     """
     total = sum(2 ** len(epochs) for epochs, _ in index.patterns)
-    done = 0
-    parts = n_threads(threads)
-    with ThreadPoolExecutor(parts) as pool:
-        lattice = _Lattice(index, unsigned(queries, index.n_tokens), weights, _Runner(pool, parts))
+    done, tell = 0, progress or silent
+    with Crew(threads) as crew:
+        lattice = _Lattice(index, unsigned(queries, index.n_tokens), weights, _Runner(crew))
         for epochs, members in index.patterns:
             lattice.start(epochs)
             for subset in _subsets(epochs):
                 lattice.visit(members, subset)
                 done += 1
-                if progress is not None:
-                    progress(done / total)
+                tell("searching", done / total)
     return Best(lattice.score, lattice.ties, lattice.first)
 
 
@@ -78,12 +75,12 @@ def _subsets(epochs: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
 class _Runner:
     """Cuts work into ranges and hands them to the threads; results come back in order."""
 
-    def __init__(self, pool: ThreadPoolExecutor, parts: int) -> None:
-        self.pool, self.parts = pool, parts
+    def __init__(self, crew: Crew) -> None:
+        self.crew, self.parts = crew, crew.size
 
     def over(self, n: int, work: Callable[[int, int], Any], per_part: int = 4) -> list[Any]:
         cuts = np.linspace(0, n, per_part * self.parts + 1).astype(int)
-        return list(self.pool.map(work, cuts[:-1], cuts[1:]))
+        return self.crew.each(lambda i: work(cuts[i], cuts[i + 1]), range(len(cuts) - 1))
 
     def chosen(self, n: int, work: Callable[[int, int], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
         return np.concatenate(self.over(n, work))
@@ -131,7 +128,7 @@ class _Lattice:
             known = self._bitmap(targets, members, how)
             active = run.chosen(len(active), lambda a, b: marked(queries, active[a:b], *how, known))
         table = table_for(min(members.size, self.n_tokens ** len(subset)), run.parts)
-        list(run.pool.map(lambda p: count_groups(targets, members, *how, table[p], p, run.parts), range(run.parts)))
+        run.crew.each(lambda p: count_groups(targets, members, *how, table[p], p, run.parts), range(run.parts))
         run.over(
             len(active),
             lambda a, b: _claim(table, targets, queries, active[a:b], *how, self.gain, self.base, self.score, self.ties,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -10,17 +9,16 @@ from typing import Literal
 import numpy as np
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.progress import Progress
 from reidrisk.search import gpu, lattice, scan
-from reidrisk.search.answer import Best, merged
-from reidrisk.search.engines import Engine
+from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
-__all__ = ["Plan", "best", "choose", "sharded_best"]
+__all__ = ["Plan", "best", "choose"]
 
 Method = Literal["auto", "lattice", "scan"]
 Device = Literal["auto", "cpu", "cuda"]
-Progress = Callable[[float], None]
 
 _SCAN = 1e-10
 """Seconds the scan takes for a pair and epoch on two cores without wide vectors; it often does better."""
@@ -141,30 +139,6 @@ def best(
             for whole, part in zip(found, search(index, queries[rows], weights, threads, progress), strict=True):
                 whole[rows] = part
     return found
-
-
-def sharded_best(
-    engine: Engine, shards: Sequence[Tokens], n_tokens: int, queries: Tokens, weights: Weights | PairWeights
-) -> Best:
-    """Search targets that are cut into shards of consecutive rows, on an engine.
-
-    Examples
-    --------
-    >>> from reidrisk.search.engines import ThreadsEngine
-    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
-    >>> shards = [np.array([[1, 2], [3, 4]]), np.array([[3, 5]])]
-    >>> sharded_best(ThreadsEngine(2), shards, 9, np.array([[3, 8]]), w).n_ties.tolist()
-    [2]
-    """
-    offsets = np.cumsum([0, *(len(shard) for shard in shards)])
-
-    def search(shard: tuple[int, Tokens], broadcast: tuple[Tokens, Weights | PairWeights]) -> Best:
-        offset, tokens = shard
-        found = best(Index(tokens, n_tokens), *broadcast, threads=1)
-        return found._replace(target=found.target + offset)
-
-    numbered = [(int(offset), shard) for offset, shard in zip(offsets, shards, strict=False) if len(shard)]
-    return engine.map_reduce(numbered, (queries, weights), search, merged)
 
 
 def _negative_gains(queries: Tokens, weights: Weights) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -8,22 +8,20 @@ owns its queries, so results do not depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.parallel import each
+from reidrisk.base.progress import Progress
 from reidrisk.search.answer import Best
-from reidrisk.search.engines.threads import n_threads
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.scan_kernels import UNIT, all_scores, best_rows, candidate_rows, posterior_sums
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
 __all__ = ["best", "candidates", "posterior", "scores"]
-
-Progress = Callable[[float], None]
 
 _BLOCK = 4_096  # targets; their scores (16 KiB) and one column of tokens (8 KiB) fit the first-level cache
 _QUERIES = 64  # queries handed to a thread at a time, at least
@@ -186,7 +184,4 @@ def _over_queries(
     # Parts long enough that handing them out costs nothing, short enough that their weights take no memory.
     size = max(_QUERIES, min(4_096, int(1e7 / max(index.n_users * index.n_epochs, 1))))
     parts = [slice(start, min(start + size, q)) for start in range(0, q, size)]
-    with ThreadPoolExecutor(n_threads(threads)) as pool:
-        for done, _ in enumerate(pool.map(work, parts), start=1):
-            if progress is not None:
-                progress(done / len(parts))
+    each(work, parts, threads, progress, "searching")

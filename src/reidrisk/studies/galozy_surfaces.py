@@ -12,6 +12,7 @@ import numpy.typing as npt
 from reidrisk import bandits
 from reidrisk.bandits import Behaviour, LatentBandit, Shared, Tradeoff, TradeoffPoint
 from reidrisk.bandits.surface import on_front, reading_of
+from reidrisk.base.progress import Progress
 from reidrisk.base.streams import stream
 from reidrisk.studies.galozy_people import People, Size
 
@@ -45,13 +46,15 @@ def surfaces(people: People, size: Size, seed: int, tell: Tell) -> dict[str, Tra
     printed = size.printed_amounts(people.end)
     amounts = sorted({*printed, *size.finer_amounts(*people.finer)})
     measure = partial(bandits.tradeoff, behaviour, strategies, runs=size.runs, steps=size.steps, seed=seed)
-    found = {LAPLACE: measure(amounts, people.n_aux, progress=lambda s: tell(LAPLACE, 0.5 * s))}
+    found = {LAPLACE: measure(amounts, people.n_aux, progress=lambda _, s: tell(LAPLACE, 0.5 * s))}
     on_counts = sorted({0.0, *_on_counts(people, size)})
     tell(COUNTS, 0.5)
-    found[COUNTS] = _counted(found[LAPLACE], behaviour, strategies, on_counts, lambda s: tell(COUNTS, 0.5 + 0.25 * s))
+    found[COUNTS] = _counted(
+        found[LAPLACE], behaviour, strategies, on_counts, lambda _, s: tell(COUNTS, 0.5 + 0.25 * s)
+    )
     ranks = size.ranks_of(len(behaviour.states))
     found[SVD] = measure(
-        ranks, people.n_aux, noise="svd", likelihood=False, progress=lambda s: tell(SVD, 0.75 + 0.25 * s)
+        ranks, people.n_aux, noise="svd", likelihood=False, progress=lambda _, s: tell(SVD, 0.75 + 0.25 * s)
     )
     return found
 
@@ -121,7 +124,7 @@ def _counted(
     behaviour: Behaviour,
     strategies: list[str],
     amounts: list[float],
-    progress: Callable[[float], None],
+    progress: Progress,
 ) -> Tradeoff:
     """Measure a trade-off like another one, with the noise on counts; it is drawn once at each point."""
     records = behaviour.records
@@ -137,7 +140,7 @@ def _counted(
             regret = bandits.regret(env, shared.records, like.runs, like.steps, like.seed)
             near = bandits.ads(records, shared, cells)
             points.append(TradeoffPoint(base.name, LAPLACE, amount, regret, risk, None, near))
-            progress(len(points) / (len(strategies) * len(amounts)))
+            progress(COUNTS, len(points) / (len(strategies) * len(amounts)))
     marked = tuple(replace(p, on_front=on) for p, on in zip(points, on_front(points, "scoreboard"), strict=True))
     return replace(like, points=marked, releases=1, reading=reading_of(marked, like.guess))
 

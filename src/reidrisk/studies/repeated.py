@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from reidrisk import measure
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.base.intervals import mean_interval
-from reidrisk.search.engines.threads import n_threads
+from reidrisk.base.parallel import each
 from reidrisk.studies.data import data_folder
 from reidrisk.studies.study import Progress
 
@@ -136,8 +135,7 @@ def each_seed(work: Callable[[int], Value], seeds: Sequence[int], threads: int |
     >>> each_seed(lambda seed: seed**2, (1, 2, 3))
     [1, 4, 9]
     """
-    with ThreadPoolExecutor(min(n_threads(threads), len(seeds))) as pool:
-        return list(pool.map(work, seeds))
+    return each(work, seeds, threads)
 
 
 def repeat(

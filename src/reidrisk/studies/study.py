@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reidrisk.base.options import whole
+from reidrisk.base.progress import Progress, Steps
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point, Style
 from reidrisk.present.scales import rate_scale
@@ -16,7 +17,6 @@ from reidrisk.report.phrases import frequency, interval
 
 __all__ = ["Comparison", "Progress", "Steps", "Study", "StudyResult", "line"]
 
-Progress = Callable[[str, float], None]
 """Is told what is being done, and the share of the whole that is behind."""
 
 _LINE = 90  # letters that fit beside each other on a picture
@@ -165,28 +165,6 @@ class Study:
         62.0
         """
         return self.seconds[0] + self.seconds[1] * users / 1e6
-
-
-class Steps:
-    """Turns the steps of a study into progress: each has a cost, and the costs add up to ``total``.
-
-    Examples
-    --------
-    >>> steps = Steps(lambda stage, share: print(stage, share), total=4)
-    >>> steps.begin("draw", 1)
-    draw 0.0
-    >>> steps.begin("attack", 3)
-    attack 0.25
-    """
-
-    def __init__(self, progress: Progress, total: float) -> None:
-        self._progress, self._total = progress, total
-        self._done = self._current = 0.0
-
-    def begin(self, stage: str, cost: float) -> None:
-        """Say what comes next; what was begun before is done."""
-        self._done, self._current = self._done + self._current, cost
-        self._progress(stage, min(1.0, self._done / self._total))
 
 
 def line(

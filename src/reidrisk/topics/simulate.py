@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +10,11 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole
+from reidrisk.base.parallel import each
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.records import TopSets, Traces
-from reidrisk.search.engines.threads import n_threads
 
 __all__ = ["TopicsAPI", "exposure"]
 
@@ -109,8 +108,7 @@ class TopicsAPI:
             for first, last, of_block in rates.stretches(block, epochs):
                 visit_blocks(of_block, rngs[first:last], sets[start:stop, first:last])
 
-        with ThreadPoolExecutor(n_threads(threads)) as pool:
-            list(pool.map(fill, blocks(len(rates), BLOCK)))
+        each(fill, blocks(len(rates), BLOCK), threads)
         sets.flags.writeable = False
         return TopSets(sets, self.n_topics)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any, Self
 
@@ -24,9 +23,9 @@ from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole_up_to
+from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.records import Bags, Traces
-from reidrisk.search.engines.threads import n_threads
 from reidrisk.search.weights import GRID
 
 __all__ = ["ProfileBayes"]
@@ -294,9 +293,7 @@ class ProfileBayes(Attack[Records]):
         return at.start, at.member, at.times, at.columns, at.block, c.rung, self._alone, holds, empty
 
     def _parallel(self, work: Any, rows: Ints, size: int = _QUERIES) -> None:
-        parts = [rows[start : start + size] for start in range(0, len(rows), size)]
-        with ThreadPoolExecutor(n_threads(self.threads)) as pool:
-            list(pool.map(work, parts))
+        each(work, [rows[start : start + size] for start in range(0, len(rows), size)], self.threads)
 
     def _temperature(self) -> float:
         """Return the temperature, learnt once after each fit, from all targets."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from concurrent.futures import ThreadPoolExecutor
 from typing import Self
 
 import numpy as np
@@ -18,8 +17,8 @@ from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.sets.profiles import Profiles, build_profiles, loose_matches, pair_scores, sizes
 from reidrisk.base.errors import DataError
+from reidrisk.base.parallel import each
 from reidrisk.records import Traces
-from reidrisk.search.engines.threads import n_threads
 
 __all__ = ["LooseSets", "SetAttack", "StrictSets"]
 
@@ -258,11 +257,7 @@ class LooseSets(_OneThreshold):
             loose_matches(asked.kept[part], asked.seen[part], known.kept, known.seen, self._usable, self._starts,
                           self._members, count[part], target[part])  # fmt: skip
 
-        if len(queries) <= _QUERIES:
-            work(0)  # starting threads would take longer, which many small groups would feel
-        else:
-            with ThreadPoolExecutor(n_threads()) as pool:
-                list(pool.map(work, range(0, len(queries), _QUERIES)))
+        each(work, range(0, len(queries), _QUERIES))
         answered = count == 1
         if self.require_unique:
             twins = np.unique(known.kept, axis=0, return_inverse=True, return_counts=True)

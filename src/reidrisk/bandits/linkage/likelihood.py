@@ -76,7 +76,7 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
         _score(model.targets, mine, shared.records.shape[1], model.limited, out[part])
 
     shards = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
-    list(each(scored, shards, threads))
+    each(scored, shards, threads)
     return out
 
 

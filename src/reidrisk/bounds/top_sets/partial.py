@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.parallel import each
 from reidrisk.base.results import Bound
 from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
 from reidrisk.bounds.distinct import row_keys
@@ -210,8 +209,7 @@ def _sampled_shares(table: Traces, posteriors: list[Floats], samples: int, seed:
         tables -= own[:, :, None]
         largest_shares(tokens, weights, tables, out[start:stop])
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        list(pool.map(work, blocks(samples, _QUERIES)))
+    each(work, blocks(samples, _QUERIES), threads)
     return np.minimum(out, 1.0)
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.options import whole_up_to
+from reidrisk.base.parallel import each
 from reidrisk.cohorts.floc.cityhash import cityhash64
 from reidrisk.cohorts.floc.cityhash import reference as city_reference
 from reidrisk.cohorts.floc.histories import DomainLists, domain_lists
-from reidrisk.search.engines.threads import ThreadsEngine
 
 __all__ = ["BITS", "SCALE", "TWO_PI", "checked_bits", "reference", "signatures", "simhash"]
 
@@ -90,16 +90,14 @@ def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uin
     cache = np.empty((kept.size, bits))
     n = lists.starts.size - 1
     hashes, counts = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
-    engine = ThreadsEngine()
-    if kept.size:
-        engine.map_reduce(_pieces(kept.size), features[kept], lambda p, f: gaussians(f[p], cache[p]), lambda a, _: a)
-    if n:
+    chosen = features[kept]
+    each(lambda piece: gaussians(chosen[piece], cache[piece]), _pieces(kept.size))
 
-        def fill(piece: slice, starts: npt.NDArray[np.int64]) -> None:
-            rows = starts[piece.start : piece.stop + 1]
-            sign_bits(rows, ranks, features, place, cache, bits, hashes[piece], counts[piece])
+    def fill(piece: slice) -> None:
+        rows = lists.starts[piece.start : piece.stop + 1]
+        sign_bits(rows, ranks, features, place, cache, bits, hashes[piece], counts[piece])
 
-        engine.map_reduce(_pieces(n), lists.starts, fill, lambda a, _: a)
+    each(fill, _pieces(n))
     return hashes, counts
 
 

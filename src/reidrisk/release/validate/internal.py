@@ -14,6 +14,7 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import whole
+from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed
 from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
@@ -74,7 +75,7 @@ def internal_validation(
     queries: int = QUERIES,
     models: Callable[[int], TypeMixture] | None = None,
     seed: int = 0,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> InternalValidation:
     """Compare with the real people (dick, Section 6 and Appendix C); the answer is private.
 
@@ -108,7 +109,7 @@ def internal_validation(
     check_same_tokens(model, top_sets)
     trials = whole("trials", trials, least=0)
     sizes.RUNS.check(trials, "the trials", "take fewer")
-    seed, say = checked_seed(seed), progress or (lambda stage, share: None)
+    seed, say = checked_seed(seed), progress or silent
     say("counting real users", 0.0)
     real = (top_sets if top_sets.is_padded else top_sets.padded(seed)).epochs(min(top_sets.n_epochs, model.n_epochs))
     r, n = real.n_epochs, len(real)

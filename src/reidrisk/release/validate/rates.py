@@ -10,6 +10,7 @@ import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole
+from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Result, Risk
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import TopSets, Traces
@@ -74,7 +75,7 @@ def compare_rates(
     epochs: Sequence[int] | None = None,
     bayes_users: int = BAYES_USERS,
     seed: int = 0,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[RateComparison, ...]:
     """Attack real and synthetic users alike: both Hamming attacks and ProfileBayes, several times.
 
@@ -111,7 +112,7 @@ def compare_rates(
     if trials < 1 or queries < 1:
         raise OptionError(f"at least 1 trial and 1 query are needed, not {trials} and {queries}")
     bayes_users = whole("bayes_users", bayes_users, least=0)
-    seed, say = checked_seed(seed), progress or (lambda stage, share: None)
+    seed, say = checked_seed(seed), progress or silent
     counts = tuple(epochs) if epochs is not None else (real.n_epochs,)
     found: dict[tuple[str, int], dict[str, list[Risk]]] = {}
     for trial in range(trials):
