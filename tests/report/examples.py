@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published, Rehearsal, Rehearsed, Timing, gate
+from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Difference, Risk
 from reidrisk.base.wording import in_words, range_in_words
 from reidrisk.measure import Choosiness, Exposure, Group
@@ -52,7 +53,6 @@ def bounds() -> tuple[Bound, ...]:
                 reference="carey, Corollary 1",
                 inputs={"outputs": 349.0**r},
                 n_epochs=r,
-                reading="No attacker, even one who knows every probability of the system, does better.",
             ),
             Bound(
                 name="local differential privacy",
@@ -62,17 +62,15 @@ def bounds() -> tuple[Bound, ...]:
                 reference="carey, Lemma 3",
                 inputs={"epsilon": 7.2 * r, "delta": 0.0},
                 n_epochs=r,
-                assumptions=("Epochs are protected independently.",),
-                reading="Because of the noise, no attacker does better." if ldp < 1 else "This says nothing here.",
+                notes=(Note("periods-independent"),),
             ),
             Bound(
-                name="matching of all users",
+                name="distinct representations",
                 setting="matching",
                 value=best**0.5,
                 baseline=1e-5,
                 reference="carey, Lemma 4",
                 n_epochs=r,
-                reading="No attacker who links everyone at once does better.",
             ),
         ]
     return tuple(found)
@@ -248,7 +246,7 @@ def hostile() -> AuditResult:
         assumptions=(Assumption(evil, evil),),
         choosy_attack=evil,
         versions={evil: evil},
-        bounds=tuple(dataclasses.replace(bound, name=evil, reading=evil) for bound in result.bounds),
+        bounds=tuple(dataclasses.replace(bound, name=evil) for bound in result.bounds),
     )
 
 

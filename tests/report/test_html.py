@@ -187,7 +187,7 @@ def test_without_truth_it_says_why_and_gives_no_rate() -> None:
 
 def test_bounds_are_listed_with_the_tightest_and_the_silent_ones() -> None:
     text = Reader(rendered("normal")).text
-    for words in ("carey, Lemma 3", "tightest", "says nothing here", "epsilon 7.2", "Epochs are protected"):
+    for words in ("carey, Lemma 3", "tightest", "says nothing here", "epsilon 7.2", "is independent between"):
         assert words in text
     assert "so also who links them one at a time" in Reader(rendered("only matching bounds")).text
     assert "No bound could be computed" in Reader(rendered("no bounds")).text

@@ -38,7 +38,7 @@ _SINGLE: dict[str, type[Result]] = {
     "fingerprints": Fingerprints,
 }
 
-_LATER = ("per_user", "left_out", "covers", "design_effect", "queries_per_person")
+_LATER = ("per_user", "left_out", "covers", "design_effect", "queries_per_person", "notes")
 """Fields that are never saved, or that format 1 lacks; the defaults that stand for these promise least."""
 
 _FIRST = Assumption(

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.errors import FormatError
+from reidrisk.base.notes import Note
 from reidrisk.base.plain import written
 
 __all__ = ["check_fields", "result_schema"]
@@ -21,6 +22,14 @@ __all__ = ["check_fields", "result_schema"]
 _Infinite = Annotated[float, Field(allow_inf_nan=False)] | Literal["inf", "-inf"]
 _Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 _Count = Annotated[int, Field(ge=0)]
+
+
+class _Note(BaseModel):
+    """A note: its code, and whatever values its sentence needs."""
+
+    model_config = ConfigDict(extra="allow", strict=True, title="Note")
+    code: str
+
 
 _NO_FIELDS = ("float", "literal[", "constrained-")
 """Beginnings of what pydantic puts into a place beside names of fields: which kind of number it tried."""
@@ -88,6 +97,8 @@ def _model(kind: Any) -> type[BaseModel]:
 def _written(annotation: Any, name: str) -> Any:
     """Return the type of a field as JSON has it."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation is Note:
+        return _Note
     if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
         return _model(annotation)
     if origin in (typing.Union, types.UnionType):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
+from reidrisk.base.notes import Note
 from reidrisk.base.plain import MEMORY, fields_of, plain, written
 
 __all__ = ["Bound", "Covers", "Difference", "Measurement", "Result", "Risk", "Spoken"]
@@ -190,7 +191,7 @@ class Difference(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Bound(Result):
+class Bound(Spoken):
     """What no attacker of a setting can beat, or what the best one reaches.
 
     Attributes
@@ -214,6 +215,8 @@ class Bound(Result):
     within_model : bool
         Whether it holds only as far as a model of the users does (independent epochs, say): an attacker who
         knows better than the model may exceed it.
+    notes : tuple of Note
+        What it rests on.
     """
 
     name: str
@@ -226,8 +229,7 @@ class Bound(Result):
     inputs: Mapping[str, float] = field(default_factory=dict)
     n_epochs: int | None = None
     within_model: bool = False
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         for end in ("low", "high"):
@@ -241,10 +243,11 @@ class Bound(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement(Result):
+class Measurement(Spoken):
     """A property of a system that is no rate: its epsilon, its k, its leakage in bits.
 
-    ``unit`` is ``""`` for plain numbers; ``low`` and ``high`` bracket ``value`` where it is not exact.
+    ``unit`` is ``""`` for plain numbers; ``low`` and ``high`` bracket ``value`` where it is not exact, and
+    ``inputs`` are the numbers beside it that it cannot be read without.
     """
 
     name: str
@@ -253,7 +256,7 @@ class Measurement(Result):
     reference: str
     low: float = math.nan
     high: float = math.nan
-    reading: str = ""
+    inputs: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for end in ("low", "high"):

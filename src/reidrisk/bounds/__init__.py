@@ -11,7 +11,8 @@ from reidrisk.bounds.information import (
 from reidrisk.bounds.ldp import from_ldp, ldp_delta, ldp_delta_interval, ldp_epsilon, ldp_epsilon_interval
 from reidrisk.bounds.matching import matching, matching_optimum
 from reidrisk.bounds.random_user import accuracy, optimal_rule, partial_information, random_user
-from reidrisk.bounds.summary import Tightest, summary, tightest
+from reidrisk.bounds.summary import summary
+from reidrisk.bounds.tightest import Tightest, tightest, tightest_by_epochs, tightest_of
 from reidrisk.bounds.top_sets.full import topics_full_information, topics_optimum
 from reidrisk.bounds.top_sets.partial import (
     popularity_error,
@@ -42,6 +43,8 @@ __all__ = [
     "random_user",
     "summary",
     "tightest",
+    "tightest_by_epochs",
+    "tightest_of",
     "token_probabilities",
     "topics_full_information",
     "topics_optimum",

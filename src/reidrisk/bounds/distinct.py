@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1
 from reidrisk.base.results import Bound
-from reidrisk.bounds.readings import at_most
 from reidrisk.records import Traces
 
 __all__ = ["distinct_outputs", "row_keys"]
@@ -18,7 +18,7 @@ __all__ = ["distinct_outputs", "row_keys"]
 _LARGEST = int(np.iinfo(np.int64).max)
 
 
-def distinct_outputs(traces: Traces, level: float = 0.95, assumptions: tuple[str, ...] = ()) -> Bound:
+def distinct_outputs(traces: Traces, level: float = 0.95, notes: tuple[Note, ...] = ()) -> Bound:
     """Return the matching bound estimated from what was seen: the number D of distinct traces over n.
 
     The bound of carey, Lemma 4, *is* the expected number of distinct representations over the number of users, so
@@ -32,8 +32,8 @@ def distinct_outputs(traces: Traces, level: float = 0.95, assumptions: tuple[str
         The representations to be matched, one of each of n users.
     level : float
         Of the interval.
-    assumptions : tuple of str
-        Further ones, for the result.
+    notes : tuple of Note
+        What it rests on besides, for the result.
 
     Examples
     --------
@@ -46,7 +46,6 @@ def distinct_outputs(traces: Traces, level: float = 0.95, assumptions: tuple[str
     distinct = int(np.unique(row_keys(traces.tokens, traces.n_tokens)).size)
     slack = math.sqrt(n * math.log(2.0 / (1.0 - level)) / 2.0)
     value, low, high = distinct / n, max(distinct - slack, 1.0) / n, min(distinct + slack, float(n)) / n
-    why = "users with the same representation cannot be told apart"
     return Bound(
         name="distinct representations",
         setting="matching",
@@ -57,8 +56,7 @@ def distinct_outputs(traces: Traces, level: float = 0.95, assumptions: tuple[str
         reference="carey, Lemma 4",
         inputs={"distinct": float(distinct), "level": level},
         n_epochs=traces.n_epochs,
-        assumptions=(*assumptions, "estimated from one representation of each user, drawn independently"),
-        reading=at_most(value, "matching", 1.0 / n, why, (low, high)),
+        notes=(*notes, Note("estimated-from-records")),
     )
 
 

@@ -22,8 +22,8 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
 from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Bound, Measurement, Result, Risk
-from reidrisk.base.wording import percent, two_digits
+from reidrisk.base.results import Bound, Risk
+from reidrisk.base.wording import percent
 from reidrisk.present.console import harmless
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ __all__ = [
     "console",
     "lock",
     "print_audit",
-    "print_bounds",
     "print_json",
     "progress_bar",
     "remark",
@@ -208,27 +207,6 @@ def _bounds(bounds: Sequence[Bound], meaning: str, risks: Sequence[Risk] = ()) -
             value += ": exceeded here"
         table.add_row(str(bound.n_epochs or ""), value, bound.setting, bound.name, bound.reference)
     return table
-
-
-def print_bounds(entries: Sequence[Result], tightest: Sequence[Any]) -> None:
-    """Print bounds and measurements of a channel in one table, each with its reading."""
-    screen = console()
-    table = Table("what", "value", "reading", "reference", show_lines=True)
-    table.columns[1].justify = "right"
-    best = {(found.setting, found.name) for found in tightest}
-    for entry in entries:
-        if isinstance(entry, Bound):
-            what = Text(printable(f"{entry.setting}: {entry.name}"))
-            if (entry.setting, entry.name) in best:
-                what.append("\ntightest", style="bold")
-            value = percent(entry.value) if entry.says_something else "says nothing"
-            table.add_row(what, value, entry.reading, entry.reference)
-        elif isinstance(entry, Measurement):
-            value = f"{two_digits(entry.value)} {entry.unit}".strip()
-            table.add_row(entry.name, value, entry.reading, entry.reference)
-    screen.print(table)
-    for found in tightest:
-        screen.print(f"{found.setting}: {found.reading}")
 
 
 class _Console(Console):

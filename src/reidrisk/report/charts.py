@@ -8,12 +8,13 @@ from typing import Any
 from reidrisk.audit import AuditResult
 from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
+from reidrisk.bounds import tightest_by_epochs
 from reidrisk.io import write_atomically
 from reidrisk.measure import Choosiness, Exposure
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point
 from reidrisk.present.scales import RateScale, rate_scale
-from reidrisk.report.findings import compared, lines, tightest
+from reidrisk.report.findings import compared, lines
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, share
 
 __all__ = [
@@ -181,7 +182,7 @@ def _growth_lines(result: AuditResult) -> list[Line]:
         points = tuple(Point(r.n_epochs, r.rate, r.low, r.high, _text(r.rate, r.low, r.high)) for r in risks)
         style = drawing.ATTACKS[number % len(drawing.ATTACKS)]
         drawn.append(Line(name, name, frequency(points[-1].rate), style, points))
-    bounds = tightest(result.bounds)
+    bounds = tightest_by_epochs(result.bounds)
     if bounds:
         points = tuple(Point(r, b.value, b.low, b.high, _text(b.value, b.low, b.high)) for r, b in bounds.items())
         names = {float(r): f"Bound: {b.name}" for r, b in bounds.items()}

@@ -1,16 +1,15 @@
-"""What the report shows of a result: lines of attacks, tightest bounds, how good the news is, what to compare with."""
+"""What the report shows of a result: lines of attacks, how good the news is, what to compare with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from reidrisk.audit import AuditResult
-from reidrisk.base.results import Bound, Risk
+from reidrisk.base.results import Risk
 from reidrisk.report.phrases import frequency, interval
 
-__all__ = ["PUBLISHED", "Compared", "PublishedFigure", "compared", "lines", "mood", "tightest"]
+__all__ = ["PUBLISHED", "Compared", "PublishedFigure", "compared", "lines", "mood"]
 
 _FEW = 0.01
 """A rate whose whole interval lies below this is called low: fewer than 1 in 100."""
@@ -88,33 +87,6 @@ def lines(result: AuditResult) -> dict[str, list[Risk]]:
         found.setdefault(risk.attack, []).append(risk)
     order = sorted(found, key=lambda attack: (-found[attack][-1].n_epochs, -found[attack][-1].rate))
     return {attack: found[attack] for attack in order}
-
-
-def tightest(bounds: Iterable[Bound]) -> dict[int, Bound]:
-    """Return, for each number of epochs, the smallest bound on linking one record at a time that says something.
-
-    Where there is none for that setting at all, those on linking everyone at once are taken: whoever links one
-    record at a time can do so for all of them, and is right as often. Bounds that hold only within a model of the
-    users are passed over: an attacker who knows better may exceed them.
-
-    Examples
-    --------
-    >>> loose = Bound("a", "random user", 0.5, 0.01, "", n_epochs=2)
-    >>> tight = Bound("b", "random user", 0.2, 0.01, "", n_epochs=2)
-    >>> empty = Bound("c", "random user", 1.3, 0.01, "", n_epochs=4)
-    >>> {r: bound.name for r, bound in tightest([loose, tight, empty]).items()}
-    {2: 'b'}
-    """
-    given = [bound for bound in bounds if not bound.within_model]
-    one_by_one = [bound for bound in given if bound.setting == "random user"]
-    found: dict[int, Bound] = {}
-    for bound in one_by_one or given:
-        r = bound.n_epochs
-        if r is None or not bound.says_something:
-            continue
-        if r not in found or bound.value < found[r].value:
-            found[r] = bound
-    return dict(sorted(found.items()))
 
 
 def mood(risk: Risk | None) -> Mood:

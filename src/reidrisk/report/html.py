@@ -11,10 +11,11 @@ from pathlib import Path
 from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.base.wording import percent, two_digits
+from reidrisk.bounds import tightest_by_epochs
 from reidrisk.present.html.offline import filled, kept, marked, save
 from reidrisk.report import charts, exposed, sentences, sure, tables
 from reidrisk.report.figures import Figure, drawn
-from reidrisk.report.findings import mood, tightest
+from reidrisk.report.findings import mood
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval
 
 __all__ = ["render", "write"]
@@ -77,7 +78,7 @@ def render(result: AuditResult) -> str:
 def _figures(result: AuditResult) -> dict[str, Figure | None]:
     """Return the figures; ``None`` where this result has nothing to draw."""
     growth = exposure = choosiness = None
-    if result.risks or tightest(result.bounds):
+    if result.risks or tightest_by_epochs(result.bounds):
         growth = drawn(
             "growth",
             "Risk by number of epochs",

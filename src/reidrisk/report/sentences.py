@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from reidrisk.audit import AuditResult, exceeds
 from reidrisk.base.results import Bound
+from reidrisk.bounds import tightest_by_epochs
 from reidrisk.present.scales import RateScale
-from reidrisk.report.findings import lines, mood, tightest
+from reidrisk.report.findings import lines, mood
 from reidrisk.report.phrases import (
     among,
     attack_label,
@@ -117,7 +118,7 @@ def gate_sentence(result: AuditResult) -> str:
 def around_growth(result: AuditResult, scale: RateScale) -> Around:
     """Return the words around risk against number of epochs."""
     drawn = lines(result)
-    bounds = tightest(result.bounds)
+    bounds = tightest_by_epochs(result.bounds)
     said, heard = [], []
     for attack, risks in drawn.items():
         name, first, last = attack_label(attack), risks[0], risks[-1]
@@ -198,7 +199,7 @@ def bounds_summary(result: AuditResult) -> str:
         return "No bound could be computed for this data: nothing is excluded beyond what was measured."
     risk = result.strongest
     most = risk.n_epochs if risk is not None else max(bound.n_epochs or 0 for bound in result.bounds)
-    bound = tightest(result.bounds).get(most)
+    bound = tightest_by_epochs(result.bounds).get(most)
     modelled = [b for b in result.bounds if b.within_model and b.n_epochs == most]
     if bound is None:
         said = f"At {epochs(most)} no bound excludes anything: better attacks than those tried cannot be ruled out."

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from reidrisk.audit import AuditResult, Rehearsed, exceeds
 from reidrisk.base.results import Bound, Risk
 from reidrisk.base.wording import two_digits
-from reidrisk.report.findings import compared, lines, tightest
+from reidrisk.bounds import tightest_by_epochs, tightest_of
+from reidrisk.report.findings import compared, lines
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits
 
 __all__ = [
@@ -76,7 +77,7 @@ def growth_table(result: AuditResult) -> Table:
         for risk in risks:
             rate, about = frequency(risk.rate), interval(risk.rate, risk.low, risk.high) or "exact"
             rows.append((str(risk.n_epochs), attack_label(attack), rate, about))
-    for r, bound in tightest(result.bounds).items():
+    for r, bound in tightest_by_epochs(result.bounds).items():
         about = interval(bound.value, bound.low, bound.high) or "exact"
         rows.append((str(r), f"Tightest bound: {bound.name}", frequency(bound.value), about))
     baselines = {risk.n_epochs: risk.baseline for risk in result.risks} or {result.n_epochs: 1.0 / result.n_targets}
@@ -93,15 +94,14 @@ def bound_table(bounds: Sequence[Bound], risks: Sequence[Risk] = ()) -> BoundTab
     """
     counts = sorted({bound.n_epochs for bound in bounds}, key=lambda count: count or 0)
     letters: dict[str, str] = {}
-    best: dict[tuple[str, int | None], float] = {}
+    places: dict[tuple[str, int | None], list[Bound]] = {}
     kinds: dict[tuple[str, str], dict[int | None, Bound]] = {}
     for bound in bounds:
-        if not bound.within_model:
-            place = (bound.setting, bound.n_epochs)
-            best[place] = min(bound.value, best.get(place, bound.value))
+        places.setdefault((bound.setting, bound.n_epochs), []).append(bound)
         kinds.setdefault((bound.setting, bound.name), {})[bound.n_epochs] = bound
         for sentence in bound.assumptions:
             letters.setdefault(sentence, _letter(len(letters)))
+    best = {place: tightest_of(found) for place, found in places.items()}
     rows = []
     for (setting, name), found in sorted(kinds.items(), key=lambda kind: (kind[0][0] != "random user", kind[0][1])):
         known = [found.get(count) for count in counts]
@@ -113,11 +113,7 @@ def bound_table(bounds: Sequence[Bound], risks: Sequence[Risk] = ()) -> BoundTab
                 reference="; ".join(dict.fromkeys(bound.reference for bound in found.values())),
                 assumptions=", ".join(letters[sentence] for sentence in sentences),
                 cells=tuple(
-                    None
-                    if b is None
-                    else _bound_cell(
-                        b, not b.within_model and b.value == best.get((b.setting, b.n_epochs)), exceeds(risks, b)
-                    )
+                    None if b is None else _bound_cell(b, b is best[b.setting, b.n_epochs], exceeds(risks, b))
                     for b in known
                 ),
             )

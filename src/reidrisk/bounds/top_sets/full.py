@@ -14,21 +14,19 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
+from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.results import Bound
 from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.base.wording import two_digits
 from reidrisk.bounds.distinct import distinct_outputs
 from reidrisk.bounds.information import from_mutual_information
 from reidrisk.bounds.ldp import from_ldp
-from reidrisk.bounds.readings import at_most, estimated, exactly
 from reidrisk.bounds.top_sets.partial import token_probabilities
 from reidrisk.records import TopSets, Traces
 
 __all__ = ["topics_full_information", "topics_optimum"]
 
-_KNOWN = "the attacker knows every user's top sets"
-_INDEPENDENT = "answers are independent between epochs, given the top sets"
+_NOTES = (Note("knows-top-sets"), Note("periods-independent"))
 
 
 def topics_full_information(
@@ -84,7 +82,7 @@ def topics_full_information(
     n, r, n_tokens = top_sets.n_users, top_sets.n_epochs, top_sets.n_tokens
     q_in, q_out = token_probabilities(n_tokens, top_sets.k, noise)
     holders = [_holders(top_sets, s) for s in range(r)]
-    common: dict[str, Any] = {"baseline": 1.0 / n, "n_epochs": r, "assumptions": (_KNOWN, _INDEPENDENT)}
+    common: dict[str, Any] = {"baseline": 1.0 / n, "n_epochs": r, "notes": _NOTES}
     optimum = math.prod(float(np.where(c > 0, q_in, q_out).sum()) for c in holders) / n
     epsilon = r * math.log(q_in / q_out) if q_out > 0.0 else math.inf
     private = from_ldp(n, n_tokens**r, epsilon)
@@ -98,7 +96,6 @@ def topics_full_information(
             value=private,
             reference="carey, Lemma 3",
             inputs={"epsilon": epsilon, "delta": 0.0},
-            reading=at_most(private, "random user", 1.0 / n, f"epsilon is {two_digits(epsilon)}"),
             **common,
         ),
         Bound(
@@ -107,12 +104,6 @@ def topics_full_information(
             value=informed,
             reference="carey, Lemma 9" + (", epochs added up" if r > 1 else ""),
             inputs={"bits": bits},
-            reading=at_most(
-                informed,
-                "random user",
-                1.0 / n,
-                f"a representation tells at most {two_digits(bits)} bits about its user",
-            ),
             **common,
         ),
         _matching_bound(top_sets, holders, noise, queries, level, seed, common),
@@ -175,8 +166,7 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
         reference="carey, Corollary 1",
         inputs={"samples": float(samples), "seed": float(seed), "level": level},
         n_epochs=r,
-        assumptions=(_KNOWN, _INDEPENDENT),
-        reading=estimated(value, low, high, "random user", 1.0 / n, "who knows every user's top sets"),
+        notes=_NOTES,
     )
 
 
@@ -209,14 +199,14 @@ def _bits(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
 
 
 def _optimum_bound(value: float, r: int, common: dict[str, Any]) -> Bound:
-    baseline = common["baseline"]
-    if r == 1:
-        reference, reading = "carey, Corollary 1", exactly(value, "random user", baseline, "who knows every top set")
-    else:
-        reference = "carey, Corollary 1, epoch by epoch"
-        reading = at_most(value, "random user", baseline, "each epoch helps by no more than its own factor")
-    name = "optimal attacker" if r == 1 else "optimal attacker, epoch by epoch"
-    return Bound(name=name, setting="random user", value=value, reference=reference, reading=reading, **common)
+    how = "" if r == 1 else ", epoch by epoch"
+    return Bound(
+        name=f"optimal attacker{how}",
+        setting="random user",
+        value=value,
+        reference=f"carey, Corollary 1{how}",
+        **common,
+    )
 
 
 def _matching_bound(
@@ -235,15 +225,14 @@ def _matching_bound(
         "reference": "carey, Lemma 4",
         **common,
     }
-    why = "users with the same representation cannot be told apart"
     if r == 1:
         value = _distinct_tokens(holders[0], n, *token_probabilities(top_sets.n_tokens, top_sets.k, noise)) / n
-        return Bound(value=value, reading=at_most(value, "matching", 1.0 / n, why), **about)
+        return Bound(value=value, **about)
     if queries is None:
         queries = Traces(_draw(top_sets, noise, seed), top_sets.n_tokens)
     else:
         _check_queries(queries, top_sets)
-    return distinct_outputs(queries, level, common["assumptions"])
+    return distinct_outputs(queries, level, common["notes"])
 
 
 def _distinct_tokens(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import mean_interval
+from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.parallel import each
 from reidrisk.base.results import Bound
 from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
 from reidrisk.bounds.distinct import row_keys
-from reidrisk.bounds.readings import estimated, exactly
 from reidrisk.bounds.top_sets.conditional_poisson import Floats, inclusion_probabilities, pair_inclusion
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
@@ -148,15 +148,11 @@ def topics_partial_information(
         "baseline": 1.0 / n,
         "reference": "carey, Lemma 2 and Appendix D",
         "n_epochs": r,
-        "assumptions": (
-            "top sets are maximum-entropy sets with the given popularity, independent between users and epochs",
-            "the attacker knows the popularity, the noise, and one site's tokens of every user",
-        ),
+        "notes": (Note("maximum-entropy-sets"), Note("knows-popularity")),
     }
-    who = "who saw these users on one site and knows how popular each token is"
     if r == 1:
         value = float(posteriors[0][np.unique(table.tokens)].max(axis=0).sum() / n)
-        return Bound(value=value, reading=exactly(value, "random user", 1.0 / n, who), **about)
+        return Bound(value=value, **about)
     drawn = _sampled_shares(table, posteriors, int(samples), seed, threads)
     value, (low, high) = float(drawn.mean()), mean_interval(drawn, level)
     return Bound(
@@ -164,7 +160,6 @@ def topics_partial_information(
         low=low,
         high=high,
         inputs={"samples": float(samples), "seed": float(seed), "level": level},
-        reading=estimated(value, low, high, "random user", 1.0 / n, who),
         **about,
     )
 

@@ -59,6 +59,8 @@ def sentence(note: Note, terms: Terms | None = None) -> str:
 def assumed(note: Note, terms: Terms | None = None) -> Assumed:
     """Say a note as an assumption, with what follows where it does not hold."""
     _load()
+    if note.code not in _NOTES:
+        return Assumed(f"There is a note that this version has no sentence for: {note.code}.")
     said = _NOTES[note.code](note, terms or Terms())
     return said if isinstance(said, Assumed) else Assumed(said)
 

@@ -1,0 +1,1 @@
+"""Pages: each is an ordered list of the functions that make its sections."""

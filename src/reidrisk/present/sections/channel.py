@@ -1,0 +1,31 @@
+"""Every bound and measured quantity of a channel, each with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reidrisk.base.results import Bound, Measurement
+from reidrisk.bounds import tightest
+from reidrisk.present import words
+from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.bounds import bound_name, setting_name
+from reidrisk.present.words.frequencies import percent, two_digits
+
+__all__ = ["section"]
+
+
+def section(entries: Sequence[Bound | Measurement], terms: Terms) -> Section:
+    """Return the bounds of a channel, the tightest of each setting marked, and what was measured of it."""
+    best = {(setting, tightest(entries, setting).name) for setting in ("random user", "matching")}
+    rows = []
+    for entry in entries:
+        what: str | Cell = entry.name
+        value = f"{two_digits(entry.value)} {entry.unit}".strip() if isinstance(entry, Measurement) else ""
+        if isinstance(entry, Bound):
+            named = f"{bound_name(entry, terms)}, {setting_name(entry.setting, terms)}"
+            what = Cell(named, tag="tightest" if (entry.setting, entry.name) in best else "")
+            value = percent(entry.value) if entry.says_something else "says nothing"
+        rows.append((what, value, words.reading(entry, terms), entry.reference))
+    table = Table(("what", "value", "in words", "reference"), tuple(rows), (1,))
+    return Section("Bounds and what they follow from", table=table, console=True)

@@ -1,0 +1,225 @@
+"""Sentences about bounds: what no attacker beats and why, what a channel leaks, and which bound is the tightest."""
+
+from __future__ import annotations
+
+import math
+
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Bound, Measurement
+from reidrisk.bounds import Tightest
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import about_in_words, in_words, joined, range_in_words, two_digits
+from reidrisk.present.words.register import reads, says
+
+__all__ = ["at_most", "bound_name", "setting_name"]
+
+_REACHED = ("optimal attacker", "partial information")
+"""Bounds that the best attacker reaches; the others limit without saying that anybody comes near."""
+
+
+@reads("Bound")
+def _bound(bound: Bound, terms: Terms) -> str:
+    if bound.name not in _REACHED or bound.value > 1.0:
+        return at_most(bound, _because(bound, terms), terms)
+    estimated = bound.low < bound.high
+    rate = about_in_words(bound.value) if estimated else in_words(bound.value)
+    ends = f" ({range_in_words(bound.value, bound.low, bound.high)})" if estimated else ""
+    return f"The best attacker {_who(bound, terms)} names {_whom(bound, rate, terms)}{ends}; {_guessing(bound)}."
+
+
+def at_most(bound: Bound, because: str, terms: Terms) -> str:
+    """Say what no attacker can beat, or that nothing is excluded; with the interval of a bound that was estimated.
+
+    Examples
+    --------
+    >>> at_most(Bound("k-anonymity", "random user", 0.02, 0.001, ""), "50 people are always alike", Terms())
+    'Because 50 people are always alike, no attacker names the right person for more than 2 in 100 records; blind
+    guessing reaches 1 in 1,000.'
+    >>> at_most(Bound("k-anonymity", "random user", 0.9975, 0.5, ""), "two people are alike", Terms())
+    'Because two people are alike, no attacker names the right person for more than 99.75 in 100 records; blind
+    guessing reaches 50 in 100.'
+    >>> at_most(Bound("k-anonymity", "random user", 1.0, 0.001, ""), "", Terms())
+    'This says nothing here: it excludes no rate of success.'
+    """
+    if not bound.says_something:
+        much = "" if bound.value == 1.0 else f" (the formula gives {_number(bound.value)}, and no rate exceeds 1)"
+        return f"This says nothing here: it excludes no rate of success{much}."
+    words = in_words(bound.value)
+    if words.startswith("more than"):  # so near to everyone that more digits are needed
+        words = f"{100 * bound.value:.6g} in 100"
+    if bound.low < bound.high:
+        words = f"about {words} ({range_in_words(bound.value, bound.low, bound.high)})"
+    most = _whom(bound, f"more than {words}", terms)
+    return f"Because {because}, no attacker names {most}; {_guessing(bound)}."
+
+
+def _because(bound: Bound, terms: Terms) -> str:
+    given = bound.inputs
+    if "epsilon" in given:
+        delta = f" with delta {two_digits(given['delta'])}" if given.get("delta") else ""
+        return f"epsilon is {two_digits(given['epsilon'])}{delta}"
+    if "k" in given:
+        return f"every {terms.record} is shared by at least {given['k']:,.0f} {terms.people}"
+    if "bits" in given:
+        most = "at most " if (bound.n_epochs or 1) > 1 else ""
+        return f"a {terms.record} tells {most}{two_digits(given['bits'])} bits about its {terms.person}"
+    if bound.name == "distinct representations":
+        return f"{terms.people} with the same {terms.record} cannot be told apart"
+    if bound.name == "optimal attacker, epoch by epoch":
+        return f"each {terms.period} helps by no more than its own factor"
+    return f"of {bound.name}"
+
+
+def _who(bound: Bound, terms: Terms) -> str:
+    if bound.name == "partial information":
+        return f"who saw these {terms.people} once and knows how common each {terms.item} is"
+    if any(note.code == "knows-top-sets" for note in bound.notes):
+        return f"who knows every {terms.person}'s top {terms.items}"
+    return f"who knows every {terms.person}'s probabilities"
+
+
+def _whom(bound: Bound, rate: str, terms: Terms) -> str:
+    together = " when all are seen together" if bound.setting == "matching" else ""
+    return f"the right {terms.person} for {rate} {terms.records}{together}"
+
+
+def _guessing(bound: Bound) -> str:
+    return f"blind guessing reaches {in_words(bound.baseline)}"
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "infinity"
+    return two_digits(value) if value < 1e6 else f"{value:.1e}"
+
+
+def bound_name(bound: Bound, terms: Terms) -> str:
+    """Name a bound in the reader's terms.
+
+    Examples
+    --------
+    >>> bound_name(Bound("optimal attacker, epoch by epoch", "random user", 0.5, 0.1, ""), Terms(period="week"))
+    'optimal attacker, week by week'
+    """
+    return bound.name.replace("epoch by epoch", f"{terms.period} by {terms.period}").replace(
+        "representations", terms.records
+    )
+
+
+def setting_name(setting: str, terms: Terms) -> str:
+    """Say whom a bound limits.
+
+    Examples
+    --------
+    >>> setting_name("matching", Terms())
+    'for all records together'
+    """
+    return f"for all {terms.records} together" if setting == "matching" else f"for one {terms.record}"
+
+
+@reads("Tightest")
+def _tightest(found: Tightest, terms: Terms) -> str:
+    if not found.name:
+        return f"No bound says anything {setting_name(found.setting, terms)} here."
+    rest = ""
+    if found.silent:
+        quoted = joined([f"'{name}'" for name in found.silent])
+        rest = f"; {quoted} {'says' if len(found.silent) == 1 else 'say'} nothing here"
+    return (
+        f"The tightest bound {setting_name(found.setting, terms)} is '{found.name}' with {in_words(found.value)}{rest}."
+    )
+
+
+@reads("Measurement")
+def _measurement(found: Measurement, terms: Terms) -> str:
+    say = _MEASURED.get(found.name)
+    if say is None:
+        return f"{found.name} is {two_digits(found.value)} {found.unit}".rstrip() + "."
+    return say(found, terms)
+
+
+def _k(found: Measurement, terms: Terms) -> str:
+    if not found.value:
+        return f"Some {terms.person}'s {terms.record} varies, so k-anonymity does not apply."
+    return f"Every {terms.record} is shared by at least {found.value:,.0f} {terms.people}."
+
+
+def _epsilon(found: Measurement, terms: Terms) -> str:
+    if math.isinf(found.value):
+        return f"Some {terms.record} is possible for one {terms.person} and impossible for another."
+    factor = two_digits(math.exp(found.value)) if found.value < 20 else f"e^{two_digits(found.value)}"
+    return f"No {terms.record} is more than {factor} times as likely for one {terms.person} as for another."
+
+
+def _delta(found: Measurement, terms: Terms) -> str:
+    fails = f"fails by at most {two_digits(found.high)} in probability" if found.high > 0.0 else "never fails"
+    return f"With epsilon {two_digits(found.inputs['epsilon'])}, the guarantee {fails}."
+
+
+def _bits(found: Measurement, terms: Terms) -> str:
+    needed = two_digits(math.log2(found.inputs["users"]))
+    return f"A {terms.record} tells {two_digits(found.value)} of the {needed} bits it takes to name a {terms.person}."
+
+
+def _vulnerability(found: Measurement, terms: Terms) -> str:
+    return f"One guess, made after seeing the {terms.record}, is right for {in_words(found.value)} {terms.people}."
+
+
+def _leakage(found: Measurement, terms: Terms) -> str:
+    return f"Seeing the {terms.record} makes one guess {two_digits(2.0**found.value)} times as likely to be right."
+
+
+_MEASURED = {
+    "k": _k,
+    "epsilon": _epsilon,
+    "delta": _delta,
+    "mutual information": _bits,
+    "Bayes vulnerability": _vulnerability,
+    "min-entropy leakage": _leakage,
+}
+
+
+@says("knows-probabilities")
+def _knows_probabilities(note: Note, terms: Terms) -> str:
+    return f"The attacker knows every {terms.person}'s probabilities."
+
+
+@says("equally-likely")
+def _equally_likely(note: Note, terms: Terms) -> str:
+    return f"Every {terms.person} is equally likely to be the one in question."
+
+
+@says("all-seen")
+def _all_seen(note: Note, terms: Terms) -> str:
+    return f"One {terms.record} of every {terms.person} is seen, in random order."
+
+
+@says("estimated-from-records")
+def _estimated(note: Note, terms: Terms) -> str:
+    return f"It was estimated from one {terms.record} of each {terms.person}, drawn independently."
+
+
+@says("knows-top-sets")
+def _knows_top_sets(note: Note, terms: Terms) -> str:
+    return f"The attacker knows every {terms.person}'s top {terms.items}."
+
+
+@says("periods-independent")
+def _periods_independent(note: Note, terms: Terms) -> str:
+    return f"What is shown is independent between {terms.periods}, given the top {terms.items}."
+
+
+@says("maximum-entropy-sets")
+def _maximum_entropy(note: Note, terms: Terms) -> str:
+    return (
+        f"The top {terms.items} are as random as their popularity allows, independent between {terms.people} and "
+        f"{terms.periods}."
+    )
+
+
+@says("knows-popularity")
+def _knows_popularity(note: Note, terms: Terms) -> str:
+    return (
+        f"The attacker knows how common each {terms.item} is, how much noise there is, and what one site saw of every "
+        f"{terms.person}."
+    )
