@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import tables
 import typer
 from pages import PAGES, ROOT, Runner, blocks
 
@@ -118,6 +119,10 @@ def test_every_public_name_is_in_the_reference_with_its_parameters(module):
         value = getattr(package, public)
         if inspect.isfunction(value):
             assert parameters == signature(value), f"{name(page)}: {public}"
+
+
+def test_the_table_of_attacks_is_the_registry():
+    assert tables.attack_table() == tables.BETWEEN.search(tables.PAGE.read_text(encoding="utf-8"))[0]
 
 
 def test_the_types_page_lists_what_the_package_exports():

@@ -7,6 +7,7 @@ from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.overlap import Overlap
 from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.registry import Entry, register, registry
 from reidrisk.attacks.scoreboard import Cells, Scoreboard
 from reidrisk.attacks.sets.combined import Both, Either
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
@@ -16,6 +17,7 @@ __all__ = [
     "Both",
     "Cells",
     "Either",
+    "Entry",
     "FullInformation",
     "Groups",
     "Hamming",
@@ -29,4 +31,6 @@ __all__ = [
     "StrictSets",
     "WeightedHamming",
     "pool",
+    "register",
+    "registry",
 ]

@@ -14,6 +14,7 @@ from reidrisk import search
 from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.progress import Progress
+from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Traces
 
 __all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among", "check_comparable", "check_k"]
@@ -61,6 +62,11 @@ class Attack(ABC, Generic[Records]):
     @abstractmethod
     def description(self) -> str:
         """What the attacker does and assumes, in two sentences, with the reference."""
+
+    @classmethod
+    def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
+        """Return the attacker who knows this of the system; one without use for it is made plainly."""
+        return cls()
 
     @abstractmethod
     def fit(self, targets: Records) -> Self:

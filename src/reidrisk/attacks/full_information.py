@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from reidrisk import search
 from reidrisk.attacks.base import Attack, Links, candidates_among
+from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError
 from reidrisk.base.progress import Progress
 from reidrisk.base.users import find_users
@@ -18,6 +19,7 @@ from reidrisk.records import TopSets, Traces
 __all__ = ["FullInformation"]
 
 
+@register(kinds=(Traces,), cost=per_pair(1e-9), needs=("top sets",))
 class FullInformation(Attack[Traces]):
     """Link to the target whose top sets hold most of the tokens shown: the optimal rule of full information.
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Links, PositionalAttack
 from reidrisk.attacks.pooled import Observed
+from reidrisk.attacks.registry import by_search, register
 from reidrisk.base.errors import OptionError
 from reidrisk.base.progress import Progress
 from reidrisk.mechanisms.pair_popularity import pairs_from_observers, pairs_from_sets
 from reidrisk.mechanisms.popularity import popularity
-from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.mechanisms.top_k_noise import TopKNoise, token_probabilities
 from reidrisk.records import TopSets, Traces
 from reidrisk.search import GRID, PairWeights, Weights, to_grid
 
@@ -27,6 +30,7 @@ Pairs = npt.NDArray[np.float64] | TopSets | tuple[Traces, Traces]
 """Where the probabilities of pairs of tokens come from."""
 
 
+@register(kinds=(Traces,), cost=by_search, default=True)
 class Hamming(PositionalAttack):
     """Link to the target that agrees in most epochs (carey, Example 1).
 
@@ -53,6 +57,7 @@ class Hamming(PositionalAttack):
         return Weights(match=match, mismatch=np.zeros_like(match), per_nat=0)
 
 
+@register(kinds=(Traces,), cost=by_search, default=True)
 class WeightedHamming(PositionalAttack):
     r"""Link to the target that most likely has the query's top sets (carey, Theorem 1, as simplified in E.1.2).
 
@@ -105,6 +110,11 @@ class WeightedHamming(PositionalAttack):
         self.per_epoch = per_epoch
         self.pairs = pairs
         self.max_distance = max_distance
+
+    @classmethod
+    def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
+        """Return the attacker who takes the system to be this one."""
+        return cls(mechanism.top_k, mechanism.noise)
 
     @property
     def description(self) -> str:

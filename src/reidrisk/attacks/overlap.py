@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links, check_k
+from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags
 
@@ -17,6 +18,7 @@ __all__ = ["Overlap"]
 _ENTRIES = 20_000_000  # scores held at once: some 240 MB
 
 
+@register(kinds=(Bags,), cost=per_pair(1e-8))
 class Overlap(Attack[Bags]):
     """Link to the target that shares most items: score(q, t) = sum over tokens of min(count in q, count in t).
 

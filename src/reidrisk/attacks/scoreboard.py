@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links, check_k
+from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
@@ -70,6 +71,7 @@ class Cells:
         return f"Cells({len(self):,} records x {self.n_cells} cells, {unknown:.0f} % unknown)"
 
 
+@register(kinds=(Cells,), cost=per_pair(1e-8))
 class Scoreboard(Attack[Cells]):
     """Link to the record that agrees with most of the known cells (Narayanan and Shmatikov; galozy, Section 5).
 

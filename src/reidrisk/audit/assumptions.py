@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reidrisk.attacks.registry import entry, left_out
 from reidrisk.audit.result import Assumption
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.truth_doubt import TruthDoubt
@@ -53,10 +54,11 @@ def assumptions(
         )
     )
     found += _system(spec, targets)
-    if "profile-bayes" not in (spec.attacks or ()) and targets.n_epochs > 1:
+    ran = [entry(name).attack.__name__ for name in spec.attacks or ()]
+    for one in left_out(ran, targets.n_epochs):
         found.append(
             Assumption(
-                "The attacks that ran compare epoch by epoch; profile-bayes, which learns what lasts, was not run.",
+                f"The attacks that ran compare epoch by epoch; {one.name}, which learns what lasts, was not run.",
                 "It links more people the more epochs there are: ask for it, with a sample where the tables are large.",
             )
         )
@@ -181,7 +183,8 @@ def _truth(truth: str | None) -> Assumption:
 
 
 def _system(spec: AuditSpec, targets: Traces) -> list[Assumption]:
-    top_k, noise = spec.parameters(targets.n_tokens)
+    system = spec.mechanism(targets.n_tokens)
+    top_k, noise = system.top_k, system.noise
     vocabulary = Assumption(
         f"The system can show {targets.n_tokens:,} different tokens.",
         "Noise is spread over the whole vocabulary: with a larger one, attacks that know the system gain a little.",

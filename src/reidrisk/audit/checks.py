@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from reidrisk.attacks.registry import entry
 from reidrisk.audit import plan
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult
@@ -56,7 +57,7 @@ def _check_epochs(result: AuditResult, spec: AuditSpec) -> None:
 
 def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
     for name in spec.attacks or ():
-        _must(plan.CLASSES[name] in result.descriptions, f"{name} was asked for and is not described")
+        _must(entry(name).attack.__name__ in result.descriptions, f"{name} was asked for and is not described")
     if not result.risks:
         return
     rows = Counter((risk.attack, risk.n_epochs) for risk in result.risks)

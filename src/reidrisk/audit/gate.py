@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from reidrisk.attacks.registry import left_out
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.base.errors import OptionError, TruthError
 from reidrisk.base.results import Result
@@ -14,10 +15,7 @@ from reidrisk.base.wording import percent
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
 
-__all__ = ["LASTING", "Gate", "gate"]
-
-LASTING = "ProfileBayes"
-"""The attack that learns which interests last: the strongest there is from a few epochs on, and the slowest."""
+__all__ = ["Gate", "gate"]
 
 Why = Literal["within", "above", "straddles", "doubt", "format"]
 
@@ -93,8 +91,8 @@ class Gate(Result):
         people = "simulated people" if self.simulated else "people"
         said = f"Among {self.n_targets:,} {people}, {self.n_scored:,} of them scored; attacks tried: "
         said += ", ".join(self.attacks)
-        if self.n_epochs_held > 1 and LASTING not in self.attacks:
-            said += f"; {LASTING} was not run and may link more"
+        for one in left_out(self.attacks, self.n_epochs_held):
+            said += f"; {one.attack.__name__} was not run and may link more"
         said += f"; numbers of epochs looked at: {_listed(self.epochs)} of {self.n_epochs_held}"
         if self.epochs_left_out:
             said += f" (left out: {_listed(self.epochs_left_out)}; an attacker may use them)"

@@ -2,61 +2,52 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk import attacks, search
+from reidrisk import attacks
+from reidrisk.attacks.registry import by_search, entry, nameable
 from reidrisk.audit.result import Assumption
-from reidrisk.audit.spec import AttackName, AuditSpec, usual_epochs
+from reidrisk.audit.spec import AuditSpec, usual_epochs
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.records import Traces
 
-__all__ = ["CLASSES", "attack_names", "chosen_attacks", "epoch_counts", "sample_size", "with_tokens"]
-
-CLASSES: dict[AttackName, str] = {
-    "hamming": "Hamming",
-    "weighted-hamming": "WeightedHamming",
-    "profile-bayes": "ProfileBayes",
-}
-"""What the attacks that a spec names are called in a result."""
+__all__ = ["attack_names", "chosen_attacks", "epoch_counts", "quick", "sample_size", "with_tokens"]
 
 _SECONDS = 30.0
-"""What one attack may take by default, roughly, on two cores; where it would take longer, queries are sampled."""
+"""What one attack may take by default, in reference seconds; where it would take longer, queries are sampled."""
 
-_BAYES_TOKENS = 10_000_000_000
-"""Pairs of records times epochs that ProfileBayes looks at by default: about half a minute on two cores."""
-
-_BAYES_AT_ONCE = 120_000_000
-"""The same, up to which ProfileBayes runs without being asked for.
-
-For 3,000 records of 12 epochs the whole audit took 5.2 seconds of one core once compiled, 1.4 without ProfileBayes."""
+_FEWEST = 1_000
+"""Queries that are scored at least, however long it takes."""
 
 
-def attack_names(spec: AuditSpec, targets: Traces, queries: Traces) -> tuple[AttackName, ...]:
-    """Return the attacks to run: as asked, or those that take seconds; of one epoch there is nothing to learn."""
+def attack_names(spec: AuditSpec, targets: Traces, queries: Traces) -> tuple[str, ...]:
+    """Return the attacks to run: as asked, or the default ones that are quick enough and have something to learn."""
     if spec.attacks is not None:
         return spec.attacks
-    work = len(targets) * len(queries) * targets.n_epochs
-    if work > _BAYES_AT_ONCE or targets.n_epochs == 1:
-        return ("hamming", "weighted-hamming")
-    return ("hamming", "weighted-hamming", "profile-bayes")
+    usual = (one for one in nameable(Traces) if one.default and targets.n_epochs >= one.epochs)
+    return tuple(one.name for one in usual if quick(one, targets, len(queries)))
+
+
+def quick(one: attacks.Entry, targets: Any, n_queries: int) -> bool:
+    """Whether an attack may run without being asked: what it costs for all queries is not above its own limit."""
+    return one.up_to == math.inf or one.cost(targets)(n_queries) <= one.up_to
 
 
 def sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None:
-    """Return how many queries to score, as asked or so many as take about half a minute; ``None`` means all."""
+    """Return how many queries to score: as asked, or as many as take about half a minute; ``None`` means all."""
     if spec.everyone:
         if spec.sample is not None:
             raise OptionError("choose a sample of queries or everyone, not both")
         return None
     if spec.sample is not None:
         return spec.sample
-    index = search.Index(targets.tokens, targets.n_tokens)
     size = len(queries)
-    # On the processor and with all the memory it wants: the sample must not depend on the machine.
-    while size > 1_000 and search.choose(index, size, memory=1 << 60, device="cpu").seconds > _SECONDS:
-        size //= 2
-    if "profile-bayes" in (spec.attacks or ()):
-        while size > 1_000 and size * len(targets) * targets.n_epochs > _BAYES_TOKENS:
+    # Attacks of the caller's own count as one search. Costs do not depend on the machine, so neither does the sample.
+    for cost in {by_search, *(entry(name).cost for name in spec.attacks or ())}:
+        seconds = cost(targets)
+        while size > _FEWEST and seconds(size) > _SECONDS:
             size //= 2
     return None if size == len(queries) else size
 
@@ -94,18 +85,11 @@ def chosen_attacks(
     spec: AuditSpec, n_tokens: int, own: Sequence[attacks.Attack[Any]] = ()
 ) -> list[attacks.Attack[Any]]:
     """Return the attacks that the spec names, in one fixed order, with what it declares of the system; then ``own``."""
-    top_k, noise = spec.parameters(n_tokens)
-    known: dict[str, attacks.Attack[Any]] = {
-        "hamming": attacks.Hamming(),
-        "weighted-hamming": attacks.WeightedHamming(top_k=top_k, noise=noise),
-        # Of a system that was not declared nothing is assumed about the same epoch.
-        "profile-bayes": attacks.ProfileBayes(
-            top_k if spec.system == "topics" or spec.top_k else None, noise, seed=spec.seed or 0
-        ),
-    }
-    if not spec.attacks and not own:
-        raise OptionError(f"choose at least one attack of: {', '.join(known)}")
-    chosen = [attack for name, attack in known.items() if name in (spec.attacks or ())]
+    mechanism = spec.mechanism(n_tokens)
+    named = [one for one in nameable(Traces) if one.name in (spec.attacks or ())]
+    if not named and not own:
+        raise OptionError(f"choose at least one attack of: {', '.join(one.name for one in nameable(Traces))}")
+    chosen: list[attacks.Attack[Any]] = [one.attack.knowing(mechanism, spec.seed or 0) for one in named]
     for attack in own:
         if not isinstance(attack, attacks.Attack):
             raise OptionError(f"attacks are objects such as attacks.LooseSets(), not {type(attack).__name__}")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reidrisk import measure
+from reidrisk.attacks.registry import left_out
 from reidrisk.audit.fingerprints import Fingerprints
-from reidrisk.audit.gate import LASTING, Gate
+from reidrisk.audit.gate import Gate
 from reidrisk.audit.rehearsal import Rehearsal
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.errors import DataError
@@ -133,8 +134,9 @@ class AuditResult(Result):
 
     @property
     def left_out(self) -> str:
-        """The attack that learns which interests last, where it could have and was not run; else an empty text."""
-        return LASTING if self.n_epochs > 1 and self.descriptions and LASTING not in self.descriptions else ""
+        """The default attacks that could have run and did not, an empty text where all did."""
+        missing = left_out(self.descriptions, self.n_epochs) if self.descriptions else ()
+        return " and ".join(one.attack.__name__ for one in missing)
 
     @property
     def strongest(self) -> Risk | None:

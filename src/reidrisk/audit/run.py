@@ -30,6 +30,7 @@ from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Bound, Difference, Risk
 from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries, summarise
+from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import TopSets, Traces
 
 __all__ = ["audit_traces", "run"]
@@ -206,10 +207,10 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditR
     seed = spec.seed or 0
     tell("simulating the population", 0.0)
     sets = populations.published(inputs.users, inputs.epochs, seed=seed)
-    top_k, noise = spec.parameters(sets.n_tokens)
-    if top_k != sets.k:
-        raise OptionError(f"the published population holds {sets.k} topics a week, not {top_k}")
-    api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=top_k, noise=noise)
+    system = spec.mechanism(sets.n_tokens)
+    if system.top_k != sets.k:
+        raise OptionError(f"the published population holds {sets.k} topics per week, not {system.top_k}")
+    api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=system.top_k, noise=system.noise)
     targets, queries = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
     truth = measure.Truth(np.arange(len(sets)), "Both sites see the same simulated people, so who is whom is known.")
     simulated = Assumption(
@@ -268,25 +269,25 @@ def _bounds(
     steps: Steps,
 ) -> tuple[Bound, ...]:
     """Bound every number of epochs by what is known of the system."""
-    top_k, noise = spec.parameters(targets.n_tokens)
+    system = spec.mechanism(targets.n_tokens)
     found: list[Bound] = []
     for r in counts:
         steps.begin(f"bounds, {r} epochs", 2 * r)
         known, asked = targets.epochs(r), queries.epochs(r)
         if top_sets is not None:
             sets = top_sets.epochs(r)
-            found += bounds.topics_full_information(sets, noise, asked, level=spec.level)
+            found += bounds.topics_full_information(sets, system.noise, asked, level=spec.level)
             if r > 1:  # for one epoch the optimum is exact and already there
-                found.append(bounds.topics_optimum(sets, noise, samples=_DRAWS, seed=seed, level=spec.level))
+                found.append(bounds.topics_optimum(sets, system.noise, samples=_DRAWS, seed=seed, level=spec.level))
         else:
             found.append(bounds.distinct_outputs(asked, level=spec.level))
-        if spec.system == "topics":
-            p = topics.popularity(known, top_k, noise)[0]
-            if np.count_nonzero(p) < top_k or known.n_tokens > _MODEL_TOKENS:
+        if system.declared == "system":
+            p = popularity(known, system.top_k, system.noise)[0]
+            if np.count_nonzero(p) < system.top_k or known.n_tokens > _MODEL_TOKENS:
                 continue  # too few records to tell any topic from noise, or a table of pairs that is too large
             found.append(
                 bounds.topics_partial_information(
-                    known.tokens, p, top_k=top_k, noise=noise, samples=_DRAWS, seed=seed, level=spec.level
+                    known.tokens, p, top_k=system.top_k, noise=system.noise, samples=_DRAWS, seed=seed, level=spec.level
                 )
             )
     return tuple(found)

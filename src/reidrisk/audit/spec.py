@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-__all__ = ["AttackName", "AuditSpec", "InMemory", "Published", "Tables", "usual_epochs"]
+from reidrisk.attacks.registry import nameable
+from reidrisk.mechanisms import TopKNoise
+from reidrisk.records import Traces
 
-AttackName = Literal["hamming", "weighted-hamming", "profile-bayes"]
-"""An attack that can be named in a spec and on the command line, the plainest first."""
+__all__ = ["AuditSpec", "InMemory", "Published", "Tables", "usual_epochs"]
 
 
 def usual_epochs(n_epochs: int) -> tuple[int, ...]:
@@ -60,7 +61,7 @@ class AuditSpec(_Frozen):
     ``system`` says what the tokens are: ``"topics"`` sets the published parameters of the Topics API where
     ``top_k`` and ``noise`` are not given; ``"other"`` assumes no noise and that two observers of one person see
     the same token every second time (``top_k`` 2), and says so among the assumptions. Without ``attacks``, those
-    run that take seconds: ``"profile-bayes"`` on tables up to about 3,000 records; a result records which ones did.
+    run that take seconds (see :func:`reidrisk.attacks.registry`); a result records which ones did.
     ``level`` lies in [0.8, 0.9999]: below, an interval says next to nothing.
 
     Examples
@@ -74,7 +75,7 @@ class AuditSpec(_Frozen):
     system: Literal["topics", "other"] = "other"
     top_k: int | None = Field(default=None, ge=1)
     noise: float | None = Field(default=None, ge=0.0, lt=1.0)
-    attacks: tuple[AttackName, ...] | None = None
+    attacks: tuple[str, ...] | None = None
     epochs: tuple[int, ...] | None = None
     sample: int | None = Field(default=None, ge=1)
     everyone: bool = False
@@ -94,7 +95,19 @@ class AuditSpec(_Frozen):
             )
         return values
 
-    def parameters(self, n_tokens: int) -> tuple[int, float]:
-        """Return (top_k, noise) with the defaults of the system filled in."""
-        top_k, noise = (5, 0.05) if self.system == "topics" else (min(2, n_tokens), 0.0)
-        return self.top_k or top_k, noise if self.noise is None else self.noise
+    @field_validator("attacks")
+    @classmethod
+    def _registered(cls, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        known = [entry.name for entry in nameable(Traces)]
+        for value in values or ():
+            if value not in known:
+                raise ValueError(f"there is no attack {value!r} to be chosen by name; choose from {', '.join(known)}")
+        return values
+
+    def mechanism(self, n_tokens: int) -> TopKNoise:
+        """Return what is declared of the system, with its defaults filled in."""
+        if self.system == "topics":
+            return TopKNoise(self.top_k or 5, 0.05 if self.noise is None else self.noise, n_tokens)
+        return TopKNoise(
+            self.top_k or min(2, n_tokens), self.noise or 0.0, n_tokens, "set size" if self.top_k else "nothing"
+        )

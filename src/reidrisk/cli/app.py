@@ -24,7 +24,7 @@ _START, _AUDIT, _THEORY, _DATA = "Start here", "Audit your data", "What no attac
 _RELEASE, _PAPERS = "Give data away", "Reproduce the papers"
 
 app.command("demo", rich_help_panel=_START)(demo.demo)
-app.command("audit", rich_help_panel=_AUDIT)(audit.audit)
+app.command("audit", cls=audit.WithAttacks, rich_help_panel=_AUDIT)(audit.audit)
 app.command("gate", rich_help_panel=_AUDIT)(audit.gate)
 app.add_typer(cohorts.cohorts, name="cohorts", rich_help_panel=_AUDIT)
 app.command("bounds", rich_help_panel=_THEORY)(bounds.bounds)

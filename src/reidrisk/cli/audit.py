@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+import typer.core
 from pydantic import ValidationError
 
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.cli import output
 from reidrisk.io.documents import read_json
 
-__all__ = ["audit", "checked", "do_each", "finish", "gate", "read_result"]
+__all__ = ["WithAttacks", "audit", "checked", "do_each", "finish", "gate", "read_result"]
 
 _FLAGS = {"attacks": "attack"}
 _BESIDE_SPEC = ("spec", "out", "result", "as_json", "fingerprint_key", "plain_sums")
@@ -31,6 +32,24 @@ Key = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; one is drawn and printed when missing.")]
+
+
+class WithAttacks(typer.core.TyperCommand):
+    """A command whose help of ``--attack`` names the registered attacks, which are looked up when help is asked for."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Say which attacks there are, and which of them run by default."""
+        from reidrisk.attacks.registry import nameable
+        from reidrisk.records import Traces
+
+        entries = nameable(Traces)
+        names = ", ".join(entry.name for entry in entries)
+        usual = ", ".join(entry.name for entry in entries if entry.default)
+        for parameter in self.params:
+            if parameter.name == "attack":
+                assert isinstance(parameter, typer.core.TyperOption)
+                parameter.help = f"{names}; repeatable. Default: {usual}, the slower ones on small tables only."
+        super().format_help(ctx, formatter)
 
 
 def audit(
@@ -55,10 +74,7 @@ def audit(
     ] = False,
     attack: Annotated[
         list[str] | None,
-        typer.Option(
-            help="'hamming', 'weighted-hamming' or 'profile-bayes'; repeatable. By default the first two, and the "
-            "third on tables up to about 3,000 records."
-        ),
+        typer.Option(help="Attack to run; repeatable."),  # WithAttacks names them
     ] = None,
     epochs: Annotated[str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8.")] = None,
     sample: Annotated[int | None, typer.Option(help="Score so many records, drawn at random.")] = None,

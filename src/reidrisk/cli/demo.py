@@ -16,6 +16,9 @@ __all__ = ["demo"]
 
 _EXAMPLE_USERS, _EXAMPLE_EPOCHS = 1_000, 4
 
+_SMALL = 4_000
+"""People up to which the slower attacks run too, without being asked."""
+
 
 def demo(
     users: Annotated[int, typer.Option(help="People in the simulated population.")] = 100_000,
@@ -60,7 +63,7 @@ def _estimate(users: int, epochs: int, sample: int) -> str:
     """Estimate the time from the work: people simulated, pairs compared, pairs weighed for the optimal attacker."""
     numbers = 2 * epochs  # 1 + 2 + 4 + … epochs
     seconds = 3 + 2e-6 * users * epochs + 1e-9 * users * numbers * (0.3 * min(sample, users) + 2_000)
-    if users * users * epochs <= 120_000_000:  # as in an audit, profile-bayes runs too
+    if users <= _SMALL:
         seconds += 3
     return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 

@@ -2,9 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from reidrisk.base.options import from_0_to_1, whole_up_to
 
-__all__ = ["token_probabilities"]
+__all__ = ["TopKNoise", "token_probabilities"]
+
+
+@dataclass(frozen=True)
+class TopKNoise:
+    """What is known of such a system: an audit hands it to attacks and bounds.
+
+    Attributes
+    ----------
+    top_k : int
+        Tokens the system holds for a user in an epoch.
+    noise : float
+        Probability that it shows any token at all instead of one of them.
+    n_tokens : int
+        Size of the vocabulary.
+    declared : str
+        What of it was declared: the whole ``"system"``; the ``"set size"`` alone; or ``"nothing"``, and the numbers
+        stand for two observers of one person who see the same token once in ``top_k`` times.
+
+    Examples
+    --------
+    >>> TopKNoise(2, 0.2, 4).probabilities
+    (0.45, 0.05)
+    """
+
+    top_k: int
+    noise: float
+    n_tokens: int
+    declared: Literal["system", "set size", "nothing"] = "system"
+
+    @property
+    def probabilities(self) -> tuple[float, float]:
+        """How probable a token inside, and outside, a user's top set is in one answer."""
+        return token_probabilities(self.n_tokens, self.top_k, self.noise)
 
 
 def token_probabilities(n_tokens: int, top_k: int = 5, noise: float = 0.05) -> tuple[float, float]:

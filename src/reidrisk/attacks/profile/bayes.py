@@ -21,10 +21,12 @@ from reidrisk.attacks.profile.counts import Counts, Ladder, count, one_table, wi
 from reidrisk.attacks.profile.layout import lay_out
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
+from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole_up_to
 from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import checked_seed, stream
+from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
 from reidrisk.search.weights import GRID
 
@@ -38,6 +40,7 @@ _QUERIES = 64  # queries handed to a thread at a time
 _SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
 
 
+@register(kinds=(Traces, Bags), cost=per_pair(3e-9), default=True, up_to=0.36, epochs=2)
 class ProfileBayes(Attack[Records]):
     r"""Link to the target with the highest Bayes factor: P(both records | one user) / P(both records | two users).
 
@@ -115,6 +118,13 @@ class ProfileBayes(Attack[Records]):
         self.calibrate = calibrate
         self.seed = seed
         self.threads = threads
+
+    @classmethod
+    def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
+        """Return the attacker who knows the size of top sets where it was declared, and uses no more than that."""
+        # Of a system that was not declared nothing is assumed about the same epoch.
+        top_k = None if mechanism.declared == "nothing" else mechanism.top_k
+        return cls(top_k, mechanism.noise, seed=seed)
 
     @property
     def description(self) -> str:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.attacks.pooled import Observed, as_traces
+from reidrisk.attacks.registry import per_pair, register
 from reidrisk.attacks.sets.profiles import Profiles, build_profiles, loose_matches, pair_scores, sizes
 from reidrisk.base.errors import DataError
 from reidrisk.base.parallel import each
@@ -156,6 +157,7 @@ class _OneThreshold(SetAttack):
         return Links(target=target, score=np.where(target >= 0, score, 0), n_ties=count)
 
 
+@register(kinds=(Traces,), cost=per_pair(1e-10))
 class StrictSets(_OneThreshold):
     """Link two records with the same denoised profile, if nobody else has it (jha, Section 3.3.1).
 
@@ -194,6 +196,7 @@ class StrictSets(_OneThreshold):
         return self._links(queries, count, np.where((count == 1) & (n_others <= 1), target, -1))
 
 
+@register(kinds=(Traces,), cost=per_pair(1e-9))
 class LooseSets(_OneThreshold):
     """Link two records that do not contradict each other, if no other target fits (jha, Section 3.3.2).
 

@@ -1,0 +1,140 @@
+"""Which attacks can be chosen by name: each is registered next to its class, with what it takes, costs and needs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from reidrisk import search
+from reidrisk.attacks.base import Attack
+from reidrisk.base.errors import OptionError
+
+__all__ = ["Entry", "by_search", "entry", "left_out", "nameable", "per_pair", "register", "registry"]
+
+Cost = Callable[[Any], Callable[[int], float]]
+"""From the targets to a function from a number of queries to reference seconds: the same on every machine."""
+
+Kind = TypeVar("Kind", bound=type[Attack[Any]])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One attack of the registry.
+
+    Attributes
+    ----------
+    attack : type
+        Its class.
+    kinds : tuple of type
+        The kinds of records it compares.
+    cost : callable
+        ``cost(targets)(n_queries)``: reference seconds.
+    needs : tuple of str
+        What it must know beyond the two tables of records; whoever has it makes the attack by hand.
+    default : bool
+        Whether an audit runs it without being asked.
+    up_to : float
+        Reference seconds for all queries up to which it does so.
+    epochs : int
+        Epochs from which on it has something to learn.
+    """
+
+    attack: type[Attack[Any]]
+    kinds: tuple[type, ...]
+    cost: Cost
+    needs: tuple[str, ...] = ()
+    default: bool = False
+    up_to: float = math.inf
+    epochs: int = 1
+
+    @property
+    def name(self) -> str:
+        """Name of the attack in a spec and on the command line: that of its class, in lower case with hyphens."""
+        return self.label.lower().replace(" ", "-")
+
+    @property
+    def label(self) -> str:
+        """Name of the class, as words."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.attack.__name__)
+
+    @property
+    def description(self) -> str:
+        """What the attacker does: the first line about the class."""
+        return (self.attack.__doc__ or "").strip().split("\n")[0]
+
+
+_ENTRIES: dict[str, Entry] = {}
+
+
+def register(
+    kinds: tuple[type, ...],
+    cost: Cost,
+    needs: tuple[str, ...] = (),
+    default: bool = False,
+    up_to: float = math.inf,
+    epochs: int = 1,
+) -> Callable[[Kind], Kind]:
+    """Register the attack whose class follows; the arguments are those of :class:`Entry`."""
+
+    def registered(attack: Kind) -> Kind:
+        new = Entry(attack, kinds, cost, needs, default, up_to, epochs)
+        if _ENTRIES.get(new.name, new).attack is not attack:
+            raise OptionError(f"there is an attack called {new.name} already; give the class another name")
+        _ENTRIES[new.name] = new
+        return attack
+
+    return registered
+
+
+def registry() -> tuple[Entry, ...]:
+    """Return all attacks that were registered, in that order.
+
+    Examples
+    --------
+    >>> [entry.name for entry in registry() if entry.default]
+    ['hamming', 'weighted-hamming', 'profile-bayes']
+    """
+    return tuple(_ENTRIES.values())
+
+
+def nameable(kind: type) -> tuple[Entry, ...]:
+    """Return the attacks on such records that need nothing else, so that their name is enough."""
+    return tuple(one for one in registry() if kind in one.kinds and not one.needs)
+
+
+def entry(name: str) -> Entry:
+    """Return the attack of this name."""
+    if name not in _ENTRIES:
+        raise OptionError(f"there is no attack called {name!r}; choose from {', '.join(_ENTRIES)}")
+    return _ENTRIES[name]
+
+
+def left_out(ran: Collection[str], n_epochs: int) -> tuple[Entry, ...]:
+    """Return the default attacks that run unasked only where that is quick, and are not among these classes.
+
+    Examples
+    --------
+    >>> [entry.name for entry in left_out(["Hamming"], n_epochs=4)], left_out(["Hamming"], n_epochs=1)
+    (['profile-bayes'], ())
+    """
+    slow = (one for one in registry() if one.default and one.up_to < math.inf and n_epochs >= one.epochs)
+    return tuple(one for one in slow if one.attack.__name__ not in ran)
+
+
+def per_pair(seconds: float) -> Cost:
+    """Return the cost of an attack that takes so many reference seconds for each pair of records and epoch."""
+
+    def cost(targets: Any) -> Callable[[int], float]:
+        work = len(targets) * int(getattr(targets, "n_epochs", 1))
+        return lambda n_queries: n_queries * work * seconds
+
+    return cost
+
+
+def by_search(targets: Any) -> Callable[[int], float]:
+    """Return the cost of an attack that is one exact search, on the processor and with all the memory it wants."""
+    index = search.Index(targets.tokens, targets.n_tokens)
+    return lambda n_queries: search.choose(index, n_queries, memory=1 << 60, device="cpu").seconds

@@ -1,0 +1,111 @@
+"""An attack is added by registering its class: the audit, the help text and the page find it in the registry."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from reidrisk import Traces, attacks, report
+from reidrisk.attacks import registry as listed
+from reidrisk.attacks.registry import by_search, entry, left_out, nameable, per_pair
+from reidrisk.audit import AuditSpec, audit_traces, plan
+from reidrisk.base.errors import OptionError
+from reidrisk.mechanisms import TopKNoise
+from reidrisk.records import Bags
+
+REGISTERED = sys.modules["reidrisk.attacks.registry"]
+
+ADDED = """
+from reidrisk import attacks
+from reidrisk.attacks.registry import per_pair
+from reidrisk.records import Traces
+
+@attacks.register(kinds=(Traces,), cost=per_pair(1e-9), default=True)
+class LastEpoch(attacks.Hamming):
+    \"\"\"Link to the target that agrees in the last epoch.\"\"\"
+    @property
+    def description(self): return "Looks at the last epoch alone. It knows nothing else."
+    def _weights(self, targets):
+        weights = super()._weights(targets)
+        only = (np.arange(targets.n_epochs) == targets.n_epochs - 1)[:, None] * weights.match
+        return type(weights)(only, np.zeros_like(only), 0)
+"""
+
+
+@pytest.fixture
+def added(monkeypatch):
+    monkeypatch.setattr(REGISTERED, "_ENTRIES", dict(REGISTERED._ENTRIES))
+    exec(ADDED, {"np": np})
+    return entry("last-epoch")
+
+
+def test_an_attack_added_in_ten_lines_is_in_the_audit_and_on_the_page(added):
+    assert len([line for line in ADDED.strip().splitlines() if line]) <= 13
+    table = Traces(np.random.default_rng(0).integers(0, 9, (60, 3)), 9)
+    found = audit_traces(table, table, AuditSpec(seed=1), truth=np.arange(60))
+    assert found.spec["attacks"] == ["hamming", "weighted-hamming", "profile-bayes", "last-epoch"]
+    assert "LastEpoch" in {risk.attack for risk in found.risks}
+    page = report.render(found)
+    assert added.label == "Last Epoch"
+    assert "Last Epoch" in page
+    assert "Looks at the last epoch alone." in page
+    assert AuditSpec(attacks=("last-epoch",)).attacks == ("last-epoch",)
+
+
+def test_an_attack_added_is_in_the_help():
+    code = f"import numpy as np\n{ADDED}\nfrom reidrisk.cli import main\nmain(['audit', '--help'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert "last-epoch" in done.stdout, done.stderr
+
+
+def test_names_are_unique(added):
+    with pytest.raises(OptionError, match="called hamming already"):
+        attacks.register(kinds=(Traces,), cost=by_search)(type("Hamming", (attacks.Hamming,), {}))
+
+
+def test_every_attack_says_what_it_takes_and_costs():
+    traces = Traces(np.zeros((50, 4), dtype=int), 5)
+    for one in listed():
+        assert one.kinds
+        assert one.description.endswith((".", ").", ":", ")"))
+        if Traces in one.kinds:
+            costs = [one.cost(traces)(n) for n in (1_000, 1_000_000)]
+            assert 0 < costs[0] < costs[1]
+        if not one.needs:
+            one.attack.knowing(TopKNoise(2, 0.1, 5))
+    assert [one.name for one in nameable(Bags)] == ["overlap", "profile-bayes"]
+
+
+@pytest.mark.parametrize(("n", "epochs", "ran"), [(3_162, 12, True), (3_163, 12, False), (10, 1, False)])
+def test_the_strong_attack_runs_unasked_where_it_is_quick(n, epochs, ran):
+    table = Traces(np.zeros((n, epochs), dtype=np.int16), 5)
+    assert ("profile-bayes" in plan.attack_names(AuditSpec(), table, table)) == ran
+    assert plan.attack_names(AuditSpec(), table, table)[:2] == ("hamming", "weighted-hamming")
+
+
+def test_costs_decide_how_many_records_are_scored():
+    table = Traces(np.zeros((40_000, 30), dtype=np.int16), 5)
+    sizes = [plan.sample_size(AuditSpec(attacks=names), table, table) for names in (("hamming",), ("profile-bayes",))]
+    assert sizes == [None, 5_000]
+    assert per_pair(3e-9)(table)(5_000) <= 30 < per_pair(3e-9)(table)(10_000)
+
+
+def test_what_was_left_out_is_named():
+    assert [one.name for one in left_out(("Hamming",), 2)] == ["profile-bayes"]
+    assert left_out(("ProfileBayes",), 2) == left_out((), 1) == ()
+
+
+def test_a_spec_refuses_what_cannot_be_chosen_by_name():
+    for name in ("magic", "overlap", "full-information"):
+        with pytest.raises(ValueError, match="choose from hamming, weighted-hamming, profile-bayes"):
+            AuditSpec(attacks=(name,))
+    with pytest.raises(OptionError, match="no attack called 'magic'"):
+        entry("magic")
+
+
+def test_declared_mechanisms_reach_the_attacks():
+    topics = AuditSpec(system="topics"), AuditSpec(system="topics", noise=0.0)
+    chosen = [attacks.ProfileBayes.knowing(spec.mechanism(9)) for spec in (AuditSpec(), AuditSpec(top_k=3), *topics)]
+    assert [(one.top_k, one.noise) for one in chosen] == [(None, 0.0), (3, 0.0), (5, 0.05), (5, 0.0)]
+    assert attacks.WeightedHamming.knowing(AuditSpec().mechanism(1)).top_k == 1

@@ -1,0 +1,27 @@
+"""Tables of the reference pages that are made from registries; run this file to write them anew."""
+
+import math
+import re
+from pathlib import Path
+
+from reidrisk import attacks
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "attacks.md"
+BETWEEN = re.compile(r"(?<=<!-- registry -->\n).*?(?=<!-- end of registry -->)", re.DOTALL)
+
+
+def attack_table() -> str:
+    """Return the rows of the registry of attacks."""
+    rows = ["| name | class | compares | by default | needs |", "| --- | --- | --- | --- | --- |"]
+    for entry in attacks.registry():
+        default = "no"
+        if entry.default:
+            default = "yes" if entry.up_to == math.inf else f"up to {entry.up_to:g} reference seconds"
+        kinds = ", ".join(f"`{kind.__name__}`" for kind in entry.kinds)
+        needs = ", ".join(entry.needs) or "nothing"
+        rows.append(f"| {entry.name} | `{entry.attack.__name__}` | {kinds} | {default} | {needs} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(BETWEEN.sub(attack_table(), PAGE.read_text(encoding="utf-8")), encoding="utf-8")
