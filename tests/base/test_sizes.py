@@ -150,7 +150,10 @@ def test_what_is_drawn_and_repeated_is_bounded(tmp_path):
     refused(lambda: release.fit_mixture(stats, n_types=10**12), "numbers")
     refused(lambda: release.fit_mixture(stats, n_types=2, steps=10**12), "steps")
     refused(lambda: release.canary(stats.statement, k=2, trials=10**12, seed=1), "runs")
-    refused(lambda: cohorts.private_sensitivity([0, 1], [[1], [0]], 10**12, 1.0, 1e-9), "1,000,000,000,000")
+    refused(
+        lambda: cohorts.sensitivity([0, 1], [[1], [0]], n_cohorts=10**12, noise={"epsilon": 1.0, "delta": 1e-9}),
+        "1,000,000,000,000",
+    )
 
 
 def test_a_log_with_a_state_of_its_own_in_every_row_is_refused(tmp_path):

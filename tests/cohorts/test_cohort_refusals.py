@@ -12,8 +12,8 @@ COUNTS = count_visits([0, 0, 1, 1], [[1], [1], [0], [0]])
 
 
 def private(**change):
-    budget = {"n_cohorts": 2, "epsilon": 1.0, "delta": 1e-6, "simulation": True, "seed": 0}
-    return cohorts.private_sensitivity([0, 0, 1, 1], [[1], [1], [0], [0]], **(budget | change))
+    noise = cohorts.Noise(**({"epsilon": 1.0, "delta": 1e-6, "simulation": True} | change))
+    return cohorts.sensitivity([0, 0, 1, 1], [[1], [1], [0], [0]], n_cohorts=2, noise=noise)
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,11 @@ def private(**change):
         (lambda: private(epsilon=1e-300), "epsilon 1e-300"),
         (lambda: cohorts.users_needed(COUNTS, [10**10], 1.0, model="local"), "too many to draw"),
         (lambda: cohorts.users_needed(COUNTS, [10**30], 1.0, 1e-6), "at most"),
-        (lambda: cohorts.private_sensitivity([0, 1], [1, 0], 2, 1.0, 1e-6), "the shape"),
+        (lambda: cohorts.sensitivity([0, 1], [1, 0], n_cohorts=2, noise={"epsilon": 1.0, "delta": 1e-6}), "the shape"),
         (lambda: cohorts.registrable(5), "give a list of hosts"),
+        (lambda: cohorts.sensitivity([0, 1], [[1], [0]], cohorts.CohortSpec(), t=0.1), "a spec or t, not both"),
+        (lambda: cohorts.sensitivity([0, 1], [[1], [0]], threshold=0.1), "threshold is no option"),
+        (lambda: cohorts.audit_tables(cohorts.CohortSpec()), "the spec names no tables"),
         (lambda: cohorts.kmeans([["a"], ["b"]], 2), "must be numbers"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Intervals hold the true gap as often as they say; 'beyond chance' and 'beyond doubt' keep their error rates."""
+"""Intervals hold the true gap as often as they say; significant cohorts keep their error rates."""
 
 import numpy as np
 import pytest
@@ -145,6 +145,6 @@ def test_the_bound_on_the_rest_costs_a_hundredth_of_the_risk_and_no_more_caution
     assert few == pytest.approx(binom.sf(59, 200, limit) + gamma)
     strict = beta.isf(1e-10, 201, 3_800) + t * 4_200 / 4_000
     assert few < 0.5 * binom.sf(59, 200, strict)
-    # A level that leaves less risk gets a smaller share of it: 'beyond doubt' stays within reach.
+    # A level that leaves less risk gets a smaller share of it: what is significant stays within reach.
     sure = cohorts.sensitivity_of_counts(counts, t=0.01, level=0.999999)
     assert sure.beyond_doubt[0]

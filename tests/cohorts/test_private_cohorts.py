@@ -23,6 +23,11 @@ from reidrisk.privacy import zcdp_delta
 BUDGET = {"central": {"epsilon": 1.0, "delta": 1e-6}, "local": {"epsilon": 2.0}}
 
 
+def private(assignment, visited, n_cohorts, t=0.1, seed=0, **noise):
+    """Measure through noise."""
+    return cohorts.sensitivity(assignment, visited, n_cohorts=n_cohorts, t=t, seed=seed, noise=cohorts.Noise(**noise))
+
+
 def population(rng, sizes, chance, without=0):
     """Draw users: cohort i has sizes[i] users, who visit with chance[i]; the last row is for users without one."""
     assignment = np.repeat([*range(len(sizes)), -1], [*sizes, without])
@@ -59,7 +64,7 @@ def test_without_noise_the_answer_is_the_exact_one(model):
     assignment, visited = population(rng, [400, 300, 500], chance, without=100)
     exact = cohorts.sensitivity(assignment, visited, t=0.1, shuffles=0)
     budget = {"epsilon": 300.0} | ({"delta": 1e-6} if model == "central" else {})
-    found = cohorts.private_sensitivity(assignment, visited, 3, model=model, simulation=True, seed=0, **budget)
+    found = private(assignment, visited, 3, model=model, simulation=True, seed=0, **budget)
     assert np.allclose(found.gap, exact.gap, atol=2e-3)
     assert np.allclose(found.low, exact.low, atol=5e-3)
     assert np.allclose(found.high, exact.high, atol=5e-3)
@@ -79,9 +84,7 @@ def test_intervals_hold_the_true_gap_through_the_noise(model, size, common):
         assignment, visited = population(rng, [size] * m, chance, without=size)
         n = assignment.size
         true = chance[:m] - (chance[:m] * size).sum(axis=0) / n - chance[m] * size / n
-        found = cohorts.private_sensitivity(
-            assignment, visited, m, model=model, simulation=True, seed=run, **BUDGET[model]
-        )
+        found = private(assignment, visited, m, model=model, simulation=True, seed=run, **BUDGET[model])
         below += int((found.high < true.max(axis=1)).sum())
         above += int((found.low > true.max(axis=1)).sum())
     # 2.5 % each are allowed; 320 intervals give that a spread of 0.9 points.
@@ -98,9 +101,7 @@ def test_p_values_at_the_edge_of_t_are_rarely_small(model):
     small = 0
     for run in range(200):
         assignment, visited = population(rng, [size] * m, chance)
-        found = cohorts.private_sensitivity(
-            assignment, visited, m, model=model, t=t, simulation=True, seed=run, **BUDGET[model]
-        )
+        found = private(assignment, visited, m, model=model, t=t, simulation=True, seed=run, **BUDGET[model])
         small += bool(found.p_value[0] < 0.05)
     assert small / 200 < 0.095
 
@@ -203,7 +204,7 @@ def test_a_huge_epsilon_is_measured(model, epsilon):
     assignment, visited = np.repeat([0, 1], 500), np.zeros((1_000, 1), dtype=bool)
     visited[:200] = True
     budget = {"epsilon": epsilon} | ({"delta": 1e-6} if model == "central" else {})
-    found = cohorts.private_sensitivity(assignment, visited, n_cohorts=2, model=model, **budget)
+    found = private(assignment, visited, n_cohorts=2, model=model, **budget)
     assert found.statement.epsilon == epsilon
     assert found.gap[0] == pytest.approx(0.2, abs=0.01)
 
@@ -237,9 +238,7 @@ def test_the_noise_is_made_for_cohorts_that_were_not_fitted_to_these_users():
     fitted = moved_by_one_user(lambda left: cohorts.SortingLSH.fit(left, 12, bits=20).assign(left), hashes, visited)
     assert fitted > 10 * bound
     for model in ("central", "local"):
-        found = cohorts.private_sensitivity(
-            public.assign(hashes), visited, 16, model=model, public_rule="16 equal parts", **BUDGET[model]
-        )
+        found = private(public.assign(hashes), visited, 16, model=model, public_rule="16 equal parts", **BUDGET[model])
         assert "the rule that assigns cohorts (16 equal parts), not fitted to these users" in (
             found.statement.taken_as_public
         )
@@ -263,22 +262,37 @@ def test_beyond_chance_blocks_hardly_anything_needlessly():
 def test_real_noise_differs_from_run_to_run_and_says_what_it_protects():
     rng = np.random.default_rng(7)
     assignment, visited = population(rng, [200, 200], np.full((3, 2), 0.3))
-    arguments = {"n_cohorts": 2, "epsilon": 0.5, "delta": 1e-6, "private": True}
-    one, two = (cohorts.sensitivity(assignment, visited, **arguments) for _ in range(2))
+    budget = {"epsilon": 0.5, "delta": 1e-6}
+    one, two = (private(assignment, visited, 2, **budget) for _ in range(2))
     assert not np.array_equal(one.counts.visits, two.counts.visits)
-    assert one.seed is None
-    assert not one.statement.simulation
+    assert one.seed is one.summary.seed is None
+    assert (one.statement.epsilon, one.statement.simulation) == (0.5, False)
     assert one.statement.sensitivity["counts"] == pytest.approx(math.sqrt(3))
-    assert "e^0.5" in one.summary.assumptions[-1]
-    local = cohorts.sensitivity(assignment, visited, private=True, model="local", n_cohorts=2, epsilon=0.5)
-    assert local.statement.delta == 0.0
-    tried = cohorts.sensitivity(assignment, visited, simulation=True, seed=4, **arguments)
+    assert one.summary.notes[-1].code == "cohorts-noise"
+    assert private(assignment, visited, 2, model="local", epsilon=0.5).statement.delta == 0.0
+    tried = private(assignment, visited, 2, simulation=True, seed=4, **budget)
     assert tried.statement.simulation
-    assert "protects nobody" in tried.summary.assumptions[-1]
+    assert tried.summary.seed == 4
+
+
+def test_the_former_calls_give_the_same_and_warn():
+    rng = np.random.default_rng(7)
+    assignment, visited = population(rng, [200, 200], np.full((3, 2), 0.3))
+    tried = private(assignment, visited, 2, epsilon=0.5, delta=1e-6, simulation=True, seed=4)
+    former = {"epsilon": 0.5, "delta": 1e-6, "simulation": True, "seed": 4}
+    with pytest.warns(DeprecationWarning, match="in a spec"):
+        one = cohorts.sensitivity(assignment, visited, private=True, n_cohorts=2, **former)
+    with pytest.warns(DeprecationWarning, match="in a spec"):
+        two = cohorts.private_sensitivity(assignment, visited, 2, **former)
+    with pytest.warns(DeprecationWarning, match="by name"):
+        assert cohorts.sensitivity(assignment, visited, 0.2).t == 0.2
+    assert np.array_equal(one.gap, tried.gap)
+    assert np.array_equal(two.gap, tried.gap)
+    assert one.spec == two.spec == tried.spec
 
 
 def test_empty_cohorts_are_measured_too():
-    found = cohorts.private_sensitivity([1] * 50, np.zeros((50, 1)), n_cohorts=4, epsilon=1.0, delta=1e-6)
+    found = private([1] * 50, np.zeros((50, 1)), n_cohorts=4, epsilon=1.0, delta=1e-6)
     assert found.counts.cohorts.tolist() == [0, 1, 2, 3]
 
 
@@ -296,13 +310,14 @@ def test_empty_cohorts_are_measured_too():
     ],
 )
 def test_bad_options_are_named(change, message):
-    arguments = {"n_cohorts": 2, "epsilon": 1.0, "delta": 1e-6, "private": True} | change
+    arguments = {"n_cohorts": 2, "epsilon": 1.0, "delta": 1e-6} | change
+    n_cohorts = arguments.pop("n_cohorts")
     with pytest.raises((OptionError, DataError), match=message):
-        cohorts.sensitivity([0, 1], [[1], [0]], **arguments)
+        cohorts.sensitivity([0, 1], [[1], [0]], n_cohorts=n_cohorts, noise=arguments)
 
 
 def test_noise_options_are_refused_where_nothing_is_noisy():
-    with pytest.raises(OptionError, match="private=True"):
+    with pytest.warns(DeprecationWarning, match="in a spec"), pytest.raises(OptionError, match="private=True"):
         cohorts.sensitivity([0, 1], [[1], [0]], epsilon=1.0)
     with pytest.raises(OptionError, match="never seeded"):
         cohorts.private_sensitivity([0, 1], [[1], [0]], 2, 1.0, 1e-6, seed=3)
@@ -341,7 +356,7 @@ def test_without_a_seed_every_size_and_count_has_the_noise_of_the_budget():
         assert noise.var() == pytest.approx(sigma**2, abs=6 * sigma**2 * math.sqrt(2 / m))
         assert abs(noise.mean()) < 6 * sigma / math.sqrt(m)
     # The whole way, not only this step: nobody visited anything, yet most of the released numbers are not 0.
-    seen = cohorts.private_sensitivity([0] * 500 + [1] * 500, np.zeros((1_000, 50)), 2, epsilon=1.0, delta=1e-6)
+    seen = private([0] * 500 + [1] * 500, np.zeros((1_000, 50)), 2, epsilon=1.0, delta=1e-6)
     assert (seen.counts.visits > 0).mean() > 0.3
 
 
@@ -372,9 +387,7 @@ def test_beyond_doubt_pays_for_every_cohort():
     chance = np.full((m + 1, 1), 0.1)
     chance[: m // 2] = 0.3
     assignment, visited = population(rng, [size] * m, chance)
-    found = cohorts.private_sensitivity(
-        assignment, visited, m, epsilon=2.0, delta=1e-6, t=0.05, simulation=True, seed=0
-    )
+    found = private(assignment, visited, m, epsilon=2.0, delta=1e-6, t=0.05, simulation=True, seed=0)
     between = found.sensitive & (found.p_value <= 0.05) & (found.p_value * m > 0.05)
     assert between.any(), "the case must tell the two apart"
     assert not found.beyond_doubt[between].any()
@@ -385,19 +398,19 @@ def test_counts_that_the_noise_could_make_are_said_to_be_too_noisy_to_tell():
     rng = np.random.default_rng(10)
     assignment = rng.integers(-1, 3_000, 300)
     noise = {"epsilon": 0.1, "delta": 1e-9, "simulation": True, "seed": 1}
-    found = cohorts.private_sensitivity(assignment, rng.random((300, 5)) < 0.1, 3_000, **noise)
+    found = private(assignment, rng.random((300, 5)) < 0.1, 3_000, **noise)
     summary = found.summary
     assert set(summary.too_noisy) == {"n_users", "n_without", "k"}
     assert summary.n_without >= 0
     assert found.counts.n_without >= 0
-    assert "too noisy to tell" in summary.reading
+    assert summary.hidden
     assert cohorts.SensitivitySummary.from_json(summary.to_json()) == summary
     audit = cohorts.cohort_audit(found, worst=3_000)
     hidden = [row.status == "too noisy to tell" for row in audit.worst]
     assert sum(hidden) > 2_500
     # Where there are enough users nothing is hidden, and those without a cohort are about as many as there are.
     assignment = rng.integers(-1, 3, 400_000)
-    clear = cohorts.private_sensitivity(assignment, rng.random((400_000, 1)) < 0.1, 3, **noise)
+    clear = private(assignment, rng.random((400_000, 1)) < 0.1, 3, **noise)
     assert clear.summary.too_noisy == ()
     assert clear.summary.n_without == pytest.approx((assignment < 0).sum(), abs=6 * clear.size_noise)
-    assert "too noisy" not in clear.summary.reading
+    assert not clear.summary.hidden

@@ -87,8 +87,8 @@ def test_the_command_to_run_again_keeps_what_was_asked_for(reidrisk, assignment,
 def test_the_table_for_people_says_what_is_for_publication(reidrisk, assignment, visits, categories):
     done = reidrisk("cohorts", "audit", assignment, visits, categories)
     assert done.code == 0, done.err
-    assert "Of 4 cohorts 1 (25 %)" in done.out
-    assert "beyond chance" in done.out
+    assert "Of 4 cohorts, 1 (25 %)" in done.out
+    assert "statistically significant" in done.out
     assert "Not for publication" in done.out
 
 
@@ -103,6 +103,9 @@ def test_a_private_audit_says_what_it_protects(reidrisk, assignment, visits, cat
     assert not document["statement"]["simulation"]
     assert document["covered_visits"] is None, "an exact share would not be protected"
     assert document["empty_cohort"] is None
+    spec = cohorts.CohortSpec.model_validate(document["spec"])
+    assert (spec.noise.model, spec.noise.epsilon, spec.n_cohorts) == (model, 1.0, 4)
+    assert cohorts.CohortAudit.from_dict(document).to_dict() == document
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cli import output
@@ -32,7 +31,7 @@ def _menu(context: typer.Context) -> None:
 @cohorts.command("assign")
 def assign(
     visits: Annotated[Path, typer.Argument(help="Visits: a table with the columns user and host (or token).")],
-    out: Annotated[Path, typer.Option(help="Write the cohorts here: user, cohort; with weeks, one column a week.")],
+    out: Annotated[Path, typer.Option(help="Write the cohorts here: user, cohort; with weeks, one column per week.")],
     table: Annotated[Path | None, typer.Option(help="Chrome's table of cohorts (SortingLshClusters).")] = None,
     min_size: Annotated[
         int | None,
@@ -46,7 +45,7 @@ def assign(
         str, typer.Option(help="With it: 'refuse' what has no registrable domain, or 'drop' it.")
     ] = "refuse",
     shown: Annotated[bool, typer.Option("--shown", help="Give blocked cohorts of the table as none.")] = False,
-    week_column: Annotated[str | None, typer.Option(help="Column that numbers the weeks: a cohort a week.")] = None,
+    week_column: Annotated[str | None, typer.Option(help="Column that numbers the weeks: one cohort per week.")] = None,
     save_table: Annotated[Path | None, typer.Option(help="Write the fitted table here, in Chrome's format.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -55,6 +54,8 @@ def assign(
 
     from reidrisk import cohorts as api
     from reidrisk import io
+    from reidrisk.present.console import print_page
+    from reidrisk.present.pages.cohorts import assignment_page
 
     output.check_writable(out, save_table, inputs=(visits, table))
     if (table is None) == (min_size is None):
@@ -92,7 +93,12 @@ def assign(
             io.write_traces(Traces(found, n_tokens=len(known), users=users.to_list()), out)
         if save_table is not None:
             known.write(save_table)
-    _report_assignment(found, len(known), dropped, out, as_json)
+    summary = api.assignment_summary(found, len(known), dropped)
+    if as_json:
+        output.print_json({"out": str(out)} | summary.to_dict())
+        return
+    print_page(assignment_page(summary), output.console())
+    output.remark(f"cohorts: {out}")
 
 
 def _registrable(frame: Any, invalid: str) -> tuple[Any, int]:
@@ -104,10 +110,7 @@ def _registrable(frame: Any, invalid: str) -> tuple[Any, int]:
         raise DataError("tokens have no registrable domain; leave out --registrable, or name the column 'host'")
     distinct = frame["host"].unique(maintain_order=True).to_list()
     rule: Any = "none" if invalid == "drop" else "refuse"
-    try:
-        domains = api.registrable(distinct, invalid=rule)
-    except DataError as error:
-        raise DataError(str(error).replace("pass invalid='none'", "give --invalid-hosts drop")) from error
+    domains = api.registrable(distinct, invalid=rule)
     turned = frame.join(
         pl.DataFrame({"host": distinct, "domain": domains}), on="host", how="left", maintain_order="left"
     )
@@ -137,48 +140,6 @@ def _weeks(frame: Any, weekly: bool) -> tuple[Any, list[Any]]:
         joined = everyone.join(lists, on="user", how="left", maintain_order="left")
         weeks.append(joined[key].fill_null([]))
     return users, weeks
-
-
-def _report_assignment(found: Any, n_cohorts: int, dropped: int, out: Path, as_json: bool) -> None:
-    import numpy as np
-
-    rows = []
-    for week in range(found.shape[1]):
-        sizes = np.bincount(found[found[:, week] >= 0, week], minlength=n_cohorts)
-        used = sizes[sizes > 0]
-        rows.append(
-            {
-                "week": week,
-                "users": len(found),
-                "without": int((found[:, week] < 0).sum()),
-                "cohorts": int(used.size),
-                "smallest": int(used.min()) if used.size else 0,
-                "largest": int(used.max()) if used.size else 0,
-            }
-        )
-    smallest = min(int(row["smallest"]) for row in rows)
-    reading = (
-        f"Everyone who has a cohort shares it with at least {smallest - 1:,} others of these users"
-        + (f", in each of {len(rows)} weeks; nothing of the kind holds for the sequence." if len(rows) > 1 else ".")
-        if smallest
-        else "In some week nobody has a cohort: too few domains."
-    )
-    if as_json:
-        output.print_json(
-            {"out": str(out), "n_cohorts": n_cohorts, "dropped_visits": dropped, "weeks": rows, "reading": reading}
-        )
-        return
-    screen = output.console()
-    names = ("week", "users", "without a cohort", "cohorts with users", "smallest", "largest")
-    first = 0 if len(rows) > 1 else 1  # without weeks there is nothing to number
-    table = Table(*names[first:])
-    for row in rows:
-        table.add_row(*(f"{value:,}" for value in list(row.values())[first:]))
-    screen.print(table)
-    screen.print(reading, highlight=False)
-    if dropped:
-        screen.print(f"{dropped:,} visits have no registrable domain and were left out.", highlight=False)
-    output.remark(f"cohorts: {out}")
 
 
 cohorts.command("audit")(audit)

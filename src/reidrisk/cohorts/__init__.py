@@ -1,13 +1,15 @@
 """Cohorts: FLoC as Chrome computed it, other groupings, and which of them give a sensitive interest away."""
 
-from reidrisk.cohorts.audit import CohortAudit, CohortRow, cohort_audit
+from reidrisk.cohorts.assignment import AssignmentSummary, CohortSizes, assignment_summary
+from reidrisk.cohorts.audit import CohortAudit, CohortRow, GapHistogram, audit_tables, cohort_audit
 from reidrisk.cohorts.floc.cityhash import cityhash64
 from reidrisk.cohorts.floc.domains import registrable
 from reidrisk.cohorts.floc.simhash import simhash
 from reidrisk.cohorts.floc.sorting_lsh import SortingLSH
 from reidrisk.cohorts.floc.weekly import WeeklyCohorts, weekly_cohorts
+from reidrisk.cohorts.measure import private_sensitivity, sensitivity
 from reidrisk.cohorts.other_groupings import kmeans, prefix_lsh
-from reidrisk.cohorts.private.sensitivity import PrivateSensitivity, private_sensitivity
+from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
 from reidrisk.cohorts.private.users_needed import UsersNeeded, users_needed
 from reidrisk.cohorts.sensitivity.blocklist import (
     Blocklist,
@@ -18,7 +20,7 @@ from reidrisk.cohorts.sensitivity.blocklist import (
 )
 from reidrisk.cohorts.sensitivity.categories import CategoryVisits, category_visits
 from reidrisk.cohorts.sensitivity.closeness import Closeness, closeness
-from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, sensitivity, sensitivity_of_counts
+from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, sensitivity_of_counts
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, count_visits, k_anonymity
 from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, EmptyProfile, empty_cohort
 from reidrisk.cohorts.sensitivity.thresholds import (
@@ -27,10 +29,12 @@ from reidrisk.cohorts.sensitivity.thresholds import (
     frequency_histogram,
     threshold_curve,
 )
+from reidrisk.cohorts.spec import CohortSpec, CohortTables, Noise
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits, write_assignment
 from reidrisk.cohorts.weekly_histories import weekly_histories
 
 __all__ = [
+    "AssignmentSummary",
     "Blocklist",
     "BlocklistChanges",
     "BlocklistCheck",
@@ -39,9 +43,14 @@ __all__ = [
     "CohortAudit",
     "CohortCounts",
     "CohortRow",
+    "CohortSizes",
+    "CohortSpec",
+    "CohortTables",
     "EmptyCohort",
     "EmptyProfile",
     "FrequencyHistogram",
+    "GapHistogram",
+    "Noise",
     "PrivateSensitivity",
     "Sensitivity",
     "SensitivitySummary",
@@ -49,6 +58,8 @@ __all__ = [
     "ThresholdCurve",
     "UsersNeeded",
     "WeeklyCohorts",
+    "assignment_summary",
+    "audit_tables",
     "blocklist_changes",
     "category_visits",
     "check_blocklist",

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
-from reidrisk.base.options import whole
-from reidrisk.base.wording import percent
+from reidrisk.base.errors import OptionError
+from reidrisk.base.progress import Progress, Steps
+from reidrisk.base.results import Result
+from reidrisk.cohorts.measure import sensitivity
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
+from reidrisk.cohorts.sensitivity.categories import category_visits
 from reidrisk.cohorts.sensitivity.closeness import closeness
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
-from reidrisk.cohorts.sensitivity.empty_cohort import EmptyProfile, empty_cohort
+from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, empty_cohort
 from reidrisk.cohorts.sensitivity.thresholds import THRESHOLDS, ThresholdCurve, frequency_histogram, threshold_curve
+from reidrisk.cohorts.spec import CohortSpec
+from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits
 from reidrisk.privacy import PrivacyStatement
 
-__all__ = ["CohortAudit", "CohortRow", "cohort_audit", "known"]
+__all__ = ["CohortAudit", "CohortRow", "GapHistogram", "audit_tables", "cohort_audit"]
 
+Status = Literal["beyond doubt", "beyond chance", "sensitive", "not sensitive", "too noisy to tell"]
 _MOST_BINS = 50
 
 
-@dataclass(frozen=True)
-class CohortRow:
+@dataclass(frozen=True, eq=False)
+class CohortRow(Result):
     """One cohort as people inside see it: its anomalous category, the two frequencies, and the gap with its interval.
 
-    ``status`` is ``"beyond doubt"``, ``"beyond chance"``, ``"sensitive"`` or ``"not sensitive"``; or
-    ``"too noisy to tell"`` where noise could make the whole cohort.
+    ``status`` is a code: ``"beyond doubt"`` (significant after Bonferroni), ``"beyond chance"`` (statistically
+    significant), ``"sensitive"`` or ``"not sensitive"``; or ``"too noisy to tell"`` where noise could make the whole
+    cohort.
     """
 
     cohort: int
@@ -38,182 +47,152 @@ class CohortRow:
     gap: float
     low: float
     high: float
-    status: str
+    status: Status
 
 
 @dataclass(frozen=True, eq=False)
-class CohortAudit:
+class GapHistogram(Result):
+    """How many cohorts have a gap from edge ``i`` up to edge ``i + 1``."""
+
+    edges: tuple[float, ...]
+    cohorts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CohortAudit(Result):
     """What a grouping of users gives away; made by :func:`cohort_audit`. Not for publication: it names categories.
 
     Attributes
     ----------
     summary : SensitivitySummary
-        Counts, baseline, assumptions and a sentence.
-    edges, gap_counts : tuples
-        Histogram of the gaps: cohorts from edge ``i`` up to edge ``i + 1``.
+        Counts, baseline and what they rest on.
+    gaps : GapHistogram
+        How large the gaps are.
     curve : ThresholdCurve
         What each threshold would block.
     worst : tuple of CohortRow
         Cohorts with the largest gaps.
-    empty : dict or None
-        Users without a cohort to show, once blocked: ``blocked`` and ``everyone_without``, each with ``n_users``,
-        ``gap``, ``low``, ``high`` and ``off_by_two_points``; the second is left out where it is everybody. None where
-        nobody is blocked, or counts are noisy.
+    empty_cohort : EmptyCohort or None
+        Users without a cohort to show, once blocked. None where nobody is blocked, or counts are noisy.
     closeness : float or None
         Largest distance of t-closeness, either way; None where counts are noisy.
     below_five_percent : float
         Share of the categories that fewer than 5 % of the users visited.
+    covered_visits : float or None
+        Share of the visits whose host is listed, where it was given; None where counts are noisy.
+    unseen_categories : tuple of str or None
+        Categories that nobody visited, about which nothing can be found; None where counts are noisy.
     statement : PrivacyStatement or None
         Where counts are noisy: what protects the people.
-    covered : float or None
-        Share of the visits whose host is listed, where it was given; None where counts are noisy.
-    unseen : tuple of str or None
-        Categories that nobody visited, about which nothing can be found; None where counts are noisy.
+    spec : mapping
+        The :class:`CohortSpec` as plain values: how to run it again.
     """
 
     summary: SensitivitySummary
-    edges: tuple[float, ...]
-    gap_counts: tuple[int, ...]
+    gaps: GapHistogram
     curve: ThresholdCurve
     worst: tuple[CohortRow, ...]
-    empty: dict[str, dict[str, float]] | None
-    empty_reading: str
+    empty_cohort: EmptyCohort | None
     closeness: float | None
     below_five_percent: float
+    covered_visits: float | None = None
+    unseen_categories: tuple[str, ...] | None = None
     statement: PrivacyStatement | None = None
-    covered: float | None = None
-    unseen: tuple[str, ...] | None = None
+    spec: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def coverage(self) -> tuple[str, ...]:
-        """How far the table of categories reaches, in sentences; none where counts are noisy."""
-        lines = [] if self.covered is None else [f"{percent(self.covered)} of the visits are to a listed host."]
-        if self.unseen:
-            named = ", ".join(self.unseen[:10]) + (", ..." if len(self.unseen) > 10 else "")
-            lines.append(
-                f"Nobody visited {len(self.unseen):,} of the {self.summary.n_categories:,} categories, so nothing is "
-                f"known of them: {named}."
-            )
-        return tuple(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that ``json`` can write."""
-        return {
-            "summary": self.summary.to_dict(),
-            "gaps": {"edges": list(self.edges), "cohorts": list(self.gap_counts)},
-            "curve": self.curve.to_dict(),
-            "worst": [asdict(row) for row in self.worst],
-            "empty_cohort": self.empty,
-            "empty_cohort_reading": self.empty_reading,
-            "closeness": self.closeness,
-            "below_five_percent": self.below_five_percent,
-            "covered_visits": self.covered,
-            "unseen_categories": None if self.unseen is None else list(self.unseen),
-            "statement": None if self.statement is None else self.statement.to_dict(),
-        }
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FORMER:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        new, value = _FORMER[name]
+        warnings.warn(f"{name} is now {new}", DeprecationWarning, stacklevel=2)
+        return value(self)
 
 
-def cohort_audit(found: Sensitivity, worst: int = 20, covered: float | None = None) -> CohortAudit:
-    """Gather all that a sensitivity measurement says: for :func:`reidrisk.report.write_cohorts` and the command line.
+_FORMER: dict[str, tuple[str, Callable[[CohortAudit], Any]]] = {
+    "edges": ("gaps.edges", lambda audit: audit.gaps.edges),
+    "gap_counts": ("gaps.cohorts", lambda audit: audit.gaps.cohorts),
+    "empty": ("empty_cohort", lambda audit: audit.empty_cohort),
+    "covered": ("covered_visits", lambda audit: audit.covered_visits),
+    "unseen": ("unseen_categories", lambda audit: audit.unseen_categories),
+}
+
+
+def audit_tables(spec: CohortSpec, progress: Progress | None = None) -> tuple[CohortAudit, Sensitivity]:
+    """Audit the tables that a spec names: what is found, and the measurement that gives the blocklist."""
+    files, private = spec.tables, spec.noise is not None
+    if files is None:
+        raise OptionError("the spec names no tables; give CohortSpec(tables=CohortTables(...))")
+    steps = Steps(progress, 10.0)
+    steps.begin("reading the tables", 4.0)
+    if private and fitted_to_users(files.assignment):
+        raise OptionError(
+            f"{files.assignment}: these cohorts were fitted to these very users (--min-size), so that one of them "
+            "moves nearly everybody, which no noise here covers; assign them by a table made without these users: "
+            "--table"
+        )
+    users, cohort = read_assignment(files.assignment)
+    # No noise covers whether anything matches: a private measurement goes on either way.
+    visits, categories = read_visits(files.visits), read_categories(files.categories)
+    seen = category_visits(visits, categories, users, "keep" if private else "refuse")
+    steps.begin("measuring the gaps", 6.0)
+    found = sensitivity(cohort, seen.visited, spec, seen.categories)
+    return cohort_audit(found, spec.worst, seen.covered), found
+
+
+def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | None = None) -> CohortAudit:
+    """Gather all that a sensitivity measurement says, for a page, a table or a program.
 
     Parameters
     ----------
     found : Sensitivity
-        From :func:`sensitivity`; through noise or not.
-    worst : int
-        How many cohorts to list.
+        From :func:`reidrisk.cohorts.sensitivity`; through noise or not.
+    worst : int, optional
+        How many cohorts to list; default: what the spec says.
     covered : float, optional
         Share of the visits whose host is listed (:class:`CategoryVisits`). No noise covers it: it is left out where
         counts are noisy.
 
     Examples
     --------
-    >>> from reidrisk.cohorts.sensitivity.cohorts import sensitivity
     >>> cohort = np.repeat(np.arange(10), 200)
     >>> visited = np.zeros((2_000, 1), dtype=bool)
     >>> visited[:60] = True                                  # 30 % of cohort 0, nobody else
     >>> audit = cohort_audit(sensitivity(cohort, visited, categories=["health"]), worst=2)
     >>> audit.worst[0].category, round(audit.worst[0].gap, 3), audit.worst[0].status, audit.worst[1].status
     ('health', 0.27, 'beyond doubt', 'not sensitive')
-    >>> round(audit.empty["blocked"]["gap"], 3)
+    >>> round(audit.empty_cohort.blocked.gap, 3)
     0.27
+    >>> CohortAudit.from_json(audit.to_json()) == audit
+    True
     """
-    worst = whole("worst", worst, least=0)
-    noisy = isinstance(found, PrivateSensitivity)
-    unseen = tuple(np.array(found.counts.categories, dtype=object)[found.counts.population == 0].tolist())
-    edges, gap_counts = _histogram(found)
-    blocklist = found.blocklist()
-    empty, reading = None, "No cohort is blocked, so being without one says nothing."
-    if noisy:
-        reading = "What blocked users have in common is not measured from noisy counts."
-    elif len(blocklist):
-        profile = empty_cohort(found.counts, blocklist, found.level)
-        empty = {"blocked": _plain(profile.blocked)}
-        if profile.n_shown:
-            empty["everyone_without"] = _plain(profile.everyone_without)
-        reading = profile.reading
+    spec = found.spec if worst is None else CohortSpec.checked(**dict(found.spec) | {"worst": worst})
+    counts, noisy, blocklist = found.counts, isinstance(found, PrivateSensitivity), found.blocklist()
+    unseen = tuple(name for name, users in zip(counts.categories, counts.population, strict=True) if not users)
     return CohortAudit(
         summary=found.summary,
-        edges=edges,
-        gap_counts=gap_counts,
-        curve=_noisy_curve(found) if noisy else threshold_curve(found.counts, level=found.level),
-        worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[:worst]),
-        empty=empty,
-        empty_reading=reading,
-        closeness=None if noisy else closeness(found.counts).worst,
-        below_five_percent=frequency_histogram(found.counts).share_below,
+        gaps=_histogram(found),
+        curve=_noisy_curve(found) if noisy else threshold_curve(counts, level=found.level),
+        worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[: spec.worst]),
+        empty_cohort=empty_cohort(counts, blocklist, found.level) if len(blocklist) and not noisy else None,
+        closeness=None if noisy else closeness(counts).worst,
+        below_five_percent=frequency_histogram(counts).share_below,
+        covered_visits=None if noisy or covered is None else float(covered),
+        unseen_categories=None if noisy else unseen,
         statement=found.statement if isinstance(found, PrivateSensitivity) else None,
-        covered=None if noisy or covered is None else float(covered),
-        unseen=None if noisy else unseen,
+        spec=spec.model_dump(mode="json"),
     )
 
 
-def known(summary: SensitivitySummary, name: str, about: str = "") -> str:
-    """Return a count of users in words, or that the noise hides it.
-
-    Examples
-    --------
-    >>> from reidrisk.cohorts.sensitivity.cohorts import sensitivity
-    >>> known(sensitivity([0, 0, 1, 1], [[1], [1], [0], [0]]).summary, "n_users")
-    '4'
-    """
-    return "too noisy to tell" if name in summary.too_noisy else f"{about}{getattr(summary, name):,}"
-
-
-def _plain(profile: EmptyProfile) -> dict[str, float]:
-    return {
-        "n_users": profile.n_users,
-        "gap": profile.gap,
-        "low": profile.low,
-        "high": profile.high,
-        "off_by_two_points": profile.off_by(0.02),
-    }
-
-
-def _histogram(found: Sensitivity) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def _histogram(found: Sensitivity) -> GapHistogram:
     """Count gaps in bins of a hundredth, or of a few so that there are not too many bins; 0 is an edge."""
-    step = 1
     low, high = math.floor(100 * float(found.gap.min())), math.floor(100 * float(found.gap.max())) + 1
-    while (high - low) / step > _MOST_BINS:
-        step = {1: 2, 2: 5}.get(step, 10)
-        if step == 10:
-            break
-    first, last = math.floor(low / step), math.ceil(high / step)
-    bins = np.arange(first, last + 1) * step / 100
-    return tuple(bins.round(2).tolist()), tuple(np.histogram(found.gap, bins)[0].tolist())
+    step = next((step for step in (1, 2, 5) if (high - low) / step <= _MOST_BINS), 10)
+    bins = np.arange(math.floor(low / step), math.ceil(high / step) + 1) * step / 100
+    return GapHistogram(tuple(bins.round(2).tolist()), tuple(np.histogram(found.gap, bins)[0].tolist()))
 
 
 def _row(found: Sensitivity, row: int) -> CohortRow:
     counts, category = found.counts, int(found.anomalous[row])
-    status = "not sensitive"
-    for name, chosen in (
-        ("sensitive", found.sensitive),
-        ("beyond chance", found.beyond_chance),
-        ("beyond doubt", found.beyond_doubt),
-    ):
-        status = name if chosen[row] else status
-    if isinstance(found, PrivateSensitivity) and found.too_noisy(row):
-        status = "too noisy to tell"
     size = int(counts.sizes[row])
     return CohortRow(
         cohort=int(counts.cohorts[row]),
@@ -224,24 +203,30 @@ def _row(found: Sensitivity, row: int) -> CohortRow:
         gap=float(found.gap[row]),
         low=float(found.low[row]),
         high=float(found.high[row]),
-        status=status,
+        status=_status(found, row),
     )
 
 
+def _status(found: Sensitivity, row: int) -> Status:
+    if isinstance(found, PrivateSensitivity) and found.too_noisy(row):
+        return "too noisy to tell"
+    if found.beyond_doubt[row]:
+        return "beyond doubt"
+    if found.beyond_chance[row]:
+        return "beyond chance"
+    return "sensitive" if found.sensitive[row] else "not sensitive"
+
+
 def _noisy_curve(found: Sensitivity) -> ThresholdCurve:
-    sizes, m = found.counts.sizes, found.gap.size
+    sizes = found.counts.sizes
     above = [found.gap > t for t in THRESHOLDS]
-    shares = tuple(float(chosen.mean()) for chosen in above)
     return ThresholdCurve(
         t=THRESHOLDS,
-        cohorts=shares,
+        cohorts=tuple(float(chosen.mean()) for chosen in above),
         users=tuple(float(sizes[chosen].sum() / sizes.sum()) for chosen in above),
         certain=tuple(float((found.low > t).mean()) for t in THRESHOLDS),
         possible=tuple(float((found.high > t).mean()) for t in THRESHOLDS),
-        n_cohorts=m,
+        n_cohorts=found.gap.size,
         level=found.level,
-        reading=(
-            f"By noisy counts, a threshold of {THRESHOLDS[0]:g} blocks {percent(shares[0])} of {m:,} "
-            f"cohort{'' if m == 1 else 's'}, one of {THRESHOLDS[-1]:g} blocks {percent(shares[-1])}."
-        ),
+        noisy=True,
     )

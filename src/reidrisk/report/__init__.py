@@ -1,8 +1,9 @@
 """The report a person reads: one offline HTML file, and its charts as pictures."""
 
+from reidrisk.present.pages.cohorts import render as render_cohorts
+from reidrisk.present.pages.cohorts import write as write_cohorts
 from reidrisk.report import charts
 from reidrisk.report.charts import save_chart
-from reidrisk.report.cohorts import render_cohorts, write_cohorts
 from reidrisk.report.html import render, write
 from reidrisk.report.tradeoff import render_tradeoff, write_tradeoff
 from reidrisk.report.validation import render_internal, render_public, write_internal, write_public

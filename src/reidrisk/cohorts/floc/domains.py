@@ -46,7 +46,9 @@ def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refu
             seen[host] = _domain(host, known.privatesuffix)
         domain, fault = seen[host]
         if domain is None and invalid == "refuse":
-            raise DataError(f"host {row} is {host!r}: {fault}; leave it out, or pass invalid='none'")
+            raise DataError(
+                f"host {row} is {host!r}: {fault}; leave it out, or pass invalid='none' (--invalid-hosts drop)"
+            )
         found.append(domain)
     return found
 

@@ -1,9 +1,9 @@
-"""A cohort a week is a token an epoch: sequences of cohorts as traces, each cohort k-anonymous in every week."""
+"""One cohort per week is one token per epoch: sequences of cohorts as traces, each cohort k-anonymous in every week."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.options import whole
+from reidrisk.base.plain import MEMORY
+from reidrisk.base.results import Spoken
 from reidrisk.cohorts.floc.histories import domain_lists
 from reidrisk.cohorts.floc.simhash import BITS, signatures
 from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
@@ -20,7 +22,7 @@ __all__ = ["WeeklyCohorts", "weekly_cohorts"]
 
 
 @dataclass(frozen=True, eq=False)
-class WeeklyCohorts:
+class WeeklyCohorts(Spoken):
     """Cohorts of the same users in several weeks.
 
     Attributes
@@ -35,19 +37,10 @@ class WeeklyCohorts:
         Users in the largest cohort of each week.
     """
 
-    traces: Traces
-    table: SortingLSH
+    traces: Traces = field(metadata=MEMORY)
+    table: SortingLSH = field(metadata=MEMORY)
     k: tuple[int, ...]
     largest: tuple[int, ...]
-
-    @property
-    def reading(self) -> str:
-        """One sentence for someone who is no statistician."""
-        used = np.unique(self.traces.tokens[self.traces.tokens >= 0]).size
-        return (
-            f"In each of {len(self.k)} weeks everyone who has a cohort shares it with at least {min(self.k) - 1:,} "
-            f"others; there are {used:,} cohorts, the largest of {max(self.largest):,} users."
-        )
 
 
 def weekly_cohorts(
@@ -66,7 +59,7 @@ def weekly_cohorts(
     Parameters
     ----------
     histories : sequence
-        One entry a week: the domains of all users in that week, as for :func:`simhash`, users in the same order.
+        One entry per week: the domains of all users in that week, as for :func:`simhash`, users in the same order.
     min_size : int
         The k of k-anonymity, which holds in every week by itself. Nothing holds for the sequence.
     min_domains : int

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
-from reidrisk.base.results import Result
-from reidrisk.base.wording import percent
+from reidrisk.base.results import Result, Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 
@@ -56,7 +55,7 @@ class Blocklist(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class BlocklistCheck(Result):
+class BlocklistCheck(Spoken):
     """A blocklist learnt on some users, held against the counts of all.
 
     Attributes
@@ -82,18 +81,16 @@ class BlocklistCheck(Result):
     absent: int
     users_blocked: float
     largest_left: float
-    reading: str = ""
 
 
 @dataclass(frozen=True, eq=False)
-class BlocklistChanges(Result):
-    """How many cohorts change sides from one blocklist to the next; one entry a step in each field."""
+class BlocklistChanges(Spoken):
+    """How many cohorts change sides from one blocklist to the next; one entry per step in each field."""
 
     blocked: tuple[int, ...]
     added: tuple[int, ...]
     removed: tuple[int, ...]
     stayed: tuple[int, ...]
-    reading: str = ""
 
 
 def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None = None) -> BlocklistCheck:
@@ -108,7 +105,7 @@ def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None 
     counts : CohortCounts
         Of all users it is applied to.
     t : float, optional
-        Threshold to judge by; that of the blocklist when missing.
+        Threshold to judge by; default: that of the blocklist.
 
     Examples
     --------
@@ -134,11 +131,6 @@ def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None 
         absent=len(blocklist) - int(blocked.sum()),
         users_blocked=float(counts.sizes[blocked].sum() / counts.sizes.sum()),
         largest_left=float(left.max()) if left.size else 0.0,
-        reading=(
-            f"The list blocks {caught:,} of the {caught + missed:,} cohorts that are sensitive among all users, misses "
-            f"{missed:,}, and blocks {int((blocked & ~sensitive).sum()):,} that are not sensitive; "
-            f"{percent(float(counts.sizes[blocked].sum() / counts.sizes.sum()))} of the users lose their cohort."
-        ),
     )
 
 
@@ -157,11 +149,9 @@ def blocklist_changes(blocklists: Sequence[Blocklist]) -> BlocklistChanges:
     steps = list(itertools.pairwise(sets))
     added = tuple(len(new - old) for old, new in steps)
     removed = tuple(len(old - new) for old, new in steps)
-    changed = (sum(added) + sum(removed)) / len(steps)
     return BlocklistChanges(
         blocked=tuple(map(len, sets)),
         added=added,
         removed=removed,
         stayed=tuple(len(old & new) for old, new in steps),
-        reading=f"From one list to the next {changed:,.1f} cohorts change sides on average.",
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.results import Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import cohort_blocks, excess
 
@@ -14,7 +15,7 @@ __all__ = ["Closeness", "closeness"]
 
 
 @dataclass(frozen=True, eq=False)
-class Closeness:
+class Closeness(Spoken):
     """Distance of each cohort from the population, and the k and t for which the assignment is t-close.
 
     Attributes
@@ -37,14 +38,6 @@ class Closeness:
     def satisfied(self, k: int, t: float) -> bool:
         """Tell whether the assignment is k-anonymous and t-close."""
         return self.k >= k and self.worst <= t
-
-    @property
-    def reading(self) -> str:
-        """One sentence for someone who is no statistician."""
-        return (
-            f"Every cohort has at least {self.k:,} users, and no category is more or less frequent in a cohort than in "
-            f"the population by more than {100 * self.worst:.1f} points."
-        )
 
 
 def closeness(counts: CohortCounts) -> Closeness:

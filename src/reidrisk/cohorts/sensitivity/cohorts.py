@@ -1,31 +1,29 @@
-"""Which cohorts give a sensitive category away: by the plain definition, beyond chance, and beyond doubt."""
+"""Which cohorts give a sensitive category away: by the plain definition, and how sure that is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import OptionError
-from reidrisk.base.options import between_0_and_1, whole
-from reidrisk.base.results import Result
-from reidrisk.base.streams import checked_seed, stream
-from reidrisk.base.wording import percent
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Spoken
+from reidrisk.base.streams import stream
 from reidrisk.cohorts.sensitivity.blocklist import Blocklist
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, count_visits
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import discoveries, gap_intervals, p_values
+from reidrisk.cohorts.spec import CohortSpec, Rule
 
-__all__ = ["Sensitivity", "SensitivitySummary", "sensitivity", "sensitivity_of_counts"]
-
-Rule = Literal["plain", "chance", "doubt"]
+__all__ = ["Sensitivity", "SensitivitySummary", "exact_sensitivity", "sensitivity_of_counts"]
 
 
 @dataclass(frozen=True, eq=False)
-class SensitivitySummary(Result):
+class SensitivitySummary(Spoken):
     """The counts of a sensitivity measurement, without a word on any single cohort.
 
     Attributes
@@ -41,6 +39,10 @@ class SensitivitySummary(Result):
         Users in the smallest cohort.
     too_noisy : tuple of str
         Which of ``n_users``, ``n_without`` and ``k`` are within the reach of their noise, and so say nothing.
+    hidden : bool
+        Whether the noise is as large as the cohorts, so that all of it says nothing.
+    notes : tuple of Note
+        What the counts rest on.
     """
 
     n_users: int
@@ -61,9 +63,9 @@ class SensitivitySummary(Result):
     fdr: float = 0.05
     shuffles: int = 0
     seed: int | None = None
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
     too_noisy: tuple[str, ...] = ()
+    hidden: bool = False
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +76,8 @@ class Sensitivity:
     ----------
     counts : CohortCounts
         Users by cohort and category. Rows below are those of ``counts.cohorts``.
+    spec : CohortSpec
+        How it was measured.
     anomalous, gap : (m,) arrays
         Column of the anomalous category, and the sensitivity gap (floc, Definition 3).
     low, high : (m,) arrays
@@ -83,13 +87,11 @@ class Sensitivity:
     sensitive, beyond_chance, beyond_doubt : (m,) arrays of bool
         As in :class:`SensitivitySummary`.
     by_chance : float or None
-        Sensitive cohorts if users are shuffled, on average over ``shuffles``.
+        Sensitive cohorts if users are shuffled, on average over the shuffles.
     """
 
     counts: CohortCounts
-    t: float
-    level: float
-    fdr: float
+    spec: CohortSpec
     anomalous: npt.NDArray[np.int64]
     gap: npt.NDArray[np.float64]
     low: npt.NDArray[np.float64]
@@ -99,8 +101,26 @@ class Sensitivity:
     beyond_chance: npt.NDArray[np.bool_]
     beyond_doubt: npt.NDArray[np.bool_]
     by_chance: float | None = None
-    shuffles: int = 0
-    seed: int | None = None
+
+    @property
+    def t(self) -> float:
+        """Threshold: gaps strictly above it are sensitive."""
+        return self.spec.t
+
+    @property
+    def level(self) -> float:
+        """Level of the intervals, and of significance after Bonferroni."""
+        return self.spec.level
+
+    @property
+    def fdr(self) -> float:
+        """False discovery rate of what is called significant."""
+        return self.spec.fdr
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of what was drawn; None where nothing was, or nothing may be repeated."""
+        return None if self.by_chance is None else self.spec.seed
 
     @property
     def k(self) -> int:
@@ -114,7 +134,8 @@ class Sensitivity:
     def blocklist(self, rule: Rule = "plain") -> Blocklist:
         """Return the cohorts to block, without their categories: what may be published.
 
-        ``rule`` chooses the cohorts that are sensitive by the plain definition, beyond chance, or beyond doubt.
+        ``rule`` chooses the cohorts that are sensitive (``"plain"``), statistically significant (``"chance"``), or
+        significant after Bonferroni (``"doubt"``).
         """
         chosen = {"plain": self.sensitive, "chance": self.beyond_chance, "doubt": self.beyond_doubt}
         if rule not in chosen:
@@ -123,7 +144,7 @@ class Sensitivity:
 
     @property
     def summary(self) -> SensitivitySummary:
-        """The counts, their baseline, what they rest on, and a sentence."""
+        """The counts, their baseline, and what they rest on."""
         counts, top = self.counts, int(np.argmax(self.gap))
         return SensitivitySummary(
             n_users=counts.n_users,
@@ -142,138 +163,33 @@ class Sensitivity:
             largest_high=float(self.high[top]),
             level=self.level,
             fdr=self.fdr,
-            shuffles=self.shuffles,
+            shuffles=0 if self.by_chance is None else self.spec.shuffles,
             seed=self.seed,
-            assumptions=self._assumptions(),
-            reading=self._reading(),
-        )
-
-    def _assumptions(self) -> tuple[str, ...]:
-        return (
-            "a user counts once per category; the population is every user given, with or without a cohort",
-            "a cohort is sensitive when one category is more frequent in it than in the population by more than t",
-            "intervals and p-values see the users of a cohort as an independent sample of users like these",
-            "categories are as the table says: what it does not list is not seen",
-        )
-
-    def _reading(self) -> str:
-        m, found = self.counts.cohorts.size, int(self.sensitive.sum())
-        chance = (
-            "" if self.by_chance is None else f" ({self.by_chance:,.0f} would be, had people been grouped at random)"
-        )
-        certain = int(self.beyond_chance.sum())
-        return (
-            f"Of {m:,} cohort{'' if m == 1 else 's'} {found:,} ({percent(found / m)}) "
-            f"{'has' if found == 1 else 'have'} a category more than {100 * self.t:g} points above the "
-            f"population{chance}; {certain:,} {'is' if certain == 1 else 'are'} so beyond chance and "
-            f"{int(self.beyond_doubt.sum()):,} beyond doubt."
+            notes=(Note("cohorts-population"), Note("cohorts-sample"), Note("cohorts-listed")),
         )
 
 
-def sensitivity(
-    assignment: npt.ArrayLike,
-    visited: Any,
-    t: float = 0.1,
-    level: float = 0.95,
-    fdr: float = 0.05,
-    n_cohorts: int | None = None,
-    categories: Sequence[str] | None = None,
-    shuffles: int = 1,
-    seed: int = 0,
-    private: bool = False,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    model: Literal["central", "local"] = "central",
-    most_categories: int | None = None,
-    simulation: bool = False,
-    public_rule: str = "",
+def exact_sensitivity(
+    assignment: npt.ArrayLike, visited: Any, spec: CohortSpec, categories: Sequence[str] | None = None
 ) -> Sensitivity:
-    """Measure the sensitivity gap of every cohort (floc, Definitions 1 to 4).
+    """Measure the gaps without noise: :func:`reidrisk.cohorts.sensitivity` says what the arguments are.
 
-    A cohort is sensitive when the gap of its anomalous category is strictly above ``t``. A gap measured on 20 people is
-    mostly chance, so three counts are given: sensitive by that plain definition; **beyond chance**, discoveries of the
-    test that some true gap exceeds ``t``, at a false discovery rate over the cohorts; and **beyond doubt**, so sure
-    that with probability ``level`` none of them is wrong (Bonferroni over cohorts). The baseline fills cohorts of the
-    same sizes at random.
-
-    Parameters
-    ----------
-    assignment : (n,) integers
-        Cohort of each user; -1 = none. They count in the population.
-    visited : (n, c) array or ``scipy.sparse`` matrix
-        Whether a user visited a sensitive category; anything above 0 counts once.
-    t : float
-        Threshold; 0.1 in Chrome.
-    level, fdr : float
-        Of the intervals and of 'beyond doubt'; false discovery rate of 'beyond chance'.
-    n_cohorts : int, optional
-        Number of cohorts of the system, where known: higher numbers are refused.
-    categories : sequence of str, optional
-        Names of the columns.
-    shuffles, seed : int
-        How often users are shuffled for the baseline, 0 for none, and the seed.
-    private : bool
-        Measure through noise that protects everyone: :func:`private_sensitivity` says what the options after it mean.
-        Needs ``epsilon`` and ``n_cohorts``, and cohorts that were not fitted to these users; there is no baseline then,
-        and the seed is for simulations only.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cohort = np.repeat(np.arange(10), 200)
-    >>> visited = np.zeros((2_000, 2), dtype=bool)
-    >>> visited[:60, 0] = True                               # 30 % of cohort 0, nobody else
-    >>> visited[::10, 1] = True                              # 10 % everywhere
-    >>> found = sensitivity(cohort, visited, t=0.1)
-    >>> round(float(found.gap[0]), 3), found.blocklist().cohorts
-    (0.27, (0,))
-    >>> found.summary.reading
-    'Of 10 cohorts 1 (10 %) has a category more than 10 points above the population (0 would be, had people been
-    grouped at random); 1 is so beyond chance and 1 beyond doubt.'
+    The baseline fills cohorts of the same sizes at random.
     """
-    shuffles = whole("shuffles", shuffles, least=0)
-    seed = checked_seed(seed)
-    if private:
-        from reidrisk.cohorts.private.sensitivity import private_sensitivity
-
-        if epsilon is None or n_cohorts is None:
-            missing = "epsilon" if epsilon is None else "n_cohorts"
-            raise OptionError(f"a private measurement needs {missing}: the budget and which cohorts exist are public")
-        return private_sensitivity(
-            assignment,
-            visited,
-            n_cohorts,
-            epsilon,
-            delta,
-            model,
-            t=t,
-            level=level,
-            fdr=fdr,
-            categories=categories,
-            most_categories=most_categories,
-            simulation=simulation,
-            seed=seed if simulation else None,
-            public_rule=public_rule,
-        )
-    if epsilon is not None or delta is not None or most_categories is not None or simulation or model != "central":
-        raise OptionError(
-            "epsilon, delta, model, most_categories and simulation are for private=True; nothing is noisy"
-        )
-    assigned = as_assignment(assignment, n_cohorts)
-    found = sensitivity_of_counts(count_visits(assigned, visited, categories=categories), t, level, fdr)
-    if not shuffles:
+    assigned = as_assignment(assignment, spec.n_cohorts)
+    found = _of_counts(count_visits(assigned, visited, categories=categories), spec)
+    if not spec.shuffles:
         return found
     by_chance = []
-    for number in range(shuffles):
-        mixed = stream(seed, "shuffled cohorts", number).permutation(assigned)
+    for number in range(spec.shuffles):
+        mixed = stream(spec.seed, "shuffled cohorts", number).permutation(assigned)
         counts = count_visits(mixed, visited)
-        by_chance.append(int(exceeding(counts, gaps(counts), t).sum()))
-    values = {**found.__dict__, "by_chance": float(np.mean(by_chance)), "shuffles": shuffles, "seed": seed}
-    return Sensitivity(**values)
+        by_chance.append(int(exceeding(counts, gaps(counts), spec.t).sum()))
+    return replace(found, by_chance=float(np.mean(by_chance)))
 
 
 def sensitivity_of_counts(counts: CohortCounts, t: float = 0.1, level: float = 0.95, fdr: float = 0.05) -> Sensitivity:
-    """Measure the gaps of counted visits: :func:`sensitivity` without the baseline.
+    """Measure the gaps of counted visits: :func:`reidrisk.cohorts.sensitivity` without the baseline.
 
     Examples
     --------
@@ -281,22 +197,23 @@ def sensitivity_of_counts(counts: CohortCounts, t: float = 0.1, level: float = 0
     >>> sensitivity_of_counts(counts, t=0.4).sensitive.tolist()
     [True, False]
     """
-    found = gaps(counts)
-    sensitive = exceeding(counts, found, t)
-    level, fdr = between_0_and_1("level", level), between_0_and_1("fdr", fdr)
-    low, high = gap_intervals(counts, level)
-    p = p_values(counts, t, min(fdr, 1.0 - level))
+    return _of_counts(counts, CohortSpec.checked(t=t, level=level, fdr=fdr, shuffles=0))
+
+
+def _of_counts(counts: CohortCounts, spec: CohortSpec) -> Sensitivity:
+    found, risk = gaps(counts), 1.0 - spec.level
+    sensitive = exceeding(counts, found, spec.t)
+    low, high = gap_intervals(counts, spec.level)
+    p = p_values(counts, spec.t, min(spec.fdr, risk))
     return Sensitivity(
         counts=counts,
-        t=float(t),
-        level=level,
-        fdr=fdr,
+        spec=spec,
         anomalous=found[0],
         gap=found[1],
         low=low,
         high=high,
         p_value=p,
         sensitive=sensitive,
-        beyond_chance=sensitive & discoveries(p, fdr),
-        beyond_doubt=sensitive & (p * p.size <= 1.0 - level),
+        beyond_chance=sensitive & discoveries(p, spec.fdr),
+        beyond_doubt=sensitive & (p * p.size <= risk),
     )

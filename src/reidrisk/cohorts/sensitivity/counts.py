@@ -14,7 +14,7 @@ from reidrisk.base.indices import checked_csr
 from reidrisk.base.options import whole
 from reidrisk.base.streams import blocks
 
-__all__ = ["CohortCounts", "as_assignment", "count_visits", "k_anonymity", "reference"]
+__all__ = ["CohortCounts", "as_assignment", "count_visits", "k_anonymity"]
 
 _MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
 _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63, so differences are exact
@@ -95,7 +95,7 @@ def count_visits(
     n_cohorts : int, optional
         Number of cohorts of the system, where known: higher numbers are refused as unknown.
     categories : sequence of str, optional
-        Names of the columns; their numbers when missing.
+        Names of the columns; default: their numbers.
 
     Examples
     --------
@@ -144,20 +144,6 @@ def k_anonymity(assignment: npt.ArrayLike) -> int:
     if not (assigned >= 0).any():
         raise DataError("no user has a cohort; there is nothing to measure")
     return int(np.unique(assigned[assigned >= 0], return_counts=True)[1].min())
-
-
-def reference(
-    assignment: npt.NDArray[np.int64], visited: npt.NDArray[Any]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Count dense visits with NumPy: the twin of the kernel; cohorts that occur, and users by cohort and category.
-
-    Examples
-    --------
-    >>> reference(np.array([4, 4, 7]), np.array([[1, 0], [3, 1], [0, 0]]))[1].tolist()
-    [[2, 1], [0, 0]]
-    """
-    cohorts = np.unique(assignment[assignment >= 0])
-    return cohorts, np.array([(visited[assignment == cohort] > 0).sum(axis=0) for cohort in cohorts])
 
 
 def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> npt.NDArray[np.int64]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
+from reidrisk.base.plain import MEMORY
+from reidrisk.base.results import Result, Spoken
 from reidrisk.cohorts.sensitivity.blocklist import Blocklist
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
@@ -16,26 +18,29 @@ __all__ = ["EmptyCohort", "EmptyProfile", "empty_cohort"]
 
 
 @dataclass(frozen=True, eq=False)
-class EmptyProfile:
+class EmptyProfile(Result):
     """How a group of users differs from the population.
 
     Attributes
     ----------
     n_users : int
         Users in the group.
-    difference : (c,) array
-        Frequency of each category in the group less that in the population.
     gap : float
-        The largest of them: the group's own sensitivity gap.
+        The group's own sensitivity gap.
     low, high : float
         Its interval.
+    off_by_two_points : int
+        Categories that deviate from the population, up or down, by more than 0.02.
+    difference : (c,) array
+        Frequency of each category in the group less that in the population; the gap is the largest. Not written.
     """
 
     n_users: int
-    difference: npt.NDArray[np.float64]
     gap: float
     low: float
     high: float
+    off_by_two_points: int
+    difference: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, metadata=MEMORY)
 
     def off_by(self, limit: float = 0.02) -> int:
         """Return how many categories deviate from the population, up or down, by more than ``limit``."""
@@ -43,7 +48,7 @@ class EmptyProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class EmptyCohort:
+class EmptyCohort(Spoken):
     """The profile of all blocked users together, and of these with everyone who never had a cohort.
 
     Attributes
@@ -60,19 +65,6 @@ class EmptyCohort:
     everyone_without: EmptyProfile
     t: float
     n_shown: int
-
-    @property
-    def reading(self) -> str:
-        """One sentence for someone who is no statistician."""
-        if not self.n_shown:
-            return "All cohorts are blocked, so nobody has a cohort to show: there is nothing to compare."
-        gap = self.everyone_without.gap
-        side = "stays within" if gap <= self.t else "exceeds"
-        return (
-            f"The {self.everyone_without.n_users:,} users whose cohort is blocked or who have none are at most "
-            f"{100 * gap:.1f} points above the population in any category, which {side} the threshold of "
-            f"{100 * self.t:g} points."
-        )
 
 
 def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95) -> EmptyCohort:
@@ -124,4 +116,5 @@ def _profile(counts: CohortCounts, visits: npt.NDArray[np.int64], size: int, lev
     )
     difference = visits / size - counts.population_freq
     low, high = gap_intervals(group, level)
-    return EmptyProfile(size, difference, float(difference.max()), float(low[0]), float(high[0]))
+    found = EmptyProfile(size, float(difference.max()), float(low[0]), float(high[0]), 0, difference)
+    return replace(found, off_by_two_points=found.off_by(0.02))

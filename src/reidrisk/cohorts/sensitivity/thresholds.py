@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.results import Result
-from reidrisk.base.wording import percent
+from reidrisk.base.results import Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
@@ -24,7 +23,7 @@ EDGES = tuple(round(0.01 * i, 2) for i in range(101))
 
 
 @dataclass(frozen=True, eq=False)
-class ThresholdCurve(Result):
+class ThresholdCurve(Spoken):
     """The share of cohorts and users that each threshold blocks (floc, Utility vs privacy).
 
     Attributes
@@ -35,6 +34,8 @@ class ThresholdCurve(Result):
         Share of cohorts with a gap strictly above t, and of users with a cohort who are in one.
     certain, possible : tuple of float
         Share of cohorts whose whole interval lies above t, and of those whose interval reaches above it.
+    noisy : bool
+        Whether it was measured through noise.
     """
 
     t: tuple[float, ...]
@@ -44,18 +45,17 @@ class ThresholdCurve(Result):
     possible: tuple[float, ...]
     n_cohorts: int
     level: float = 0.95
-    reading: str = ""
+    noisy: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencyHistogram(Result):
+class FrequencyHistogram(Spoken):
     """How many categories are visited by which share of users; bin ``i`` goes from edge ``i`` up to edge ``i + 1``."""
 
     edges: tuple[float, ...]
     categories: tuple[int, ...]
     below: float
     share_below: float
-    reading: str = ""
 
 
 def threshold_curve(
@@ -78,19 +78,14 @@ def threshold_curve(
     low, high = gap_intervals(counts, level)
     above = [exceeding(counts, found, t) for t in thresholds]
     total, m = int(counts.sizes.sum()), counts.cohorts.size
-    shares = tuple(float(chosen.mean()) for chosen in above)
     return ThresholdCurve(
         t=tuple(map(float, thresholds)),
-        cohorts=shares,
+        cohorts=tuple(float(chosen.mean()) for chosen in above),
         users=tuple(float(counts.sizes[chosen].sum() / total) for chosen in above),
         certain=tuple(float((low > t).mean()) for t in thresholds),
         possible=tuple(float((high > t).mean()) for t in thresholds),
         n_cohorts=m,
         level=float(level),
-        reading=(
-            f"A threshold of {thresholds[0]:g} blocks {percent(shares[0])} of {m:,} cohort{'' if m == 1 else 's'}, one "
-            f"of {thresholds[-1]:g} blocks {percent(shares[-1])}."
-        ),
     )
 
 
@@ -116,11 +111,9 @@ def frequency_histogram(
     freq = counts.population_freq
     if freq.min() < bins[0] or freq.max() > bins[-1]:
         raise DataError(f"frequencies go from {freq.min():g} to {freq.max():g}; give edges that hold them all")
-    share = float((freq < below).mean())
     return FrequencyHistogram(
         edges=tuple(bins.tolist()),
         categories=tuple(np.histogram(freq, bins)[0].tolist()),
         below=float(below),
-        share_below=share,
-        reading=f"{percent(share)} of the categories are visited by fewer than {100 * below:g} % of the users.",
+        share_below=float((freq < below).mean()),
     )

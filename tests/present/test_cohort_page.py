@@ -7,8 +7,9 @@ import pytest
 
 pytest.importorskip("altair")
 
-from reidrisk import cohorts, report
-from reidrisk.report import cohort_charts
+from reidrisk import cohorts
+from reidrisk.present.pages.cohorts import render, write
+from reidrisk.present.sections.cohorts import gaps, thresholds
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -21,9 +22,9 @@ def audited(private=False, share=0.4):
     chance = np.full((31, 3), 0.05)
     chance[4, 1] = share
     visited = rng.random((20_000, 3)) < chance[assignment]
-    noise = {"private": True, "epsilon": 1.0, "delta": 1e-6, "simulation": True} if private else {}
-    names = ["health", HOSTILE, "religion"]
-    return cohorts.cohort_audit(cohorts.sensitivity(assignment, visited, n_cohorts=30, categories=names, **noise))
+    noise = cohorts.Noise(epsilon=1.0, delta=1e-6, simulation=True) if private else None
+    spec = cohorts.CohortSpec(n_cohorts=30, noise=noise)
+    return cohorts.cohort_audit(cohorts.sensitivity(assignment, visited, spec, ["health", HOSTILE, "religion"]))
 
 
 CASES = {"exact": audited(), "nothing sensitive": audited(share=0.05), "private": audited(private=True)}
@@ -31,27 +32,27 @@ CASES = {"exact": audited(), "nothing sensitive": audited(share=0.05), "private"
 
 @pytest.fixture(scope="module")
 def pages():
-    return {case: report.render_cohorts(audit, HOSTILE) for case, audit in CASES.items()}
+    return {case: render(audit, HOSTILE) for case, audit in CASES.items()}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_charts_keep_to_their_schema(case):
     for narrow in (False, True):
-        for draw in (cohort_charts.gap_histogram, cohort_charts.threshold_chart):
-            draw(CASES[case], narrow).to_dict()  # checks against the schema
+        for section in (gaps, thresholds):
+            section.draw(CASES[case], narrow).to_dict()  # checks against the schema
 
 
 def test_every_bar_is_in_the_histogram():
     audit = CASES["exact"]
-    assert sum(audit.gap_counts) == 30
-    above = sum(n for low, n in zip(audit.edges, audit.gap_counts, strict=False) if low >= 0.1 - 1e-9)
+    assert sum(audit.gaps.cohorts) == 30
+    above = sum(n for low, n in zip(audit.gaps.edges, audit.gaps.cohorts, strict=False) if low >= 0.1 - 1e-9)
     assert above == audit.summary.sensitive == 1
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_page_says_what_was_found_and_that_it_is_internal(pages, case):
     audit, page = CASES[case], pages[case]
-    assert "published, it would be the leak it warns of" in page
+    assert "published it would be the leak it warns of" in page
     assert HOSTILE not in page
     words = re.sub(r"<[^>]+>", "", page)
     assert " ".join(audit.summary.reading.split()) in " ".join(words.split())
@@ -72,9 +73,9 @@ def blocked(n_cohorts):
 @pytest.mark.parametrize("width", [1280, 400])
 def test_bars_and_threshold_are_in_the_picture_where_all_gaps_are_above(browser, tmp_path, n_cohorts, width):
     audit = blocked(n_cohorts)
-    assert audit.edges[0] > audit.summary.t
+    assert audit.gaps.edges[0] > audit.summary.t
     file = tmp_path / "page.html"
-    report.write_cohorts(audit, file)
+    write(audit, file)
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(file.as_uri())
     page.wait_for_selector("html[data-charts=drawn]", state="attached")
@@ -82,7 +83,7 @@ def test_bars_and_threshold_are_in_the_picture_where_all_gaps_are_above(browser,
     chart = page.locator("[data-chart=gaps] svg").bounding_box()
     marks = page.locator("[data-chart=gaps] .mark-rect.role-mark path, [data-chart=gaps] .mark-rule.role-mark line")
     boxes = [box for box in (mark.bounding_box() for mark in marks.all()) if box and box["height"] > 20]
-    assert len(boxes) == 1 + sum(count > 0 for count in audit.gap_counts)
+    assert len(boxes) == 1 + sum(count > 0 for count in audit.gaps.cohorts)
     for box in boxes:
         assert chart["x"] < box["x"] < box["x"] + box["width"] <= chart["x"] + chart["width"]
         assert plot["y"] - 30 < box["y"]
@@ -92,14 +93,14 @@ def test_bars_and_threshold_are_in_the_picture_where_all_gaps_are_above(browser,
 
 
 def test_where_everybody_is_blocked_nothing_reassures():
-    page = re.sub(r"<[^>]+>", "", report.render_cohorts(blocked(1)))
-    assert "Of 1 cohort 1 (100 %) has a category" in page
+    page = re.sub(r"<[^>]+>", "", render(blocked(1)))
+    assert "Of 1 cohort, 1 (100 %) has a category" in page
     assert "there is nothing to compare" in page
     assert "points above the population in any category, which stays within" not in page
     assert "these and everyone who never had a cohort" not in page
     assert "of the users who have one (500 of 20,500 users)" in page
     assert "users blocked, of those with a cohort" in page
-    some = re.sub(r"<[^>]+>", "", report.render_cohorts(CASES["exact"]))
+    some = re.sub(r"<[^>]+>", "", render(CASES["exact"]))
     assert "these and everyone who never had a cohort" in some
 
 
@@ -124,5 +125,5 @@ def test_charts_are_drawn_and_nothing_is_fetched(browser, pages, tmp_path, case,
 
 
 def test_a_page_is_written_whole(pages, tmp_path):
-    report.write_cohorts(CASES["exact"], tmp_path / "page.html", HOSTILE)
+    write(CASES["exact"], tmp_path / "page.html", HOSTILE)
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == pages["exact"]

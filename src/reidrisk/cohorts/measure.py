@@ -1,0 +1,104 @@
+"""Measure cohorts: the one way in, which chooses between exact and noisy counts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from reidrisk.base.errors import OptionError
+from reidrisk.base.streams import fresh_seed
+from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
+from reidrisk.cohorts.private.sensitivity import private_sensitivity as _private
+from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, exact_sensitivity
+from reidrisk.cohorts.spec import CohortSpec, former_noise
+
+__all__ = ["private_sensitivity", "sensitivity"]
+
+
+def sensitivity(
+    assignment: npt.ArrayLike,
+    visited: Any,
+    spec: CohortSpec | float | None = None,
+    categories: Sequence[str] | None = None,
+    **options: Any,
+) -> Sensitivity:
+    r"""Measure the sensitivity gap of every cohort (floc, Definitions 1 to 4).
+
+    A cohort is sensitive when the gap of its anomalous category is strictly above ``t``. A gap measured on 20 people is
+    mostly chance, so three counts are given: sensitive by that plain definition; **statistically significant**,
+    discoveries of the test that some true gap exceeds ``t``, at a false discovery rate over the cohorts
+    (``beyond_chance``); and **significant after Bonferroni**, so sure that with probability ``level`` none of them is
+    wrong (``beyond_doubt``). The baseline fills cohorts of the same sizes at random.
+
+    **Through noise** (``spec.noise``; floc, Use of synced Chrome history) the three counts mean the same, with the
+    noise in them, and there is no baseline. *central*: someone counts everybody and adds discrete Gaussian noise to the
+    size of every cohort and to every count of a category in it; adding or removing one user is
+    (epsilon, delta)-private. *local*: nobody is trusted. Each user is asked about one category drawn at random and
+    answers by randomised response, truly with probability :math:`e^\epsilon / (1 + e^\epsilon)`; the cohort itself is
+    given as it is, since every site sees it anyway. ``most_categories`` (central) lets only that many categories of a
+    user count, drawn at random: less noise, and frequencies of such users' categories come out too low. ``simulation``
+    is a try with a seed, which protects nobody and says so. ``public_rule`` says in the statement where the rule that
+    assigns cohorts comes from, such as "Chrome's table of March 2021".
+
+    **Noise protects nobody where the cohorts were fitted to these users.** It is made for one user who comes or goes
+    while everybody else stays in their cohort. A rule that was fitted to them (:meth:`SortingLSH.fit`, clusters) moves
+    nearly everybody when one user comes. Assign cohorts by a table that was made without them.
+
+    Parameters
+    ----------
+    assignment : (n,) integers
+        Cohort of each user; -1 = none. They count in the population.
+    visited : (n, c) array or ``scipy.sparse`` matrix
+        Whether a user visited a sensitive category; anything above 0 counts once.
+    spec : CohortSpec, optional
+        Threshold, levels, baseline, seed, noise.
+    categories : sequence of str, optional
+        Names of the columns.
+    options
+        Instead of a spec, its fields by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from reidrisk.cohorts import Noise
+    >>> cohort = np.repeat(np.arange(10), 2_000)
+    >>> visited = np.zeros((20_000, 2), dtype=bool)
+    >>> visited[:600, 0] = True                              # 30 % of cohort 0, nobody else
+    >>> visited[::10, 1] = True                              # 10 % everywhere
+    >>> found = sensitivity(cohort, visited, t=0.1)
+    >>> round(float(found.gap[0]), 3), found.blocklist().cohorts
+    (0.27, (0,))
+    >>> noisy = sensitivity(cohort, visited, CohortSpec(n_cohorts=10, noise=Noise(epsilon=1.0, delta=1e-9)))
+    >>> noisy.blocklist().cohorts, bool(noisy.low[0] < 0.27 < noisy.high[0]), noisy.statement.simulation
+    ((0,), True, False)
+    """
+    if not isinstance(spec, CohortSpec):
+        private = bool(options.pop("private", False))
+        given = former_noise(options, private)
+        if spec is not None:
+            warnings.warn("give the threshold by name: sensitivity(..., t=0.1)", DeprecationWarning, stacklevel=2)
+            given["t"] = spec
+        spec = CohortSpec.checked(**given)
+    elif options:
+        raise OptionError(f"give a spec or {next(iter(options))}, not both")
+    measure = exact_sensitivity if spec.noise is None else _private
+    return measure(assignment, visited, spec, categories)
+
+
+def private_sensitivity(
+    assignment: npt.ArrayLike, visited: Any, *former: Any, categories: Sequence[str] | None = None, **options: Any
+) -> PrivateSensitivity:
+    """Measure the gaps through noise; until version 0.2 with ``(n_cohorts, epsilon, delta, model, t, ...)``.
+
+    Use ``sensitivity(assignment, visited, CohortSpec(n_cohorts=..., noise=Noise(...)))``.
+    """
+    names = ("n_cohorts", "epsilon", "delta", "model", "t", "level", "fdr")
+    options |= dict(zip(names, former, strict=False))
+    seed, simulation = options.pop("seed", None), options.get("simulation", False)
+    if seed is not None and not simulation:
+        raise OptionError(f"seed {seed!r} was given, but noise that protects people is never seeded; leave it out")
+    given = former_noise(options, private=True) | {"seed": fresh_seed() if seed is None else seed}
+    return _private(assignment, visited, CohortSpec.checked(**given), categories)

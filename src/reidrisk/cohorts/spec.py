@@ -1,0 +1,176 @@
+"""CohortSpec: everything that defines a measurement of cohorts, as options, file and JSON in one."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.streams import checked_seed
+
+__all__ = ["CohortSpec", "CohortTables", "Model", "Noise", "Rule", "former_noise"]
+
+Model = Literal["central", "local"]
+Rule = Literal["plain", "chance", "doubt"]
+
+
+def _number(check: Any, name: str, **limits: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: value if value is None else check(name, value, **limits))
+
+
+_share = partial(_number, between_0_and_1)
+_count = partial(_number, whole)
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CohortTables(_Frozen):
+    """The files of an audit of cohorts: who is in which, visits, and the categories of what was visited."""
+
+    assignment: str
+    visits: str
+    categories: str
+
+
+class Noise(_Frozen):
+    """How a private measurement protects people; :func:`reidrisk.cohorts.sensitivity` says what the models are.
+
+    Examples
+    --------
+    >>> Noise(epsilon=1.0, delta=1e-9).model
+    'central'
+    """
+
+    epsilon: float = Field(description="With --private: the privacy budget.")
+    delta: float | None = Field(default=None, description="With --private, central: its delta, such as 1e-9.")
+    model: Model = Field(
+        default="central", description="With --private: 'central' noise, or 'local' (each user randomises alone)."
+    )
+    most_categories: Annotated[int | None, _count("most_categories")] = Field(
+        default=None, description="With --private, central: how many categories of a user count."
+    )
+    simulation: bool = Field(
+        default=False, description="With --private: seeded noise to try out, which protects nobody."
+    )
+    public_rule: str = Field(
+        default="", description="With --private: where the rule of the cohorts comes from; it must not be these users."
+    )
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.model == "central" and self.delta is None:
+            raise OptionError("the central model needs a delta, well below 1/users, such as 1e-9")
+        if self.model == "local" and (self.delta or self.most_categories is not None):
+            raise OptionError("delta and most_categories are for the central model; leave them out of the local one")
+        return self
+
+
+class CohortSpec(_Frozen):
+    """Everything that defines a measurement of cohorts; saved with its result, anyone can run it again.
+
+    Attributes
+    ----------
+    t : float
+        Threshold: a cohort with a gap strictly above it is sensitive; 0.1 in Chrome.
+    level, fdr : float
+        Level of the intervals and of significance after Bonferroni; false discovery rate of plain significance.
+    n_cohorts : int or None
+        Number of cohorts of the system, where known: higher numbers are refused. Noise needs it.
+    shuffles, seed : int
+        How often users are shuffled for the baseline, 0 for none, and the seed; also that of simulated noise.
+    noise : Noise or None
+        Measure through noise that protects everyone. There is no baseline then.
+    worst, rule
+        For an audit: how many cohorts to list, and which of them to block: sensitive by the plain definition
+        (``"plain"``), statistically significant (``"chance"``) or significant after Bonferroni (``"doubt"``).
+    tables : CohortTables or None
+        The files, where there are any.
+
+    Examples
+    --------
+    >>> spec = CohortSpec(t=0.05, n_cohorts=33_872, noise=Noise(epsilon=1.0, delta=1e-9))
+    >>> CohortSpec.model_validate_json(spec.model_dump_json()) == spec
+    True
+    """
+
+    t: Annotated[float, _share("t")] = Field(
+        default=0.1, description="A gap above it makes a cohort sensitive; 0.1 in Chrome."
+    )
+    level: Annotated[float, _share("level")] = Field(
+        default=0.95, description="Level of the intervals, and of significance after Bonferroni."
+    )
+    fdr: Annotated[float, _share("fdr")] = Field(
+        default=0.05, description="False discovery rate of what is called statistically significant."
+    )
+    n_cohorts: Annotated[int | None, _count("n_cohorts")] = Field(
+        default=None, description="Cohorts of the system; higher numbers are refused. Needed with --private."
+    )
+    shuffles: Annotated[int, _count("shuffles", least=0)] = 1
+    seed: Annotated[int, BeforeValidator(checked_seed)] = Field(
+        default=0, description="Seed of the baseline, and of simulated noise; real noise has none."
+    )
+    noise: Noise | None = None
+    worst: Annotated[int, _count("worst", least=0)] = Field(
+        default=20, description="Cohorts to list, largest gaps first."
+    )
+    rule: Rule = Field(
+        default="plain",
+        description="Block what is sensitive ('plain'), statistically significant ('chance'), or significant after "
+        "Bonferroni ('doubt').",
+    )
+    tables: CohortTables | None = None
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.noise is not None and self.n_cohorts is None:
+            raise OptionError("a private measurement needs n_cohorts: which cohorts exist is public")
+        return self
+
+    @classmethod
+    def checked(cls, **options: Any) -> Self:
+        """Return a spec of these options, or name the first that is wrong in one line.
+
+        Examples
+        --------
+        >>> CohortSpec.checked(rule="most")
+        Traceback (most recent call last):
+        reidrisk.base.errors.OptionError: rule must be 'plain', 'chance' or 'doubt', not 'most'
+        """
+        try:
+            return cls.model_validate(options)
+        except ValidationError as error:
+            first = error.errors()[0]
+            own = first.get("ctx", {}).get("error")
+            name = str(first["loc"][-1]) if first["loc"] else "the spec"
+            if first["type"] in ("missing", "extra_forbidden"):
+                what = "is missing" if first["type"] == "missing" else "is no option of a measurement of cohorts"
+                raise OptionError(f"{name} {what}") from error
+            allowed = first["msg"].removeprefix("Input should ")
+            raise own or OptionError(f"{name} must {allowed}, not {first['input']!r}") from error
+
+
+def former_noise(options: dict[str, Any], private: bool) -> dict[str, Any]:
+    """Return options with those of noise in a :class:`Noise`; until version 0.2 they stood beside the others."""
+    names = [name for name in Noise.model_fields if name in options]
+    if not private and not names:
+        return options
+    warnings.warn(
+        "give the options of noise in a spec: CohortSpec(n_cohorts=..., noise=Noise(epsilon=..., delta=...))",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    noise = {name: options[name] for name in names}
+    rest = {name: value for name, value in options.items() if name not in names}
+    if not private:
+        if any(value != Noise.model_fields[name].default for name, value in noise.items()):
+            raise OptionError(
+                "epsilon, delta, model, most_categories and simulation are for private=True; nothing is noisy"
+            )
+        return rest
+    return rest | {"noise": noise}

@@ -1,0 +1,108 @@
+"""The page of an audit of cohorts, for people inside; the blocklist alone is for publication."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from reidrisk.cohorts import AssignmentSummary, CohortAudit
+from reidrisk.present import html
+from reidrisk.present.model import Page, Section, Sentence, Table, Tile
+from reidrisk.present.sections.cohorts import basis, blocked, counts, gaps, thresholds, worst
+from reidrisk.present.terms import Terms
+from reidrisk.present.words import reading
+from reidrisk.present.words.cohorts import known
+from reidrisk.present.words.frequencies import percent
+
+__all__ = ["assignment_page", "page", "render", "write"]
+
+SECTIONS = (
+    counts.section,
+    gaps.section,
+    thresholds.section,
+    worst.section,
+    blocked.section,
+    basis.statement,
+    basis.assumptions,
+)
+WARNING = (
+    "Not for publication: this says which cohort stands for which category, and published it would be the leak it "
+    "warns of. What may be published is the blocklist alone."
+)
+
+
+def page(audit: CohortAudit, subject: str = "Cohorts", command: str = "", terms: Terms | None = None) -> Page:
+    """Return the audit of a grouping of users as a page: for a terminal, or for a browser.
+
+    Parameters
+    ----------
+    audit : CohortAudit
+        From :func:`reidrisk.cohorts.cohort_audit`.
+    subject : str
+        What was audited, for the heading.
+    command : str
+        How to run it again.
+    terms : Terms, optional
+        The reader's words.
+    """
+    terms, found = terms or Terms(), audit.summary
+    made = (section(audit, terms) for section in (*SECTIONS, partial(basis.methods, command=command)))
+    return Page(
+        kind="Sensitivity of cohorts",
+        subject=subject,
+        verdict=Sentence(reading(found, terms)),
+        sections=tuple(section for section in made if section is not None),
+        facts=(
+            f"users: {known(found, 'n_users')}",
+            f"cohorts: {found.n_cohorts:,}",
+            f"users without a cohort: {known(found, 'n_without')}",
+            f"sensitive categories: {found.n_categories:,}",
+            f"smallest cohort: {known(found, 'k')}",
+        ),
+        tiles=_tiles(audit),
+        warning=WARNING,
+        mood="plain" if found.sensitive else "calm",
+        footer=(
+            "This file holds counts by cohort and category: no user id and no history of a single person. It works "
+            "without a network and sends nothing."
+        ),
+    )
+
+
+def assignment_page(found: AssignmentSummary, subject: str = "Cohorts") -> Page:
+    """Return what an assignment of cohorts looks like, for a terminal."""
+    weekly = len(found.weeks) > 1
+    names = ("week", "users", "without a cohort", "cohorts with users", "smallest", "largest")
+    rows = [tuple(f"{value:,}" for value in week.to_dict().values()) for week in found.weeks]
+    first = 0 if weekly else 1  # without weeks there is nothing to number
+    dropped = f"{found.dropped_visits:,} visits have no registrable domain and were left out."
+    table = Table(names[first:], tuple(row[first:] for row in rows), tuple(range(len(names) - first)))
+    return Page(
+        kind="Cohorts",
+        subject=subject,
+        verdict=Sentence(found.reading),
+        news=(dropped,) if found.dropped_visits else (),
+        sections=(Section("", table=table, console=True),),
+    )
+
+
+def render(audit: CohortAudit, subject: str = "Cohorts", command: str = "") -> str:
+    """Return the page as the text of one HTML file that fetches nothing."""
+    return html.render(page(audit, subject, command))
+
+
+def write(audit: CohortAudit, path: str | Path, subject: str = "Cohorts", command: str = "") -> None:
+    """Write the page as one HTML file; an interrupted run leaves the old file or none."""
+    html.write(page(audit, subject, command), path)
+
+
+def _tiles(audit: CohortAudit) -> tuple[Tile, ...]:
+    found = audit.summary
+    baseline = f"of {found.n_cohorts:,}"
+    if found.by_chance is not None:
+        baseline = f"{found.by_chance:,.0f} if people were grouped at random"
+    return (
+        Tile("Sensitive", f"{found.sensitive:,}", baseline, "wrong"),
+        Tile("Significant", f"{found.beyond_chance:,}", f"false discovery rate {percent(found.fdr)}", "correct"),
+        Tile("After Bonferroni", f"{found.beyond_doubt:,}", f"all of them right, {percent(found.level)} sure"),
+    )
