@@ -121,7 +121,7 @@ def test_counts_with_less_noise_than_stated_fail(reidrisk, sets, published):
     assert done.code == 1, done.err
     told = "The counts in the file do not fit the stated noise."
     assert told in " ".join(done.out.split())
-    assert "Noise of the stated size would hold" in done.out
+    assert "Noise of the stated size keeps the promise" in done.out
     assert (
         f'<div class="verdict alarm">\n    <h2>What was found</h2>\n    <p class="sentence">{told}'
         in (published / "p.html").read_text()
@@ -158,7 +158,7 @@ def test_without_the_counts_the_statement_is_still_examined(reidrisk, published)
     told = " ".join(done.out.split())
     assert "The noise in the file was not examined: the noisy counts (counts.npz) are missing." in told
     assert "The stated noise is enough for the stated epsilon and delta" in told
-    assert "Noise of the stated size would hold what is promised." in told
+    assert "Noise of the stated size keeps the promise." in told
     assert "does not say how much noise" not in done.out + done.err
     page = (published / "p.html").read_text()
     assert "counts.npz) are missing" in page
@@ -239,7 +239,7 @@ def test_a_simulation_is_seeded_and_marked(reidrisk, sets, tmp_path):
 def test_a_model_in_the_published_layout_works_as_well(reidrisk, published):
     assert reidrisk("release", "fit", "stats", "--out", "m.json", "--types", 3, "--steps", 60).code == 0
     done = reidrisk("release", "sample", "m.json", "--users", 100, "--out", "some")
-    assert "100 synthetic users" in done.out
+    assert "100 synthetic people" in done.out
     assert "discrete Gaussian noise" in done.out
     done = reidrisk("release", "sample", "m.json", "--users", 100, "--out", "more", "--json")
     assert done.code == 0, done.err

@@ -10,7 +10,7 @@ from reidrisk.release.counts.mechanism import add_noise, plan_noise
 from reidrisk.release.counts.pairs import Counts, count_pairs
 from reidrisk.release.counts.sensitivity import measured_blocks
 from reidrisk.release.counts.statistics import from_counts
-from reidrisk.release.validate.public import noise as validate_noise
+from reidrisk.release.validate import noise as validate_noise
 from reidrisk.release.validate.spread import alike_sums, differing_sums, near_zero, nearest_shares, spread
 
 
@@ -99,6 +99,10 @@ def test_whatever_was_counted_no_more_than_the_share_of_empty_ones_lies_near_zer
         assert shares == pytest.approx(most, abs=1e-4)
 
 
+def codes(result):
+    return {trouble.code for trouble in result.troubles}
+
+
 def test_counts_of_one_table_without_noise_are_named():
     exact = count_pairs(people(epochs=3))
     plan = plan_noise(measured_blocks(3, 30, 3), 1.0, 1e-9, discrete=False)
@@ -111,11 +115,9 @@ def test_counts_of_one_table_without_noise_are_named():
     # By the order of pairs, which is of this table alone, and by its counts near 0.
     assert len(result.troubles) == 2
     assert result.alike["orders"]["p"] < 1e-9 < result.alike["epochs"]["p"]
-    assert result.troubles[1].startswith("In across, ")
+    assert [trouble.code for trouble in result.troubles] == ["alike-agree-too-well", "too-near-zero"]
+    assert (result.troubles[0]["what"], result.troubles[1]["tables"]) == ("orders", ["across"])
     assert result.tables["across"]["p"] < 1e-9 < result.tables["within"]["p"]
-    assert result.reading.startswith(
-        "The counts in the file do not fit the stated noise. Counts of a pair in one order"
-    )
     assert release.NoiseFit.from_json(result.to_json()) == result
 
 
@@ -125,52 +127,57 @@ def test_a_real_release_fits_and_one_under_a_foreign_statement_does_not():
     result = release.noise_fit(honest)
     assert result.fits
     assert result.ratio == pytest.approx(1.0, abs=5 / np.sqrt(2 * result.n_sums))
-    assert "fits the stated noise" in result.reading
-    assert "1 of 10,000 cases" in result.assumptions[0]
+    assert (result.notes[0].code, result.notes[0]["error"]) == ("noise-test-error", 0.0001)
     generous = release.statistics(sets, 1e3, 1e-9)
     forged = release.noise_fit(dataclasses.replace(generous, statement=honest.statement))
     assert forged.fits is False
-    assert "less noise than stated" in forged.reading
+    assert codes(forged) >= {"sums-agree-too-well", "too-near-zero"}
     # The other way round nobody is harmed, but the statement is not of these counts.
     other = release.statistics(sets, 5.0, 1e-9)
-    assert "is not of these counts" in release.noise_fit(dataclasses.replace(honest, statement=other.statement)).reading
+    assert "sums-differ-too-much" in codes(release.noise_fit(dataclasses.replace(honest, statement=other.statement)))
 
 
 def test_statistics_that_are_not_of_the_counts_are_found():
     """Noisy counts beside exact statistics would hide what is published."""
     sets = people(n=40_000)
     honest, exact = release.statistics(sets, 1.0, 1e-9), release.exact_statistics(sets)
-    for changed in ({"across": exact.across}, {"within": exact.within}, {"n_users": 40_000.0}):
+    for changed, code in (
+        ({"across": exact.across}, "statistics-not-of-counts"),
+        ({"within": exact.within}, "statistics-not-of-counts"),
+        ({"n_users": 40_000.0}, "users-not-of-counts"),
+    ):
         result = release.noise_fit(dataclasses.replace(honest, **changed))
         assert result.fits is False
         assert len(result.troubles) == 1
-        assert "follow from the noisy counts" in result.reading
+        assert codes(result) == {code}
 
 
 def test_noise_of_another_kind_is_found():
     sets = people()
     real, tried = release.statistics(sets, 1.0, 1e-9), release.statistics(sets, 1.0, 1e-9, simulation=True, seed=0)
-    for stats, other in ((real, tried), (tried, real)):
-        told = release.noise_fit(dataclasses.replace(stats, statement=other.statement)).reading
-        assert "but the noise should" in told
+    for stats, other, code in ((real, tried, "counts-whole"), (tried, real, "counts-not-whole")):
+        assert code in codes(release.noise_fit(dataclasses.replace(stats, statement=other.statement)))
 
 
 def test_what_cannot_be_examined_is_said():
     sets = people(n_tokens=12, k=1)
     stats = release.statistics(sets, 1.0, 1e-6, simulation=True, seed=0)
     for changed, why in (
-        ({"counts": None}, "counts.npz) are missing"),
-        ({"counts": None, "n_epochs": None}, "no noisy counts"),
-        ({"statement": release.PUBLISHED}, "how much noise"),
-        ({"statement": dataclasses.replace(stats.statement, sigma={"f12": 0.2}, simulation=False)}, "below one count"),
+        ({"counts": None}, "counts-missing"),
+        ({"counts": None, "n_epochs": None}, "no-counts"),
+        ({"statement": release.PUBLISHED}, "noise-not-stated"),
+        (
+            {"statement": dataclasses.replace(stats.statement, sigma={"f12": 0.2}, simulation=False)},
+            "noise-below-one-count",
+        ),
     ):
         result = release.noise_fit(dataclasses.replace(stats, **changed))
         assert result.fits is None
-        assert why in result.reading
+        assert result.why.code == why
     common = TopSets([[[i % 4], [j % 4]] for i in range(4) for j in range(4)] * 5_000, n_tokens=4)
     large = release.noise_fit(release.statistics(common, 1.0, 1e-6, simulation=True, seed=0))
     assert large.fits is None
-    assert "too few empty counts" in large.reading
+    assert large.why.code == "noise-does-not-show"
     with pytest.raises(ReidRiskError, match="no noise to examine"):
         release.noise_fit(release.exact_statistics(sets))
     with pytest.raises(ReidRiskError, match="error"):
@@ -178,7 +185,7 @@ def test_what_cannot_be_examined_is_said():
     extra = Counts(dict(stats.counts.tables) | {"f11": np.zeros((12, 12))}, 1, 12, 2)
     result = release.noise_fit(dataclasses.replace(stats, counts=extra))
     assert result.fits is False
-    assert "f11" in result.reading
+    assert [(trouble.code, trouble["tables"]) for trouble in result.troubles] == [("counts-of-other-tables", ["f11"])]
 
 
 def test_no_count_near_zero_is_no_evidence():

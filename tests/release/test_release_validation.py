@@ -141,7 +141,7 @@ def test_the_public_validation_finds_a_good_model_good(world):
     assert 0.90 <= found.agreement <= 0.99
     assert found.objective == pytest.approx(model.objective(stats))
     assert found.statement.post_processing[-1] == "model and samples were compared with the statistics"
-    assert "statistics" in found.reading
+    assert [note.code for note in found.notes][-1] == "sample-as-drawn"
     assert release.PublicValidation.from_json(found.to_json()) == found
 
 
@@ -186,7 +186,7 @@ def test_the_internal_validation_is_marked_and_measures_the_real_people(world):
     found = release.internal_validation(
         sets, stats, model, trials=3, queries=500, progress=lambda stage, share: told.append(share)
     )
-    assert found.warning.startswith("Not covered by the privacy statement")
+    assert found.notes[0].code == "not-covered-by-the-privacy-statement"
     assert found.n_users == N_USERS
     assert {rate.attack for rate in found.rates} == {"Hamming", "WeightedHamming", "ProfileBayes"}
     for rate in found.rates:

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("altair")
 
 from reidrisk import TopSets, release, report
+from reidrisk.base.notes import Note
 from reidrisk.release import TypeMixture
 
 N_USERS = 4_321
@@ -67,7 +68,7 @@ def test_the_internal_report_is_marked_at_both_ends(files: dict[str, Path], foun
     text = words(files["internal"])
     assert text.count(found[1].warning) == 2
     assert text.index(found[1].warning) < text.index(found[1].reading)
-    assert f"{N_USERS:,} real users" in text
+    assert f"{N_USERS:,} real people" in text
     for rate in found[1].rates:
         assert f"{100 * rate.real:.3g} %" in text
     assert "privacy statement" not in text.replace(found[1].warning, "")
@@ -82,7 +83,7 @@ def test_nothing_can_be_fetched(files: dict[str, Path]) -> None:
 def test_the_public_report_does_without_sample_and_canary(found: Any) -> None:
     text = report.render_public(dataclasses.replace(found[0], n_sampled=0))
     assert "An attack on noise" not in text
-    assert "synthetic users</span>" not in text
+    assert "synthetic people</span>" not in text
     assert "Whether the counts have the stated noise was not examined." in text
     assert top(text)[0] == "unsure"
 
@@ -102,8 +103,8 @@ def test_the_box_on_top_is_calm_only_where_everything_was_found_right(found: Any
     assert top(report.render_public(dataclasses.replace(public, summaries=worse), canary, fits))[0] == "unsure"
     assert top(report.render_public(good, canary, dataclasses.replace(noise, fits=None)))[0] == "unsure"
     for attacked, looked in (
-        (canary, dataclasses.replace(noise, fits=False, reading="They do not fit.")),
-        (dataclasses.replace(canary, passed=False, reading="The stated noise is too small."), fits),
+        (canary, dataclasses.replace(noise, fits=False, troubles=(Note("users-not-of-counts"),))),
+        (dataclasses.replace(canary, passed=False, within_budget=False), fits),
     ):
         mood, box = top(report.render_public(good, attacked, looked))
         assert mood == "alarm"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,8 @@ import typer
 from reidrisk.base.errors import OptionError
 from reidrisk.cli import output, release_inputs
 from reidrisk.cli.audit import Json, Seed
-from reidrisk.cli.release_shown import print_release
+from reidrisk.present.terms import Terms
+from reidrisk.present.words import release as words
 
 if TYPE_CHECKING:
     from reidrisk.release import NoiseBudget, Statistics
@@ -24,9 +26,9 @@ release = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Sets = Annotated[Path, typer.Argument(help="Top sets of real people: one row a user, one list an epoch.")]
+Sets = Annotated[Path, typer.Argument(help="Top sets of real people: one row per user, one list per epoch.")]
 NTokens = Annotated[int | None, typer.Option(help="Size of the vocabulary, of tokens that are numbers.")]
-Words = Annotated[Path | None, typer.Option(help="All labels there are: one a line, or a JSON list.")]
+Words = Annotated[Path | None, typer.Option(help="All labels there are: one per line, or a JSON list.")]
 
 
 @release.callback()
@@ -45,7 +47,7 @@ def measure(
     budget: Annotated[str, typer.Option(help="'joint', one mechanism over all counts, or 'split' as published.")] = (
         "joint"
     ),
-    epochs: Annotated[int | None, typer.Option(help="Measure the first so many epochs; all when missing.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Measure only the first epochs, this many; default: all.")] = None,
     top_k: Annotated[
         int | None, typer.Option(help="Size of a full set; needed where the file's metadata does not declare it.")
     ] = None,
@@ -87,14 +89,9 @@ def measure(
         found = api.statistics(people, epsilon, delta, simulation, seed, budget)
         say("writing", 0.9)
         api.write_statistics(found, out)
-    assert found.statement is not None
-    print_release(
-        found.statement,
-        {"folder": str(out), "k": found.k, "n_tokens": found.n_tokens, "estimated_users": found.n_users},
-        f"About {found.n_users:,.0f} users, estimated from noisy counts; sets of {found.k} out of {found.n_tokens:,}.",
-        f"{shlex.join(['reidrisk', 'release', 'fit', str(out)])} --out model.safetensors",
-        as_json,
-    )
+    values = {"folder": str(out), "k": found.k, "n_tokens": found.n_tokens, "estimated_users": found.n_users}
+    following = f"{shlex.join(['reidrisk', 'release', 'fit', str(out)])} --out model.safetensors"
+    _show(found.statement, values, words.measured(found, Terms()), as_json, following)
 
 
 @release.command("fit")
@@ -142,17 +139,11 @@ def fit(
     api.write_parameters(model, out) if out.suffix == ".json" else model.save(out)
     if checkpoint is not None:  # not before the model is in its file: there may be no room for it
         checkpoint.unlink(missing_ok=True)
-    assert model.report is not None
-    assert model.statement is not None
     report = model.report
-    print_release(
-        model.statement,
-        {"file": str(out), "n_types": types, "n_epochs": epochs, **report.to_dict()},
-        f"J = {report.objective:.3g} after {report.steps:,} steps in {report.seconds:.3g} seconds on {report.device} "
-        f"({report.stopped}); seed {seed}.",
-        f"{shlex.join(['reidrisk', 'release', 'sample', str(out)])} --users 1000000 --out users",
-        as_json,
-    )
+    assert report is not None
+    values = {"file": str(out), "n_types": types, "n_epochs": epochs, **report.to_dict()}
+    following = f"{shlex.join(['reidrisk', 'release', 'sample', str(out)])} --users 1000000 --out users"
+    _show(model.statement, values, words.fitted(report, Terms()), as_json, following)
 
 
 @release.command("sample")
@@ -180,13 +171,9 @@ def sample(
             known, users, seed, out, progress=lambda done, of: say(f"{done:,} users drawn", done / of)
         )
     assert known.statement is not None
-    print_release(
-        known.statement.after("synthetic users were drawn from the model"),
-        {"folder": str(out), "files": [str(file) for file in files], "users": users, "seed": seed},
-        f"{users:,} synthetic users in {len(files)} file{'' if len(files) == 1 else 's'} in {out}; seed {seed}.",
-        "",
-        as_json,
-    )
+    stated = known.statement.after("synthetic users were drawn from the model")
+    values = {"folder": str(out), "files": [str(file) for file in files], "users": users, "seed": seed}
+    _show(stated, values, words.drawn(users, len(files), str(out), seed, Terms()), as_json)
 
 
 @release.command("validate")
@@ -211,7 +198,7 @@ def validate(
         bool, typer.Option("--no-refit", help="Use the one model in all trials instead of fitting anew for each.")
     ] = False,
     device: Annotated[str | None, typer.Option(help="Where to fit anew: 'cuda' or 'cpu'.")] = None,
-    top_k: Annotated[int | None, typer.Option(help="Size of a full set; that of the model when missing.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="Size of a full set; default: that of the model.")] = None,
     n_tokens: NTokens = None,
     vocabulary: Words = None,
     seed: Seed = None,
@@ -222,8 +209,10 @@ def validate(
     Exit 1 where the noise fails, 3 where it could not be examined: that is no pass.
     """
     from reidrisk import release as api
-    from reidrisk import report
     from reidrisk.base.streams import checked_seed, fresh_seed
+    from reidrisk.present import html
+    from reidrisk.present.console import print_page
+    from reidrisk.present.pages import release as pages
 
     if (real is None) != (internal is None):
         raise OptionError("give --real and --internal together: the internal report compares with the real people")
@@ -234,24 +223,17 @@ def validate(
         release_inputs.keep_apart(internal, (stats, users))
     seed = fresh_seed() if seed is None else checked_seed(seed)
     targets, known = api.read_statistics(stats), release_inputs.read_model(model)
-    document: dict[str, Any] = {}
     with output.progress_bar() as say:
         say("comparing with the statistics", 0.0)
         drawn, stated = (None, None) if users is None else api.read_users(users)
         public = api.public_validation(known, targets, drawn, stated)
         say("looking at the noise", 0.1)
-        fit = api.noise_fit(targets)
-        budget = api.noise_budget(targets)
-        attacked = _attacked(api, targets, budget, canary, seed)
-        report.write_public(public, out, attacked, fit, budget)
-        document["public"] = public.to_dict()
-        document["noise"] = fit.to_dict()
-        document["budget"] = budget.to_dict()
-        document["canary"] = None if attacked is None else attacked.to_dict()
-        found = None
+        fit, budget = api.noise_fit(targets), api.noise_budget(targets)
+        found = api.Validation(public, fit, budget, _attacked(api, targets, budget, canary, seed))
+        html.write(pages.public_page(found), out)
         if real is not None and internal is not None:
             people = release_inputs.real_sets(real, known, n_tokens, vocabulary, top_k)
-            found = api.internal_validation(
+            compared = api.internal_validation(
                 people,
                 targets,
                 known,
@@ -262,30 +244,35 @@ def validate(
                 seed=seed,
                 progress=lambda stage, share: say(stage, 0.2 + 0.8 * share),
             )
-            report.write_internal(found, internal)
-            document["internal"] = found.to_dict()
+            found = dataclasses.replace(found, internal=compared)
+            html.write(pages.internal_page(compared), internal)
     if as_json:
-        output.print_json(document)
+        output.print_json({name: part for name, part in found.to_dict().items() if part or name != "internal"})
     else:
-        screen = output.console()
-        screen.print(f"\n{public.reading}\n", highlight=False)
-        screen.print(f"{fit.reading}\n", highlight=False)
-        screen.print(f"{budget.reading}\n", highlight=False)
-        if attacked is not None:
-            screen.print(f"{attacked.reading}\n", highlight=False)
-        if found is not None:
-            screen.print(found.warning, style="bold")
-            for rate in found.rates:
-                screen.print(f"- {rate.reading}", highlight=False)
-            screen.print(found.reading, highlight=False)
+        print_page(pages.public_page(found), output.console())
+        if found.internal is not None:
+            print_page(pages.internal_page(found.internal), output.console())
     output.remark(f"public report: {out}")
     if internal is not None:
         output.remark(f"internal report, not for publication: {internal}")
-    if fit.fits is False or budget.enough is False or (attacked is not None and not attacked.passed):
+    if found.failed:
         raise typer.Exit(1)
-    if fit.fits is None or budget.enough is None:
+    if found.undecided:
         output.remark("undecided: what was not examined has not passed")
         raise typer.Exit(3)
+
+
+def _show(stated: Any, values: dict[str, Any], said: str, as_json: bool, following: str = "") -> None:
+    """Print what was made, what protects the people behind it, and the command that may follow."""
+    from reidrisk.present.console import print_page
+    from reidrisk.present.pages.release import made_page
+
+    if as_json:
+        output.print_json({**values, "privacy": stated.to_dict()})
+        return
+    print_page(made_page(stated, said), output.console())
+    if following:
+        output.say("", "Now try:", "", f"  {following}")
 
 
 def _attacked(api: Any, targets: Statistics, budget: NoiseBudget, trials: int, seed: int) -> Any:

@@ -2,11 +2,11 @@
 
 from reidrisk.present.pages.cohorts import render as render_cohorts
 from reidrisk.present.pages.cohorts import write as write_cohorts
+from reidrisk.present.pages.release import render_internal, render_public, write_internal, write_public
 from reidrisk.report import charts
 from reidrisk.report.charts import save_chart
 from reidrisk.report.html import render, write
 from reidrisk.report.tradeoff import render_tradeoff, write_tradeoff
-from reidrisk.report.validation import render_internal, render_public, write_internal, write_public
 
 __all__ = [
     "charts",

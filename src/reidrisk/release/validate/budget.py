@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from reidrisk.base.errors import OptionError
-from reidrisk.base.results import Result
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Spoken
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts.mechanism import Plan, overspent
 from reidrisk.release.counts.sensitivity import measured_blocks
@@ -14,23 +15,23 @@ from reidrisk.release.counts.statistics import Statistics
 
 __all__ = ["NoiseBudget", "noise_budget", "promised", "stated_plan"]
 
-_EXAMINED = "Whether the stated noise is enough for the stated epsilon and delta was not examined"
-
 
 @dataclass(frozen=True, eq=False)
-class NoiseBudget(Result):
+class NoiseBudget(Spoken):
     r"""Whether noise of the stated size keeps within the stated budget.
 
     Attributes
     ----------
     enough : bool or None
-        None where it could not be examined; ``reading`` says why.
+        None where it could not be examined; ``why`` says why.
     epsilon, delta : float
         The stated budget.
     promised : float
         :math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}` of the stated noise; 0 where it was not examined.
     delta_promised : float
         The delta of that noise at ``epsilon``; it must not exceed ``delta``.
+    why : Note or None
+        Why it could not be examined, or is not the noise of a release.
     """
 
     enough: bool | None
@@ -38,7 +39,7 @@ class NoiseBudget(Result):
     delta: float
     promised: float = 0.0
     delta_promised: float = 0.0
-    reading: str = ""
+    why: Note | None = None
 
 
 def noise_budget(statistics: Statistics) -> NoiseBudget:
@@ -63,31 +64,24 @@ def noise_budget(statistics: Statistics) -> NoiseBudget:
     >>> noise_budget(stats).enough
     True
     >>> forged = dataclasses.replace(stats.statement, epsilon=0.5)
-    >>> print(noise_budget(dataclasses.replace(stats, statement=forged)).reading)
-    The stated noise is too small for the stated epsilon and delta: at epsilon 0.5 its delta is 0.0019, not 1e-06.
+    >>> found = noise_budget(dataclasses.replace(stats, statement=forged))
+    >>> found.enough, f"{found.delta_promised:.2g}"
+    (False, '0.0019')
     """
     statement = statistics.statement
     if statement is None:
         raise OptionError("exact statistics have no noise to examine; give released ones")
     budget = (statement.epsilon, statement.delta)
     if not statement.sigma:
-        return NoiseBudget(None, *budget, reading=f"{_EXAMINED}: the statement does not say how much noise there is.")
+        return NoiseBudget(None, *budget, why=Note("noise-not-stated"))
     if statistics.n_epochs is None:
-        return NoiseBudget(None, *budget, reading=f"{_EXAMINED}: it is not said how many epochs were measured.")
+        return NoiseBudget(None, *budget, why=Note("periods-not-stated"))
     try:
-        plan = stated_plan(statement, statistics.k, statistics.n_epochs)
-    except OptionError as error:
-        return NoiseBudget(False, *budget, reading=f"The stated noise is not that of a release: {error}.")
-    mu, delta, enough = promised(plan)
-    if enough:
-        told = f"The stated noise is enough for the stated epsilon and delta: at epsilon {plan.epsilon:.3g} its delta "
-        return NoiseBudget(True, *budget, mu, delta, f"{told}is {delta:.2g}, and {plan.delta:.2g} is allowed.")
-    told = "The stated noise is too small for the stated epsilon and delta"
-    if delta > plan.delta:
-        told += f": at epsilon {plan.epsilon:.3g} its delta is {delta:.2g}, not {plan.delta:.2g}"
-    else:
-        told += ", by the accounting of discrete noise"
-    return NoiseBudget(False, *budget, mu, delta, f"{told}.")
+        mu, delta, enough = promised(stated_plan(statement, statistics.k, statistics.n_epochs))
+    except OptionError:
+        size = {"k": statistics.k, "n_epochs": statistics.n_epochs}
+        return NoiseBudget(False, *budget, why=Note("noise-of-other-tables", stated=[*statement.sigma], **size))
+    return NoiseBudget(enough, *budget, mu, delta)
 
 
 def stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:

@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError
+from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
-from reidrisk.base.results import Result
+from reidrisk.base.results import Spoken
 from reidrisk.base.streams import checked_seed, fresh_seed
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
@@ -41,7 +42,7 @@ _BYSTANDERS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class CanaryTest(Result):
+class CanaryTest(Spoken):
     r"""How well a canary can be told from no canary, beside what the noise promises.
 
     Attributes
@@ -65,9 +66,11 @@ class CanaryTest(Result):
     padding : mapping of str to mapping
         For one more user with short sets in front of the others, in their middle and at their end: how far each table
         moves, as a multiple of what the noise was made for.
+    within_budget : bool
+        Whether the stated noise is enough for the stated budget.
     passed : bool
-        Whether no curve is above what was promised, beyond chance (one false verdict in 10,000), and no user moves a
-        table further than the noise was made for.
+        Whether no curve is significantly above what was promised (one false verdict in 10,000), the noise is enough
+        for the budget, and no user moves a table further than the noise was made for.
     """
 
     epsilon: float
@@ -91,8 +94,13 @@ class CanaryTest(Result):
     detections: tuple[float, ...] = ()
     promised_detections: tuple[float, ...] = ()
     baseline: float = 0.5
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
+    within_budget: bool = True
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def furthest(self) -> float:
+        """How far one more user with short sets moves a table, at most, as a multiple of what the noise is made for."""
+        return max((far for tables in self.padding.values() for far in tables.values()), default=0.0)
 
 
 def canary(
@@ -167,8 +175,7 @@ def canary(
     blocks = {name: verdict(scores["in"][name], scores["out"][name], most) for name, most in each.items()}
     overall = verdict(total["in"], total["out"], mu)
     moved = padding_distances(k, n_epochs) if padding is None else padding_distances(k, n_epochs, padding)
-    furthest = max(distance for tables in moved.values() for distance in tables.values())
-    apart = furthest <= 1.0 + 1e-9
+    apart = max(far for tables in moved.values() for far in tables.values()) <= 1.0 + 1e-9
     passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget and apart
     false_alarms, detections = curve(total["in"], total["out"])
     return CanaryTest(
@@ -192,14 +199,13 @@ def canary(
         false_alarms=tuple(false_alarms.tolist()),
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
-        assumptions=(
-            "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
-            "The canary's set is the same in every epoch: nobody moves the counts further.",
-            "Noise of the stated size was drawn by the code that draws it for a release, not taken from the release.",
-            "Short sets were padded by the code that pads them for a release; how the sets in hand were padded before "
-            "is not known here.",
+        within_budget=within_budget,
+        notes=(
+            Note("canary-known"),
+            Note("canary-moves-most"),
+            Note("canary-of-new-noise"),
+            Note("canary-of-new-padding"),
         ),
-        reading=_reading(bool(passed), within_budget, furthest if not apart else 0.0, overall, mu),
     )
 
 
@@ -233,23 +239,3 @@ def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
     start = without.flat(name).astype(np.float64)
     step = added.flat(name) - start
     return np.asarray((noisy.tables[name] - start) @ step)
-
-
-def _reading(passed: bool, within_budget: bool, too_far: float, overall: Mapping[str, Any], mu: float) -> str:
-    told = (
-        "Shown one release with and one without a person, the best attacker picks the right one in "
-        f"{100 * overall['area']:.1f} of 100 tries "
-        f"({100 * overall['area_low']:.1f} to {100 * overall['area_high']:.1f}; "
-        f"blind guessing 50); the promised noise allows {100 * tradeoff_area(mu):.1f}."
-    )
-    if too_far:
-        return (
-            f"One more person with short sets moves the counts up to {too_far:.3g} times as far as the noise was made "
-            f"for: padding is not of each user by themselves. {told}"
-        )
-    if not within_budget:
-        return "The stated noise is too small for the stated epsilon and delta. " + told
-    if not passed:
-        return "There is less noise than promised. " + told
-    padded = "Short sets are padded so that one more person changes nobody else's."
-    return f"Noise of the stated size would hold what is promised. {told} {padded}"

@@ -14,7 +14,7 @@ from reidrisk.populations.type_mixture import MixtureStatistics
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
 
-__all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone", "share"]
+__all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -204,19 +204,3 @@ def noise_of(targets: Statistics) -> dict[str, float]:
     if "within" in sigma:
         found["within"] = sigma["within"] / (n * epochs)
     return found
-
-
-def share(rate: float) -> str:
-    """Write a share with one decimal, with two where nearly all would read as all or hardly any as none.
-
-    Examples
-    --------
-    >>> share(0.12345), share(0.99972), share(0.9999987), share(1.0), share(0.00012), share(0.0)
-    ('12.3 %', '99.97 %', 'more than 99.99 %', '100 %', '0.01 %', '0 %')
-    """
-    if rate in (0.0, 1.0):
-        return f"{100 * rate:.0f} %"
-    rest = 100.0 * min(rate, 1.0 - rate)
-    if rest < 0.01:
-        return "less than 0.01 %" if rate < 0.5 else "more than 99.99 %"
-    return f"{100 * rate:.{1 if rest >= 0.05 else 2}f} %"

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError
+from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
 from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Result
+from reidrisk.base.results import Spoken
 from reidrisk.base.streams import checked_seed
 from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.records import TopSets
@@ -30,17 +31,13 @@ __all__ = ["Distinct", "InternalValidation", "distinct_tokens", "internal_valida
 
 Floats = npt.NDArray[np.float64]
 
-WARNING = "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
-
 
 @dataclass(frozen=True, eq=False)
-class InternalValidation(Result):
+class InternalValidation(Spoken):
     """How near model and synthetic users are to the real people; private.
 
     Attributes
     ----------
-    warning : str
-        That none of this is covered by the privacy statement.
     summaries : tuple of ErrorSummary
         Errors against the exact statistics: of the released ones, of the model, and of popularity alone, the baseline.
     distinct : Distinct
@@ -51,7 +48,6 @@ class InternalValidation(Result):
         Re-identification of real and synthetic users.
     """
 
-    warning: str
     n_users: int
     n_epochs: int
     seed: int
@@ -61,8 +57,12 @@ class InternalValidation(Result):
     real_stationarity: Mapping[str, tuple[tuple[float, ...], ...]]
     synthetic_stationarity: Mapping[str, tuple[tuple[float, ...], ...]]
     rates: tuple[RateComparison, ...]
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def warning(self) -> str:
+        """That none of this is covered by the privacy statement: the first of the notes."""
+        return self.assumptions[0]
 
 
 def internal_validation(
@@ -102,8 +102,8 @@ def internal_validation(
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
     >>> model = release.fit_mixture(stats, n_types=4, n_epochs=2, steps=300, device="cpu")
     >>> found = internal_validation(sets, stats, model, trials=0)
-    >>> found.warning
-    'Not covered by the privacy statement: computed from the real data without noise. Do not publish.'
+    >>> found.notes[0].code
+    'not-covered-by-the-privacy-statement'
     """
     check_same_tokens(model, statistics)
     check_same_tokens(model, top_sets)
@@ -138,8 +138,15 @@ def internal_validation(
             progress=lambda stage, share: say(stage, 0.1 + 0.9 * share),
         )
     distinct = distinct_tokens(real, synthetic, seed)
+    notes = [
+        Note("not-covered-by-the-privacy-statement"),
+        Note("real-users", n_users=n, n_epochs=r, measured=min(measured, r)),
+        Note("short-sets-padded"),
+    ]
+    if trials:
+        notes.append(Note("one-item-per-period", noise=noise))
+        notes.append(Note("model-fitted-anew") if models is not None else Note("one-model-for-all-trials"))
     return InternalValidation(
-        WARNING,
         n,
         r,
         seed,
@@ -149,8 +156,7 @@ def internal_validation(
         stationarity(frequencies(real)),
         stationarity(frequencies(synthetic)),
         rates,
-        _assumptions(real, trials, models is not None, noise, min(measured, r)),
-        _reading(distinct, rates),
+        tuple(notes),
     )
 
 
@@ -200,33 +206,3 @@ def _every_epoch(targets: Statistics, r: int) -> MixtureStatistics:
 
 def _first(found: MixtureStatistics, r: int) -> MixtureStatistics:
     return MixtureStatistics(found.single[:r], found.within[:r], found.across[: r - 1])
-
-
-def _assumptions(real: TopSets, trials: int, refitted: bool, noise: float, measured: int) -> tuple[str, ...]:
-    told = [
-        f"All {len(real):,} real users over {real.n_epochs} epochs; exact statistics are of the first {measured}.",
-        "Synthetic sets that came out short are padded with random tokens once per user and epoch, as a browser does.",
-    ]
-    if trials:
-        told.append(
-            f"Sites are shown one token an epoch, a random one with probability {noise:g}; nothing is filtered."
-        )
-        told.append(
-            "Every trial fits the model anew, draws new synthetic users, and looks for other people."
-            if refitted
-            else "One model serves all trials: what another fit would change is not in the spread."
-        )
-    return tuple(told)
-
-
-def _reading(distinct: Distinct, rates: tuple[RateComparison, ...]) -> str:
-    told = f"The number of distinct tokens correlates at {distinct.correlation:.3f} between real and synthetic users."
-    if not rates:
-        return told
-    good = [rate.attack for rate in rates if rate.agrees]
-    apart = [rate.attack for rate in rates if not rate.agrees]
-    if good:
-        told += f" Re-identification of synthetic users is as on real ones with {', '.join(good)}."
-    if apart:
-        told += f" It is not with {', '.join(apart)}."
-    return told

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base.errors import OptionError
-from reidrisk.base.results import Result
-from reidrisk.base.wording import percent
+from reidrisk.base.notes import Note
+from reidrisk.base.options import between_0_and_1
+from reidrisk.base.results import Spoken
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts.pairs import Counts
 from reidrisk.release.counts.sensitivity import measured_blocks
@@ -30,20 +31,15 @@ __all__ = ["NoiseFit", "noise_fit"]
 SHOWS = 0.5
 """Alike or near-empty counts are looked into if half of the noise would show in them with at least this probability."""
 
-_ALIKE = {
-    "orders": "Counts of a pair in one order and in the other",
-    "epochs": "Two counts of who has each token, alike where epochs are alike,",
-}
-
 
 @dataclass(frozen=True, eq=False)
-class NoiseFit(Result):
+class NoiseFit(Spoken):
     r"""Whether counts have the noise that is stated.
 
     Attributes
     ----------
     fits : bool or None
-        None where nothing could be examined, which is no pass; ``reading`` says why.
+        None where nothing could be examined, which is no pass; ``why`` says why.
     error : float
         Probability, at most, that a release with the stated noise is said not to fit.
     n_sums : int
@@ -62,8 +58,10 @@ class NoiseFit(Result):
         Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most that is
         ``expected`` there, the p-value ``p`` of too many near 0, all windows considered, and ``finds_half``, how likely
         half of the noise would show there if as many of them are empty as seem to be.
-    troubles : tuple of str
+    troubles : tuple of Note
         What does not fit.
+    why : Note or None
+        Why nothing could be examined.
     """
 
     fits: bool | None
@@ -76,9 +74,9 @@ class NoiseFit(Result):
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     n_near: int = 0
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    troubles: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
+    troubles: tuple[Note, ...] = ()
+    why: Note | None = None
+    notes: tuple[Note, ...] = ()
 
 
 def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
@@ -127,50 +125,51 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     >>> noise_fit(dataclasses.replace(less, statement=stats.statement)).fits
     False
     """
-    if not 0.0 < error < 1.0:
-        raise OptionError(f"error must lie strictly between 0 and 1, not {error!r}")
+    error = between_0_and_1("error", error)
     statement, counts = statistics.statement, statistics.counts
     if statement is None:
         raise OptionError("exact statistics have no noise to examine; give released ones")
     why = _not_examined(statistics, statement)
-    if why or counts is None:
-        return NoiseFit(None, error, reading=f"The noise in the file was not examined: {why}.")
+    if why is not None or counts is None:
+        return NoiseFit(None, error, why=why)
     measured = {block.name for block in measured_blocks(counts.k, counts.n_tokens, counts.n_epochs)}
     missing = sorted((set(counts.tables) ^ set(statement.sigma)) | (set(counts.tables) ^ measured))
     if missing:
-        trouble = f"Counts, statement and size of the sets are not of the same tables: {', '.join(missing)}."
-        return NoiseFit(False, error, troubles=(trouble,), reading=_reading(False, [trouble]))
+        return NoiseFit(False, error, troubles=(Note("counts-of-other-tables", tables=missing),))
     discrete = not statement.simulation
     troubles = _not_whole(counts, discrete)
     n_sums, square = differing_sums(counts, statement.sigma)
     differing = alike_sums(counts, statement.sigma)
     share = error / (2.0 * (2 * bool(n_sums) + len(differing))) if n_sums or differing else 0.0
     sums = spread(n_sums, square, share)
+    differ = {name: sums[name] for name in ("ratio", "low", "high")}
     if n_sums and sums["p_low"] <= share:
-        troubles.append(f"{_differ(sums)}: there is less noise than stated.")
+        troubles.append(Note("sums-agree-too-well", **differ))
     if n_sums and sums["p_high"] <= share:
-        troubles.append(f"{_differ(sums)}: the statement is not of these counts.")
+        troubles.append(Note("sums-differ-too-much", **differ))
     alike = {name: least_spread(*found, share) for name, found in differing.items()}
     for name, found in alike.items():
         if found["p"] <= share:
-            troubles.append(f"{_ALIKE[name]} {_at_least(found)}: there is less noise than stated.")
+            troubles.append(Note("alike-agree-too-well", what=name, ratio=found["ratio"]))
     tables, near = {}, {}
     for name, sigma in statement.sigma.items():
         level = (error / 2.0 if share else error) / len(statement.sigma)
         tables[name], near[name] = near_zero(counts.flat(name), sigma, discrete, level)
-    troubles += _too_near({name: told for name, told in near.items() if told})
+    crowded = [name for name, excess in near.items() if excess]
+    if crowded:
+        troubles.append(Note("too-near-zero", tables=crowded, **near[crowded[0]]))
     troubles += _not_of_the_counts(statistics)
-    n_near = sum(int(found["near"]) for found in tables.values())
-    fits: bool | None = not troubles
     finds_half = max([sums["finds_half"], *(found["finds_half"] for found in alike.values())])
     in_near = max((found["finds_half"] for found in tables.values()), default=0.0)
-    reading = _reading(not troubles, troubles, sums if n_sums else None, alike, tables)
     # One difference of totals shows exact counts alone; those of every token, of two epochs, show the size of noise.
-    if fits and (alike or not n_sums) and max(finds_half, in_near) < SHOWS:
-        why = "there are too few empty counts, and too few that would be alike without noise, to show its size"
-        fits, reading = None, f"The noise in the file was not examined: {why}."
+    unseen = not troubles and (bool(alike) or not n_sums) and max(finds_half, in_near) < SHOWS
+    notes = [Note("noise-test-error", error=error)]
+    number = sum(int(found["n"]) for found in alike.values()) or n_sums
+    if number:
+        notes.append(Note("noise-test-power", n=number, alike=bool(alike), finds_half=finds_half))
+    notes.append(Note("noise-test-limits"))
     return NoiseFit(
-        fits=fits,
+        fits=None if unseen else not troubles,
         error=error,
         n_sums=n_sums,
         ratio=sums["ratio"],
@@ -178,49 +177,40 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
         high=sums["high"],
         finds_half=finds_half,
         alike=alike,
-        n_near=n_near,
+        n_near=sum(int(found["near"]) for found in tables.values()),
         tables=tables,
         troubles=tuple(troubles),
-        assumptions=_assumptions(error, n_sums, alike, finds_half),
-        reading=reading,
+        why=Note("noise-does-not-show") if unseen else None,
+        notes=tuple(notes),
     )
 
 
-def _not_examined(statistics: Statistics, statement: PrivacyStatement) -> str:
+def _not_examined(statistics: Statistics, statement: PrivacyStatement) -> Note | None:
     if statistics.counts is None and statement.sigma and statistics.n_epochs is not None:
-        return "the noisy counts (counts.npz) are missing"
+        return Note("counts-missing")
     if statistics.counts is None:
-        return "there are no noisy counts in it"
+        return Note("no-counts")
     if not statement.sigma:
-        return "the statement does not say how much noise there is"
+        return Note("noise-not-stated")
     if not statement.simulation and min(statement.sigma.values()) < 1.0:
-        return f"the stated noise is below one count (sigma {min(statement.sigma.values()):.2g})"
-    return ""
+        return Note("noise-below-one-count", sigma=min(statement.sigma.values()))
+    return None
 
 
-def _not_whole(counts: Counts, discrete: bool) -> list[str]:
+def _not_whole(counts: Counts, discrete: bool) -> list[Note]:
     """Complain of discrete noise that leaves fractions, and of continuous noise that leaves none."""
     found = []
     for name in counts.tables:
         values = counts.flat(name)
         whole = float(np.mean(values == np.rint(values))) if len(values) else 1.0
         if discrete and whole < 1.0:
-            found.append(f"In {name}, {percent(1.0 - whole)} of the counts are not whole, but the noise should be.")
+            found.append(Note("counts-not-whole", table=name, share=1.0 - whole))
         if not discrete and whole > 0.5:
-            found.append(f"In {name}, {percent(whole)} of the counts are whole, but the noise should not be.")
+            found.append(Note("counts-whole", table=name, share=whole))
     return found
 
 
-def _too_near(told: Mapping[str, str]) -> list[str]:
-    """Complain of the first table whose counts are too near 0, and name the others."""
-    if not told:
-        return []
-    first, *others = told
-    also = f"; and so in {' and '.join(others)}" if others else ""
-    return [f"In {first}, {told[first]}: there is less noise than stated{also}."]
-
-
-def _not_of_the_counts(statistics: Statistics) -> list[str]:
+def _not_of_the_counts(statistics: Statistics) -> list[Note]:
     """Complain of statistics that are not what comes out of the noisy counts: only those were examined."""
     assert statistics.counts is not None
     assert statistics.statement is not None
@@ -231,67 +221,7 @@ def _not_of_the_counts(statistics: Statistics) -> list[str]:
         # Far below the noise, and above what another machine's rounding does to the projections.
         slack = 0.01 * noise.get(kind, 0.0) + 1e-6 * statistics.k**2
         if np.abs(ours - theirs).max() > slack:
-            return [f"The statistics q_{kind} do not follow from the noisy counts: they are of something else."]
+            return [Note("statistics-not-of-counts", kind=kind)]
     if math.isfinite(statistics.n_users) and abs(again.n_users - statistics.n_users) > 1e-6 * again.n_users:
-        return ["The number of users does not follow from the noisy counts: it is of something else."]
+        return [Note("users-not-of-counts")]
     return []
-
-
-def _differ(sums: Mapping[str, float]) -> str:
-    if sums["ratio"] == 0.0:
-        return "Sums of counts that only noise makes differ agree exactly"
-    return (
-        f"Sums of counts that must agree differ by {_multiple(sums['ratio'])} "
-        f"({_multiple(sums['low'])} to {_multiple(sums['high'])}) times what noise of the stated size makes them differ"
-    )
-
-
-def _at_least(found: Mapping[str, float]) -> str:
-    return f"differ by {_multiple(found['ratio'])} times the least that noise of the stated size makes them differ"
-
-
-def _multiple(value: float) -> str:
-    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
-
-
-def _reading(
-    fits: bool,
-    troubles: list[str],
-    sums: Mapping[str, float] | None = None,
-    alike: Mapping[str, Mapping[str, float]] | None = None,
-    tables: Mapping[str, Mapping[str, Any]] | None = None,
-) -> str:
-    if not fits:
-        return " ".join(["The counts in the file do not fit the stated noise.", *troubles])
-    told = [] if sums is None else [_differ(sums)]
-    for name, found in (alike or {}).items():
-        said = f"{_ALIKE[name]} {_at_least(found)}"
-        told.append(f"{said[0].lower()}{said[1:]}" if told else said)
-    near = sum(found["near"] for found in (tables or {}).values())
-    if near:
-        within = sum(found["near"] * found["within"] for found in (tables or {}).values()) / near
-        most = sum(found["near"] * found["expected"] for found in (tables or {}).values()) / near
-        start = "of" if told else "Of"
-        told.append(
-            f"{start} {near:,} near-empty counts {percent(within)} lie within one sigma of 0, where {percent(most)} at "
-            "most should"
-        )
-    return f"The spread of the counts in the file fits the stated noise. {', and '.join(told)}."
-
-
-def _assumptions(
-    error: float, n_sums: int, alike: Mapping[str, Mapping[str, float]], finds_half: float
-) -> tuple[str, ...]:
-    told = [f"A release with the stated noise fails the look at its counts in 1 of {1 / error:,.0f} cases at most."]
-    number = sum(int(found["n"]) for found in alike.values()) or n_sums
-    if number:
-        kind = "differences of alike counts" if alike else "differences of sums"
-        told.append(
-            f"{number:,} {kind} would show noise of half of the stated size, in all tables, with a "
-            f"probability of {percent(finds_half)}."
-        )
-    told.append(
-        "Near-empty counts show too little noise only where many pairs are had by nobody; whoever knows the test can "
-        "make noise that passes it."
-    )
-    return tuple(told)

@@ -7,13 +7,14 @@ data is in :mod:`reidrisk.release.validate.internal`, and stays with the owner o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.results import Result
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Spoken
 from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
@@ -25,16 +26,15 @@ from reidrisk.release.validate.errors import (
     frequencies,
     noise_of,
     popularity_alone,
-    share,
 )
 
-__all__ = ["PublicValidation", "check_same_tokens", "public_validation"]
+__all__ = ["ALONE", "MODEL", "SAMPLE", "PublicValidation", "check_same_tokens", "public_validation"]
 
 MODEL, SAMPLE, ALONE = "model", "sample", "popularity alone"
 
 
 @dataclass(frozen=True, eq=False)
-class PublicValidation(Result):
+class PublicValidation(Spoken):
     """How near a model, and users drawn from it, are to the published statistics.
 
     Attributes
@@ -64,8 +64,7 @@ class PublicValidation(Result):
     n_sampled: int = 0
     short: float = 0.0
     agreement: float = 0.0
-    assumptions: tuple[str, ...] = field(default=())
-    reading: str = ""
+    notes: tuple[Note, ...] = ()
 
     def summary(self, what: str, kind: str = "all") -> ErrorSummary:
         """Return one of the summaries."""
@@ -74,7 +73,8 @@ class PublicValidation(Result):
     @property
     def beats_popularity(self) -> bool:
         """Whether more of the statistics of at least 0.01 % are within a fifth than popularity alone gives."""
-        return _beats(self.summaries)
+        model, alone = self.summary(MODEL).within_fifth, self.summary(ALONE).within_fifth
+        return model > alone or model == 1.0
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -145,8 +145,12 @@ def public_validation(
         n_sampled=0 if users is None else len(users),
         short=short,
         agreement=agreement,
-        assumptions=_assumptions(model, users),
-        reading=_reading(summaries),
+        notes=(
+            Note("targets-are-released"),
+            Note("targets-hold-in-every-period"),
+            Note("model-errors-computed", n_epochs=model.n_epochs),
+            *(() if users is None else (Note("sample-as-drawn", n_users=len(users)),)),
+        ),
     )
 
 
@@ -192,33 +196,3 @@ def _agreement(sample: MixtureStatistics, model: MixtureStatistics, n: int) -> f
         return 1.0
     error = np.sqrt(expected[often] * (1.0 - expected[often]) / n)
     return float(np.mean(np.abs(seen[often] - expected[often]) <= 1.96 * error))
-
-
-def _assumptions(model: TypeMixture, users: TopSets | None) -> tuple[str, ...]:
-    told = [
-        "The targets are the released statistics: how far those are from the real people's is not looked at here.",
-        "The same targets hold in every epoch: the world is taken to be stationary.",
-        f"Errors are over all {model.n_epochs} epochs of the model; those of the model are computed, not sampled.",
-    ]
-    if users is not None:
-        told.append(f"The sample is {len(users):,} users; sets that came out short count as they are.")
-    return tuple(told)
-
-
-def _reading(summaries: tuple[ErrorSummary, ...]) -> str:
-    model, alone = _all_of(summaries, MODEL), _all_of(summaries, ALONE)
-    told = (
-        f"Of {model.n:,} statistics {share(model.within_point)} are within 0.1 percentage points of the released; "
-        f"of the {model.n_large:,} that are at least 0.01 %, {share(model.within_fifth)} are within a fifth "
-        f"({share(alone.within_fifth)} if only the popularity of tokens were known)."
-    )
-    return told if _beats(summaries) else f"{told} So the model is no better than popularity alone."
-
-
-def _beats(summaries: tuple[ErrorSummary, ...]) -> bool:
-    model, alone = _all_of(summaries, MODEL).within_fifth, _all_of(summaries, ALONE).within_fifth
-    return model > alone or model == 1.0
-
-
-def _all_of(summaries: tuple[ErrorSummary, ...], what: str) -> ErrorSummary:
-    return next(s for s in summaries if s.what == what and s.kind == "all")

@@ -11,7 +11,7 @@ import numpy as np
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole
 from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Result, Risk
+from reidrisk.base.results import Risk, Spoken
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import TopSets, Traces
 
@@ -25,7 +25,7 @@ BAYES_USERS, BAYES_QUERIES = 20_000, 2_048
 
 
 @dataclass(frozen=True, eq=False)
-class RateComparison(Result):
+class RateComparison(Spoken):
     """How often one attack is right on real and on synthetic users.
 
     Attributes
@@ -62,7 +62,6 @@ class RateComparison(Result):
     agrees: bool
     real_each: tuple[float, ...] = ()
     synthetic_each: tuple[float, ...] = ()
-    reading: str = ""
 
 
 def compare_rates(
@@ -159,8 +158,6 @@ def _compared(real: list[Risk], synthetic: list[Risk]) -> RateComparison:
     first = real[0]
     ours, theirs = (_mean(risks) for risks in (real, synthetic))
     agrees = abs(ours[0] - theirs[0]) <= ours[3] if len(real) > 1 else ours[1] <= theirs[0] <= ours[2]
-    within = "within" if agrees else "not within"
-    range_of = "one standard deviation of the trials" if len(real) > 1 else "the interval of the real rate"
     return RateComparison(
         first.attack,
         first.n_epochs,
@@ -172,8 +169,6 @@ def _compared(real: list[Risk], synthetic: list[Risk]) -> RateComparison:
         agrees=bool(agrees),
         real_each=tuple(risk.rate for risk in real),
         synthetic_each=tuple(risk.rate for risk in synthetic),
-        reading=f"{first.attack} finds {_percent(ours[0])} of real and {_percent(theirs[0])} of synthetic users after "
-        f"{first.n_epochs} epochs, {within} {range_of}; blind guessing finds {_percent(first.baseline)}.",
     )
 
 
@@ -187,7 +182,3 @@ def _mean(risks: list[Risk]) -> tuple[float, float, float, float]:
     mean, deviation = float(rates.mean()), float(rates.std(ddof=1))
     half = float(stdtrit(len(rates) - 1, 0.975)) * deviation / float(np.sqrt(len(rates)))
     return mean, max(0.0, mean - half), min(1.0, mean + half), deviation
-
-
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.3g} %"

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.wording import percent
 from reidrisk.release.counts.pairs import Counts
 
 __all__ = ["alike_sums", "differing_sums", "least_spread", "near_zero", "nearest_shares", "spread"]
@@ -118,8 +117,10 @@ def least_spread(number: int, square: float, moving: float, level: float) -> dic
     }
 
 
-def near_zero(values: npt.NDArray[Any], sigma: float, discrete: bool, level: float) -> tuple[dict[str, float], str]:
-    """Test whether more counts lie near 0 than noise of this size lets; say so where they do."""
+def near_zero(
+    values: npt.NDArray[Any], sigma: float, discrete: bool, level: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Test whether more counts lie near 0 than noise of this size lets; return where, if they do."""
     from scipy.special import bdtrc
 
     size = np.abs(values)
@@ -132,7 +133,7 @@ def near_zero(values: npt.NDArray[Any], sigma: float, discrete: bool, level: flo
     inside = np.searchsorted(size, windows, side="right")
     if not len(size):
         none = {"sigma": sigma, "near": 0, "within": 0.0, "expected": float(expected[0]), "p": 1.0, "finds_half": 0.0}
-        return none, ""
+        return none, {}
     p = np.where(inside > 0, bdtrc(np.maximum(inside - 1, 0), len(size), expected), 1.0)
     # Where several are as unlikely, the one with the largest excess tells most.
     worst = int(np.argmax(np.where(p == p.min(), inside / expected, -1.0)))
@@ -146,13 +147,14 @@ def near_zero(values: npt.NDArray[Any], sigma: float, discrete: bool, level: flo
         "finds_half": _finds_half(len(size), below, float(expected[0]), level / len(windows)),
     }
     if adjusted > level:
-        return found, ""
-    where = f"lie within {windows[worst]:.3g} of 0" if windows[worst] else "are exactly 0"
-    told = (
-        f"{percent(inside[worst] / len(size))} of {len(size):,} near-empty counts {where}, where noise of the stated "
-        f"size puts {percent(expected[worst])} at most"
-    )
-    return found, told
+        return found, {}
+    share = float(inside[worst] / len(size))
+    return found, {
+        "share": share,
+        "n": len(size),
+        "within": float(windows[worst]),
+        "expected": float(expected[worst]),
+    }
 
 
 def _finds_half(near: int, below: int, expected: float, level: float) -> float:

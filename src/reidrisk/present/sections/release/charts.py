@@ -1,4 +1,4 @@
-"""The charts of the reports on a release."""
+"""The charts of the pages of a release."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point
 from reidrisk.present.scales import RateScale, rate_scale
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import attack_label
+from reidrisk.present.words.release import share
 from reidrisk.release.validate.canary import CanaryTest
-from reidrisk.release.validate.errors import ABSOLUTE, RELATIVE, RELATIVE_BINS, share
+from reidrisk.release.validate.errors import ABSOLUTE, RELATIVE, RELATIVE_BINS
 from reidrisk.release.validate.internal import Distinct
 from reidrisk.release.validate.public import PublicValidation
 from reidrisk.release.validate.rates import RateComparison
-from reidrisk.report.phrases import attack_label
 
 __all__ = ["absolute_errors", "canary", "distinct", "error_density", "rates", "relative_errors"]
 
@@ -38,20 +40,20 @@ class ShareScale(RateScale):
 
 
 def absolute_errors(result: PublicValidation, narrow: bool = False) -> Any:
-    """Draw which share of the statistics is off by no more than so many percentage points (dick, Figure 3a)."""
+    """Draw which share of the statistics is off by at most each number of percentage points (dick, Figure 3a)."""
     points = {c.what: list(zip(ABSOLUTE, c.absolute, strict=True))[1:] for c in result.curves}
     drawn = [_line(what, [(100 * at, share) for at, share in each]) for what, each in points.items()]
     # On a phone the labels of neighbouring powers would run into each other.
     ticks = [10.0**e for e in range(-5, 2, 3 if narrow else 1)]
-    x = _x("off by no more than, percentage points", [1e-5, 10.0], log=True, ticks=ticks)
+    x = _x("off by at most, percentage points", [1e-5, 10.0], log=True, ticks=ticks)
     return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics", "percentage points", narrow)
 
 
 def relative_errors(result: PublicValidation, narrow: bool = False) -> Any:
-    """Draw which share of the statistics of at least 0.01 % is off by no more than so much (dick, Figure 3b)."""
+    """Draw which share of the statistics of at least 0.01 % is off by at most each share (dick, Figure 3b)."""
     drawn = [_line(c.what, [(100 * a, s) for a, s in zip(RELATIVE, c.relative, strict=True)]) for c in result.curves]
     ticks = [0, 50, 100] if narrow else [0, 20, 40, 60, 80, 100]
-    x = _x("off by no more than, % of the statistic", [0, 100], ticks=ticks)
+    x = _x("off by at most, % of the statistic", [0, 100], ticks=ticks)
     return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics of at least 0.01 %", "%", narrow)
 
 
@@ -80,8 +82,8 @@ def canary(test: CanaryTest, narrow: bool = False) -> Any:
     return drawing.line_chart(drawn, x, _shares(1.0), "canaries found", "% false alarms", narrow)
 
 
-def distinct(found: Distinct, narrow: bool = False) -> Any:
-    """Draw how many people have so many distinct tokens, real and synthetic (dick, Figure 5)."""
+def distinct(found: Distinct, terms: Terms, narrow: bool = False) -> Any:
+    """Draw which share of people has each number of distinct tokens, real and synthetic (dick, Figure 5)."""
     drawn = []
     for name, style, shares in (("Real", "sample", found.real), ("Synthetic", "model", found.synthetic)):
         mean = sum(count * share for count, share in enumerate(shares, 1))
@@ -90,22 +92,23 @@ def distinct(found: Distinct, narrow: bool = False) -> Any:
     most = len(found.real)
     top = max(*found.real, *found.synthetic)
     ticks = list(range(0, most + 1, 5)) if most >= 10 else list(range(1, most + 1))
-    x = _x("distinct tokens over all epochs", [1, most], ticks=ticks)
-    return drawing.line_chart(drawn, x, _shares(top), "share of people", "distinct tokens", narrow)
+    x = _x(f"distinct {terms.items} over all {terms.periods}", [1, most], ticks=ticks)
+    return drawing.line_chart(drawn, x, _shares(top), f"share of {terms.people}", f"distinct {terms.items}", narrow)
 
 
-def rates(found: Sequence[RateComparison], narrow: bool = False) -> Any:
+def rates(found: Sequence[RateComparison], terms: Terms, narrow: bool = False) -> Any:
     """Draw the rate of each attack on real and synthetic users, one standard deviation either way (dick, Figure 6)."""
     drawn = []
     for rate in found:
         for kind, style in (("real", drawing.ATTACKS[1]), ("synthetic", drawing.ATTACKS[0])):
             mean, deviation = getattr(rate, kind), getattr(rate, f"{kind}_deviation")
             text = f"{100 * mean:.3g} % ± {100 * deviation:.2g}"
-            name = f"{attack_label(rate.attack)}, {kind}, {rate.n_epochs} epochs among {rate.n_targets:,}"
+            short = f"{attack_label(rate.attack)}, {kind}"
+            name = f"{short}, {terms.many('period', rate.n_epochs)} among {rate.n_targets:,}"
             point = Point(0.0, mean, max(0.0, mean - deviation), mean + deviation, text)
-            drawn.append(Line(name, f"{attack_label(rate.attack)}, {kind}", text, style, (point,)))
+            drawn.append(Line(name, short, text, style, (point,)))
     scale = rate_scale([value for line in drawn for value in (line.points[0].rate, line.points[0].high)])
-    return drawing.row_chart(drawn, scale, "people linked correctly", narrow)
+    return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly", narrow)
 
 
 def _line(what: str, points: Sequence[tuple[float, float]], end: bool = True) -> Line:

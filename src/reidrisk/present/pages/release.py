@@ -1,0 +1,149 @@
+"""The two pages of a release: a public one, and an internal one that no privacy statement covers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from reidrisk.present import html, words
+from reidrisk.present.model import Mood, Page, Section, Sentence
+from reidrisk.present.sections.assumed import assumed
+from reidrisk.present.sections.release import errors, noise, people, statement
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.release import sample_agrees
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.release import CanaryTest, InternalValidation, NoiseBudget, NoiseFit, PublicValidation, Validation
+
+__all__ = [
+    "internal_page",
+    "made_page",
+    "public_page",
+    "render_internal",
+    "render_public",
+    "write_internal",
+    "write_public",
+]
+
+PUBLIC = (
+    statement.section,
+    errors.by_kind,
+    errors.absolute,
+    errors.relative,
+    errors.density,
+    noise.counts,
+    noise.budget,
+    noise.canary,
+)
+INTERNAL = (people.found_again, people.distinct, people.errors, people.alike)
+
+
+def public_page(result: Validation, terms: Terms | None = None) -> Page:
+    """Return the public page; nothing in it comes from the real data but the release."""
+    terms, found = terms or Terms(), result.public
+    notes = [note for one in (found, result.noise, result.canary) if one is not None for note in one.notes]
+    mood, verdict, news = _top(result, terms)
+    facts = [
+        f"{found.n_types:,} types",
+        terms.many("period", found.n_epochs),
+        f"sets of {found.k} out of {terms.many('item', found.n_tokens)}",
+        f"mean squared error {found.objective:.3g}",
+    ]
+    if found.n_sampled:
+        facts.append(f"{found.n_sampled:,} synthetic {terms.people}")
+    return Page(
+        kind="Public validation of a release",
+        subject="Model and samples against the released statistics",
+        verdict=Sentence(verdict),
+        news=news,
+        mood=mood,
+        facts=tuple(facts),
+        sections=_made([*(make(result, terms) for make in PUBLIC), assumed(notes, terms)]),
+        footer="This file was made from released statistics alone. It works without a network and sends nothing.",
+    )
+
+
+def internal_page(result: InternalValidation, terms: Terms | None = None) -> Page:
+    """Return the internal page, which says at both ends that it must not be published."""
+    terms = terms or Terms()
+    warning, *notes = result.notes
+    trials = len(result.rates[0].real_each) if result.rates else 0
+    return Page(
+        kind="Internal validation of a release",
+        subject=f"Synthetic {terms.people} against the real ones",
+        verdict=Sentence(words.reading(result, terms)),
+        warning=words.sentence(warning, terms),
+        mood="unsure",
+        facts=(
+            f"{result.n_users:,} real {terms.people}",
+            terms.many("period", result.n_epochs),
+            f"{trials} trials",
+            f"seed {result.seed}",
+        ),
+        sections=_made([*(make(result, terms) for make in INTERNAL), assumed(notes, terms)]),
+        footer="This file was made from the real data. It works without a network and sends nothing.",
+    )
+
+
+def made_page(stated: PrivacyStatement, said: str, terms: Terms | None = None) -> Page:
+    """Return what a terminal shows of something made: what it is, and what protects the people behind it."""
+    protected = replace(statement.statement(stated, terms or Terms()), console=True)
+    return Page(kind="Release", subject="", verdict=Sentence(said), sections=(protected,))
+
+
+def _top(result: Validation, terms: Terms) -> tuple[Mood, str, tuple[str, ...]]:
+    """Return the mood of the box on top, its sentence and what follows: whatever fails comes first."""
+    fit, budget, canary = result.noise, result.budget, result.canary
+    said = words.reading(result.public, terms)
+    failed = [words.reading(fit, terms)] if fit is not None and fit.fits is False else []
+    if canary is not None and not canary.passed:
+        failed.append(words.reading(canary, terms))  # it speaks of the budget too
+    elif budget is not None and budget.enough is False:
+        failed.append(words.reading(budget, terms))
+    # What was not examined has not passed, and is said first.
+    unseen = []
+    if fit is None:
+        unseen.append("Whether the counts have the stated noise was not examined.")
+    elif fit.fits is None:
+        unseen.append(words.reading(fit, terms))
+    if budget is not None and budget.enough is None:
+        unseen.append(words.reading(budget, terms))
+    more = (sample_agrees(result.public, terms),) if result.public.n_sampled else ()
+    if failed:
+        return "alarm", " ".join(failed), (*unseen, said, *more)
+    sure = not result.undecided and result.public.beats_popularity and not result.public.statement.simulation
+    return "calm" if sure else "unsure", " ".join([*unseen, said]), more
+
+
+def _made(sections: list[Section | None]) -> tuple[Section, ...]:
+    return tuple(section for section in sections if section is not None)
+
+
+def render_public(
+    result: PublicValidation,
+    canary: CanaryTest | None = None,
+    noise: NoiseFit | None = None,
+    budget: NoiseBudget | None = None,
+) -> str:
+    """Return the public page as the text of one HTML file."""
+    return html.render(public_page(Validation(result, noise, budget, canary)))
+
+
+def write_public(
+    result: PublicValidation,
+    path: str | Path,
+    canary: CanaryTest | None = None,
+    noise: NoiseFit | None = None,
+    budget: NoiseBudget | None = None,
+) -> None:
+    """Write the public page as one HTML file; what is not given is said not to have been examined."""
+    html.write(public_page(Validation(result, noise, budget, canary)), path)
+
+
+def render_internal(result: InternalValidation) -> str:
+    """Return the internal page as the text of one HTML file."""
+    return html.render(internal_page(result))
+
+
+def write_internal(result: InternalValidation, path: str | Path) -> None:
+    """Write the internal page as one HTML file; it says at both ends that it must not be published."""
+    html.write(internal_page(result), path)

@@ -1,0 +1,94 @@
+"""Whether the noise is there: in the counts of the file, enough for the budget, and against the best attack.
+
+A terminal shows a section only where it passed: whatever did not is in the verdict above it.
+"""
+
+from __future__ import annotations
+
+from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.sections.release import charts
+from reidrisk.present.terms import Terms
+from reidrisk.present.words import reading
+from reidrisk.present.words.frequencies import percent
+from reidrisk.release import Validation
+
+__all__ = ["budget", "canary", "counts"]
+
+
+def counts(result: Validation, terms: Terms) -> Section | None:
+    """Return whether the counts have the stated noise, and how near 0 the near-empty ones are."""
+    fit = result.noise
+    if fit is None:
+        return None
+    columns = ("table of counts", "stated sigma", "near-empty counts", "within one sigma", "at most", "p-value")
+    rows = tuple(
+        (
+            name,
+            f"{table['sigma']:.4g}",
+            f"{table['near']:,}",
+            percent(table["within"]) if table["near"] else "",
+            percent(table["expected"]),
+            f"{table['p']:.2g}" if table["p"] >= 1e-6 else "below 0.000001",
+        )
+        for name, table in fit.tables.items()
+    )
+    caption = "Near-empty counts: those within three sigma of 0"
+    return Section(
+        "The noise in the file",
+        see=(
+            reading(fit, terms),
+            "Counts that would be equal without noise, and counts that would be 0, show how much noise there is.",
+        ),
+        table=Table(columns, rows, (1, 2, 3, 4, 5), caption) if rows else None,
+        console=fit.fits is True,
+        name="noise",
+    )
+
+
+def budget(result: Validation, terms: Terms) -> Section | None:
+    """Return whether the stated noise is enough for the stated budget."""
+    if result.budget is None:
+        return None
+    return Section(
+        "The stated noise and the stated budget",
+        see=(
+            reading(result.budget, terms),
+            "This is arithmetic on the statement; it does not look at the counts in the file.",
+        ),
+        console=result.budget.enough is True,
+        name="budget",
+    )
+
+
+def canary(result: Validation, terms: Terms) -> Section | None:
+    """Return how well the best attacker tells a release with one more person from one without."""
+    test = result.canary
+    if test is None:
+        return None
+    found = {**test.blocks, "all tables": test.to_dict()}
+    rows = tuple(
+        (name, f"{one['promised']:.3f}", f"{one['found']:.3f}", f"{one['low']:.3f} to {one['high']:.3f}")
+        for name, one in found.items()
+    )
+    return Section(
+        "An attack on noise of the stated size",
+        see=(
+            reading(test, terms),
+            f"{test.trials:,} releases with and {test.trials:,} without a made-up person, the canary, were drawn with "
+            "new noise: this tests the statement; it does not look at the counts in the file.",
+        ),
+        figure=Figure(
+            lambda narrow: charts.canary(test, narrow),
+            "How often the canary is found at each rate of false alarms, measured and promised.",
+        ),
+        table=Table(
+            ("table of counts", "promised at most", "measured", "95 % interval"),
+            rows,
+            (1, 2, 3),
+            "How well a canary is told from none: distance in standard deviations",
+        ),
+        caution="The attacker knows everybody else and the canary, and uses the best test there is. A curve above the "
+        "promised one would mean too little noise.",
+        console=test.passed,
+        name="canary",
+    )

@@ -1,0 +1,421 @@
+"""Sentences about a release: how near the model is, whether the noise is there, and who could be found again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from reidrisk.present.words.frequencies import attack_label, clause, joined, percent
+from reidrisk.present.words.register import Assumed, reads, says, sentence
+
+if TYPE_CHECKING:
+    from reidrisk.base.notes import Note
+    from reidrisk.present.terms import Terms
+    from reidrisk.release import (
+        CanaryTest,
+        FitReport,
+        InternalValidation,
+        NoiseBudget,
+        NoiseFit,
+        PublicValidation,
+        RateComparison,
+        Statistics,
+    )
+
+__all__ = ["drawn", "fitted", "kinds", "measured", "sample_agrees", "share"]
+
+
+def share(rate: float) -> str:
+    """Write a share with one decimal, with two where nearly all would read as all or hardly any as none.
+
+    Examples
+    --------
+    >>> share(0.12345), share(0.99972), share(0.9999987), share(1.0), share(0.00012), share(0.0)
+    ('12.3 %', '99.97 %', 'more than 99.99 %', '100 %', '0.01 %', '0 %')
+    """
+    if rate in (0.0, 1.0):
+        return f"{100 * rate:.0f} %"
+    rest = 100.0 * min(rate, 1.0 - rate)
+    if rest < 0.01:
+        return "less than 0.01 %" if rate < 0.5 else "more than 99.99 %"
+    return f"{100 * rate:.{1 if rest >= 0.05 else 2}f} %"
+
+
+def kinds(terms: Terms) -> dict[str, str]:
+    """Return words for the kinds of statistics."""
+    return {
+        "all": "all",
+        "single": terms.items,
+        "within": f"pairs within a {terms.period}",
+        "across": f"pairs across two {terms.periods}",
+    }
+
+
+# What was made.
+
+
+def measured(found: Statistics, terms: Terms) -> str:
+    """Say what was measured."""
+    return (
+        f"About {found.n_users:,.0f} {terms.people}, estimated from noisy counts; sets of {found.k} out of "
+        f"{terms.many('item', found.n_tokens)}."
+    )
+
+
+def fitted(report: FitReport, _terms: Terms) -> str:
+    """Say how a fit went."""
+    return (
+        f"Mean squared error {report.objective:.3g} after {report.steps:,} steps in {report.seconds:.3g} seconds on "
+        f"{report.device} ({report.stopped}); seed {report.seed}."
+    )
+
+
+def drawn(n: int, files: int, folder: str, seed: int, terms: Terms) -> str:
+    """Say what was drawn."""
+    return f"{n:,} synthetic {terms.people} in {files:,} file{'' if files == 1 else 's'} in {folder}; seed {seed}."
+
+
+# Model and sample against the released statistics.
+
+
+@reads("PublicValidation")
+def _public(result: PublicValidation, terms: Terms) -> str:
+    model, alone = result.summary("model"), result.summary("popularity alone")
+    said = (
+        f"Of {model.n:,} statistics, {share(model.within_point)} are within 0.1 percentage points of the released "
+        f"ones; of the {model.n_large:,} that are at least 0.01 %, {share(model.within_fifth)} are off by a fifth at "
+        f"most ({share(alone.within_fifth)} if only the popularity of each {terms.item} were known)."
+    )
+    return said if result.beats_popularity else f"{said} So the model is no better than popularity alone."
+
+
+def sample_agrees(result: PublicValidation, terms: Terms) -> str:
+    """Say whether the sample is one of this model, and how many of its sets are short."""
+    return (
+        f"Of the frequencies in the sample, {share(result.agreement)} lie within the 95 % interval that the model "
+        f"gives. {percent(result.short)} of the synthetic sets came out short; they are padded where they are used."
+    )
+
+
+@says("targets-are-released")
+def _targets(_note: Note, _terms: Terms) -> Assumed:
+    return Assumed(
+        "The targets are the released statistics.",
+        "How far those are from the real ones is not part of a public report; the internal report says it.",
+    )
+
+
+@says("targets-hold-in-every-period")
+def _stationary(_note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The same targets hold in every {terms.period}.",
+        "Where habits change, the model shows people as they were when the statistics were measured.",
+    )
+
+
+@says("model-errors-computed")
+def _computed(note: Note, terms: Terms) -> str:
+    return f"Errors are over all {terms.many('period', note['n_epochs'])} of the model, computed and not sampled."
+
+
+@says("sample-as-drawn")
+def _drawn(note: Note, terms: Terms) -> str:
+    return f"The sample is {note['n_users']:,} synthetic {terms.people}; sets that came out short count as they are."
+
+
+# Whether the counts in the file have the stated noise.
+
+
+@reads("NoiseFit")
+def _noise(result: NoiseFit, terms: Terms) -> str:
+    if result.why is not None:
+        return f"The noise in the file was not examined: {clause(sentence(result.why, terms))}."
+    if not result.fits:
+        said = [sentence(trouble, terms) for trouble in result.troubles]
+        return " ".join(["The counts in the file do not fit the stated noise.", *said])
+    found = [_differ(result)] if result.n_sums else []
+    found += [f"{_ALIKE[name]} {_at_least(numbers['ratio'])}" for name, numbers in result.alike.items()]
+    if result.n_near:
+        within, most = (
+            sum(table["near"] * table[name] for table in result.tables.values()) / result.n_near
+            for name in ("within", "expected")
+        )
+        found.append(
+            f"Of {result.n_near:,} near-empty counts, {percent(within)} lie within one sigma of 0, where at most "
+            f"{percent(most)} should."
+        )
+    return " ".join(["The spread of the counts in the file fits the stated noise.", *found])
+
+
+_ALIKE = {
+    "orders": "Counts of a pair in one order and in the other",
+    "epochs": "Two ways of counting who holds each item, which agree where habits do not change,",
+}
+
+
+def _differ(numbers: Mapping[str, float] | NoiseFit) -> str:
+    ratio, low, high = (
+        numbers[name] if isinstance(numbers, Mapping) else getattr(numbers, name) for name in ("ratio", "low", "high")
+    )
+    if ratio == 0.0:
+        return "Sums of counts that differ by noise alone agree exactly."
+    return (
+        f"Sums of counts that would be equal without noise differ by {_multiple(ratio)} ({_multiple(low)} to "
+        f"{_multiple(high)}) times as much as noise of the stated size makes them differ."
+    )
+
+
+def _at_least(ratio: float) -> str:
+    return f"differ by {_multiple(ratio)} times the least that noise of the stated size makes them differ."
+
+
+def _multiple(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+@says("counts-of-other-tables")
+def _other_tables(note: Note, _terms: Terms) -> str:
+    return f"Counts, statement and size of the sets are not of the same tables: {', '.join(note['tables'])}."
+
+
+@says("sums-agree-too-well")
+def _too_well(note: Note, _terms: Terms) -> str:
+    return f"{_differ(note)} There is less noise than stated."
+
+
+@says("sums-differ-too-much")
+def _too_much(note: Note, _terms: Terms) -> str:
+    return f"{_differ(note)} The statement is not of these counts."
+
+
+@says("alike-agree-too-well")
+def _alike_too_well(note: Note, _terms: Terms) -> str:
+    return f"{_ALIKE[note['what']]} {_at_least(note['ratio'])} There is less noise than stated."
+
+
+@says("too-near-zero")
+def _near_zero(note: Note, _terms: Terms) -> str:
+    first, *others = note["tables"]
+    where = f"lie within {note['within']:.3g} of 0" if note["within"] else "are exactly 0"
+    also = f" The same holds in {joined(others)}." if others else ""
+    return (
+        f"In {first}, {percent(note['share'])} of {note['n']:,} near-empty counts {where}, where noise of the stated "
+        f"size puts at most {percent(note['expected'])}. There is less noise than stated.{also}"
+    )
+
+
+@says("counts-not-whole")
+def _not_whole(note: Note, _terms: Terms) -> str:
+    return f"In {note['table']}, {percent(note['share'])} of the counts are not whole, but the noise should be."
+
+
+@says("counts-whole")
+def _whole(note: Note, _terms: Terms) -> str:
+    return f"In {note['table']}, {percent(note['share'])} of the counts are whole, but the noise should not be."
+
+
+@says("statistics-not-of-counts")
+def _not_of_counts(note: Note, terms: Terms) -> str:
+    return f"The statistics of {kinds(terms)[note['kind']]} do not follow from the noisy counts."
+
+
+@says("users-not-of-counts")
+def _users_not_of_counts(_note: Note, terms: Terms) -> str:
+    return f"The number of {terms.people} does not follow from the noisy counts."
+
+
+@says("counts-missing")
+def _counts_missing(_note: Note, _terms: Terms) -> str:
+    return "The noisy counts (counts.npz) are missing."
+
+
+@says("no-counts")
+def _no_counts(_note: Note, _terms: Terms) -> str:
+    return "There are no noisy counts in it."
+
+
+@says("noise-not-stated")
+def _not_stated(_note: Note, _terms: Terms) -> str:
+    return "The statement does not say how much noise there is."
+
+
+@says("noise-below-one-count")
+def _below_one(note: Note, _terms: Terms) -> str:
+    return f"The stated noise is below one count (sigma {note['sigma']:.2g})."
+
+
+@says("noise-does-not-show")
+def _does_not_show(_note: Note, _terms: Terms) -> str:
+    return "Too few counts are empty, and too few would be alike without noise, to show its size."
+
+
+@says("noise-test-error")
+def _test_error(note: Note, _terms: Terms) -> str:
+    return f"A release with the stated noise fails this test in at most 1 of {1 / note['error']:,.0f} cases."
+
+
+@says("noise-test-power")
+def _test_power(note: Note, _terms: Terms) -> str:
+    kind = "differences of alike counts" if note["alike"] else "differences of sums"
+    return (
+        f"{note['n']:,} {kind} would show noise of half the stated size, in all tables, with a probability of "
+        f"{percent(note['finds_half'])}."
+    )
+
+
+@says("noise-test-limits")
+def _test_limits(_note: Note, _terms: Terms) -> Assumed:
+    return Assumed(
+        "Near-empty counts show too little noise only where many pairs never occur.",
+        "Whoever knows the test can make noise that passes it.",
+    )
+
+
+# Whether the stated noise is enough for the stated budget.
+
+
+@reads("NoiseBudget")
+def _budget(result: NoiseBudget, terms: Terms) -> str:
+    if result.enough is None:
+        why = "" if result.why is None else f": {clause(sentence(result.why, terms))}"
+        return f"Whether the stated noise is enough for the stated epsilon and delta was not examined{why}."
+    if result.why is not None:
+        return sentence(result.why, terms)
+    at = f"at epsilon {result.epsilon:.3g} its delta is {result.delta_promised:.2g}"
+    if result.enough:
+        return f"The stated noise is enough for the stated epsilon and delta: {at}, and {result.delta:.2g} is allowed."
+    told = "The stated noise is too small for the stated epsilon and delta"
+    if result.delta_promised > result.delta:
+        return f"{told}: {at}, not {result.delta:.2g}."
+    return f"{told}, by the accounting of discrete noise."
+
+
+@says("periods-not-stated")
+def _periods(_note: Note, terms: Terms) -> str:
+    return f"It is not stated how many {terms.periods} were measured."
+
+
+@says("noise-of-other-tables")
+def _noise_of_others(note: Note, terms: Terms) -> str:
+    return (
+        f"The stated noise is not that of a release: it is of {joined(note['stated'])}, which is not what is measured "
+        f"over {terms.many('period', note['n_epochs'])} of sets of {note['k']}."
+    )
+
+
+# The attack on noise of the stated size.
+
+
+@reads("CanaryTest")
+def _canary(result: CanaryTest, _terms: Terms) -> str:
+    told = (
+        "Shown one release with and one without a person, the best attacker picks the right one in "
+        f"{100 * result.area:.1f} of 100 tries ({100 * result.area_low:.1f} to {100 * result.area_high:.1f}; blind "
+        f"guessing: 50); the promised noise allows {100 * result.area_promised:.1f}."
+    )
+    if result.furthest > 1.0 + 1e-9:
+        return (
+            f"One more person with short sets moves the counts up to {result.furthest:.3g} times as far as the noise "
+            f"was made for: the padding of others depends on that person. {told}"
+        )
+    if not result.within_budget:
+        return f"The stated noise is too small for the stated epsilon and delta. {told}"
+    if not result.passed:
+        return f"There is less noise than promised. {told}"
+    padded = "Short sets are padded so that one more person changes nobody else's."
+    return f"Noise of the stated size keeps the promise. {told} {padded}"
+
+
+@says("canary-known")
+def _known(_note: Note, _terms: Terms) -> str:
+    return "The attacker knows everybody else's sets, the canary's, and the noise that was promised."
+
+
+@says("canary-moves-most")
+def _moves_most(_note: Note, terms: Terms) -> str:
+    return f"The canary's set is the same in every {terms.period}: nobody moves the counts further."
+
+
+@says("canary-of-new-noise")
+def _new_noise(_note: Note, _terms: Terms) -> Assumed:
+    return Assumed(
+        "The attacked noise was drawn anew, of the stated size, by the code that draws it for a release.",
+        "If the file was made by other code, the attack says nothing about it.",
+    )
+
+
+@says("canary-of-new-padding")
+def _new_padding(_note: Note, _terms: Terms) -> Assumed:
+    return Assumed(
+        "Short sets were padded by the code that pads them for a release.",
+        "How the sets were padded before they came here is not known.",
+    )
+
+
+# Against the real people.
+
+
+@reads("InternalValidation")
+def _internal(result: InternalValidation, terms: Terms) -> str:
+    told = (
+        f"The number of distinct {terms.items} per {terms.person} correlates at {result.distinct.correlation:.3f} "
+        f"between real and synthetic {terms.people}."
+    )
+    good, apart = (
+        [attack_label(rate.attack) for rate in result.rates if rate.agrees == agrees] for agrees in (True, False)
+    )
+    if good:
+        told += f" Synthetic {terms.people} are found as often as real ones by {joined(good)}."
+    if apart:
+        told += f" They are not by {joined(apart)}." if good else f" {joined(apart)} finds them at other rates."
+    return told
+
+
+@reads("RateComparison")
+def _rate(result: RateComparison, terms: Terms) -> str:
+    range_of = "one standard deviation of the trials" if len(result.real_each) > 1 else "the interval of the real rate"
+    real, synthetic, guess = (f"{100 * rate:.3g} %" for rate in (result.real, result.synthetic, result.baseline))
+    return (
+        f"{attack_label(result.attack)} finds {real} of real and {synthetic} of synthetic {terms.people} after "
+        f"{terms.many('period', result.n_epochs)}, {'' if result.agrees else 'not '}within {range_of}; blind guessing "
+        f"finds {guess}."
+    )
+
+
+@says("not-covered-by-the-privacy-statement")
+def _not_covered(_note: Note, _terms: Terms) -> str:
+    return "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
+
+
+@says("real-users")
+def _real(note: Note, terms: Terms) -> str:
+    return (
+        f"All {note['n_users']:,} real {terms.people} over {terms.many('period', note['n_epochs'])}; the exact "
+        f"statistics are of the first {note['measured']}."
+    )
+
+
+@says("short-sets-padded")
+def _padded(_note: Note, terms: Terms) -> str:
+    return (
+        f"Synthetic sets that came out short are padded with random {terms.items}, once per {terms.person} and "
+        f"{terms.period}, as a browser does."
+    )
+
+
+@says("one-item-per-period")
+def _one_item(note: Note, terms: Terms) -> str:
+    return (
+        f"Sites are shown one {terms.item} per {terms.period}, a random one with probability {note['noise']:g}; "
+        "nothing is filtered."
+    )
+
+
+@says("model-fitted-anew")
+def _anew(_note: Note, terms: Terms) -> str:
+    return f"Every trial fits the model anew, draws new synthetic {terms.people}, and looks for other people."
+
+
+@says("one-model-for-all-trials")
+def _one_model(_note: Note, _terms: Terms) -> str:
+    return "One model serves all trials: what another fit would change is not part of the spread."
