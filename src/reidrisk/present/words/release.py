@@ -374,11 +374,11 @@ def _internal(result: InternalValidation, terms: Terms) -> str:
 @reads("RateComparison")
 def _rate(result: RateComparison, terms: Terms) -> str:
     range_of = "one standard deviation of the trials" if len(result.real_each) > 1 else "the interval of the real rate"
-    real, synthetic, guess = (f"{100 * rate:.3g} %" for rate in (result.real, result.synthetic, result.baseline))
+    real, synthetic = (f"{100 * rate:.3g} %" for rate in (result.real, result.synthetic))
     return (
         f"{attack_label(result.attack)} finds {real} of real and {synthetic} of synthetic {terms.people} after "
         f"{terms.many('period', result.n_epochs)}, {'' if result.agrees else 'not '}within {range_of}; blind guessing "
-        f"finds {guess}."
+        f"finds {100 * result.baseline:.2g} %."
     )
 
 
