@@ -1,1 +1,1 @@
-"""FLoC as Chrome computed it: hashes, SimHash, SortingLSH, a cohort a week."""
+"""FLoC as Chrome computed it: hashes, SimHash, SortingLSH, one cohort per week."""

@@ -10,10 +10,9 @@ import numpy.typing as npt
 from reidrisk.base.options import whole_up_to
 from reidrisk.base.parallel import each
 from reidrisk.cohorts.floc.cityhash import cityhash64
-from reidrisk.cohorts.floc.cityhash import reference as city_reference
 from reidrisk.cohorts.floc.histories import DomainLists, domain_lists
 
-__all__ = ["BITS", "SCALE", "TWO_PI", "checked_bits", "reference", "signatures", "simhash"]
+__all__ = ["BITS", "SCALE", "TWO_PI", "checked_bits", "signatures", "simhash"]
 
 BITS = 50
 """Bits of a SimHash in Chrome's FLoC."""
@@ -99,24 +98,6 @@ def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uin
 
     each(fill, _pieces(n))
     return hashes, counts
-
-
-def reference(domains: list[str], bits: int = BITS) -> int:
-    """Compute one SimHash in NumPy, feature by feature: the twin of the kernel.
-
-    Examples
-    --------
-    >>> reference(["a.org", "b.org"]) == simhash(["b.org", "a.org", "a.org"])
-    True
-    """
-    sums = np.zeros(bits)
-    for feature in sorted({city_reference(domain.encode()) for domain in domains}):
-        word = feature.to_bytes(8, "little")
-        places = [d.to_bytes(8, "little") for d in range(bits)]
-        one = np.array([city_reference(d + word, seed=1) for d in places], dtype=np.float64) / SCALE
-        two = np.array([city_reference(word + d, seed=2) for d in places], dtype=np.float64) / SCALE
-        sums += np.sqrt(-2.0 * np.log(one)) * np.cos(TWO_PI * two)
-    return sum(1 << d for d in range(bits) if sums[d] > 0)
 
 
 def checked_bits(bits: int, most: int = 64) -> int:

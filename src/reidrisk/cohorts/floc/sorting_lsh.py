@@ -245,7 +245,7 @@ def _can_be_cut(
 
 
 def as_hashes(hashes: npt.ArrayLike, bits: int) -> npt.NDArray[np.uint64]:
-    """Return SimHashes as ``uint64``, or name the first that is none of so many bits.
+    """Return SimHashes as ``uint64``, or name the first that does not fit the bits.
 
     Examples
     --------
