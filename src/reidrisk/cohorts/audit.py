@@ -19,7 +19,13 @@ from reidrisk.cohorts.sensitivity.categories import category_visits
 from reidrisk.cohorts.sensitivity.closeness import closeness
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, empty_cohort
-from reidrisk.cohorts.sensitivity.thresholds import THRESHOLDS, ThresholdCurve, frequency_histogram, threshold_curve
+from reidrisk.cohorts.sensitivity.thresholds import (
+    THRESHOLDS,
+    ThresholdCurve,
+    curve_of,
+    frequency_histogram,
+    threshold_curve,
+)
 from reidrisk.cohorts.spec import CohortSpec
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits
 from reidrisk.privacy import PrivacyStatement
@@ -218,15 +224,5 @@ def _status(found: Sensitivity, row: int) -> Status:
 
 
 def _noisy_curve(found: Sensitivity) -> ThresholdCurve:
-    sizes = found.counts.sizes
     above = [found.gap > t for t in THRESHOLDS]
-    return ThresholdCurve(
-        t=THRESHOLDS,
-        cohorts=tuple(float(chosen.mean()) for chosen in above),
-        users=tuple(float(sizes[chosen].sum() / sizes.sum()) for chosen in above),
-        certain=tuple(float((found.low > t).mean()) for t in THRESHOLDS),
-        possible=tuple(float((found.high > t).mean()) for t in THRESHOLDS),
-        n_cohorts=found.gap.size,
-        level=found.level,
-        noisy=True,
-    )
+    return curve_of(THRESHOLDS, above, (found.low, found.high), found.counts.sizes, found.level, noisy=True)

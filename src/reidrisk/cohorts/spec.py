@@ -74,23 +74,9 @@ class Noise(_Frozen):
 class CohortSpec(_Frozen):
     """Everything that defines a measurement of cohorts; saved with its result, anyone can run it again.
 
-    Attributes
-    ----------
-    t : float
-        Threshold: a cohort with a gap strictly above it is sensitive; 0.1 in Chrome.
-    level, fdr : float
-        Level of the intervals and of significance after Bonferroni; false discovery rate of plain significance.
-    n_cohorts : int or None
-        Number of cohorts of the system, where known: higher numbers are refused. Noise needs it.
-    shuffles, seed : int
-        How often users are shuffled for the baseline, 0 for none, and the seed; also that of simulated noise.
-    noise : Noise or None
-        Measure through noise that protects everyone. There is no baseline then.
-    worst, rule
-        For an audit: how many cohorts to list, and which of them to block: sensitive by the plain definition
-        (``"plain"``), statistically significant (``"chance"``) or significant after Bonferroni (``"doubt"``).
-    tables : CohortTables or None
-        The files, where there are any.
+    Fields say what they are in their descriptions. ``shuffles`` says how often users are shuffled for the baseline, 0
+    for none; ``noise`` measures through noise that protects everyone, without a baseline; ``tables`` are the files,
+    where there are any.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _RULE, _FITTED = "rule", "fitted to these users"
 
 
 def read_visits(path: PathLike, week: str | None = None) -> Any:
-    """Read visits: columns ``user`` and ``host`` or ``token``, one row a visit; ids and hosts become text.
+    """Read visits: columns ``user`` and ``host`` or ``token``, one row per visit; ids and hosts become text.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _text(path: PathLike, columns: Sequence[str], missing: bool = False) -> Any:
         raise FormatError(f"{path}: it has no column {absent[0]!r}; it has {', '.join(map(repr, table.types))}")
     lists = [column for column in columns if is_list(table.types[column])]
     if lists:
-        raise FormatError(f"{path}: column {lists[0]!r} holds lists; give one value a row")
+        raise FormatError(f"{path}: column {lists[0]!r} holds lists; give one value per row")
     try:
         frame = pl.DataFrame(pa.table({column: table.column(column) for column in columns}))
         if not len(frame):

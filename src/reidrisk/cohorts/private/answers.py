@@ -57,11 +57,11 @@ def ask_users(assigned: Ints, visited: Any, n_cohorts: int, epsilon: float, seed
     rng = np.random.default_rng(secrets.randbits(128)) if seed is None else stream(seed, "questions to users")
     question = rng.integers(c, size=n)
     truth = np.asarray(table[np.arange(n), question]).ravel() > 0
-    told = randomised_response(truth, float(epsilon)) if seed is None else truth ^ (rng.random(n) < lie)
+    said = randomised_response(truth, float(epsilon)) if seed is None else truth ^ (rng.random(n) < lie)
     rows = np.where(assigned >= 0, assigned, n_cohorts)
     cells, shape = rows * c + question, (n_cohorts + 1, c)
     asked = np.bincount(cells, minlength=shape[0] * c).reshape(shape)
-    yes = np.bincount(cells[told], minlength=shape[0] * c).reshape(shape)
+    yes = np.bincount(cells[said], minlength=shape[0] * c).reshape(shape)
     return LocalCounts(np.bincount(rows, minlength=shape[0]), asked, yes, lie)
 
 
@@ -100,7 +100,7 @@ def bounded_visits(visited: Any, most: int, seed: int | None = None) -> Any:
     if not per_user.size or per_user.max() <= most:
         return table
     row = np.repeat(np.arange(table.shape[0]), per_user)
-    # From the operating system, one word a visit: what is kept of one user must not tell of another.
+    # From the operating system, one word per visit: what is kept of one user must say nothing of another.
     chance: npt.NDArray[Any] = np.frombuffer(os.urandom(8 * row.size), dtype=np.uint64)
     if seed is not None:
         chance = stream(seed, "categories that count").random(row.size)
@@ -112,16 +112,16 @@ def bounded_visits(visited: Any, most: int, seed: int | None = None) -> Any:
 
 
 def sparse_visits(visited: Any) -> Any:
-    """Return visits as a sparse 0/1 table, one entry a cell, or refuse values that are no visits."""
+    """Return visits as a sparse 0/1 table, one entry per cell, or refuse values that are no visits."""
     from scipy import sparse
 
     try:
         given = visited if sparse.issparse(visited) else sparse.csr_array(visited)
     except (TypeError, ValueError) as error:
-        raise DataError("visited must be a table of numbers, one row a user and one column a category") from error
+        raise DataError("visited must be a table of numbers, one row per user and one column per category") from error
     given = checked_csr(given, "visited")
     if len(given.shape) != 2:
-        raise DataError(f"visited has the shape {given.shape}; give one row a user and one column a category")
+        raise DataError(f"visited has the shape {given.shape}; give one row per user and one column per category")
     if given.nnz and not (given.data >= 0).all():
         raise DataError("visited holds a value that is negative or no number; give 1 for a visit, 0 for none")
     # Copies, since the caller's matrix stays as it is; truth values, since sums of small integers overflow.

@@ -139,12 +139,12 @@ class CentralCounts:
 
 @dataclass(frozen=True, eq=False)
 class LocalCounts:
-    """Answers to one question a user: 'did you visit X?', for an X drawn at random, by randomised response.
+    """Answers to one question per user: 'did you visit X?', for an X drawn at random, by randomised response.
 
     Attributes
     ----------
     sizes : (m + 1,) array of int64
-        Users of each cohort, which every site is told anyway; the last row is for users without a cohort.
+        Users of each cohort, which every site sees anyway; the last row is for users without a cohort.
     asked, yes : (m + 1, c) arrays of int64
         Users of each cohort who were asked about each category, and who said yes.
     lie : float
@@ -182,7 +182,7 @@ class LocalCounts:
         return self._truth(low), self._truth(high)
 
     def tails(self, rows: slice, t: float, gamma: float) -> Floats:
-        """Return for each cell how likely so many yeses are if the true gap is at most t; the answers are binomial."""
+        """Return for each cell how likely its yeses are if the true gap is at most t; answers are binomial."""
         from scipy.special import betainc, betainccinv
 
         found = self.frequencies(rows)
@@ -201,7 +201,7 @@ class LocalCounts:
         return answer
 
     def _truth(self, share: Floats) -> Floats:
-        """Turn shares of yes into frequencies: told + (1 - 2 lie) p."""
+        """Turn shares of yes into frequencies: share = lie + (1 - 2 lie) p."""
         return ((share - self.lie) / (1.0 - 2.0 * self.lie)).clip(0.0, 1.0)
 
 

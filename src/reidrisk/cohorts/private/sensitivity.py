@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.cohorts.private.answers import ask_users, bounded_visits
 from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.cohorts.private.statements import central_statement, local_statement
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
-from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, count_visits
+from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, category_names, count_visits
 from reidrisk.cohorts.sensitivity.significance import discoveries, nuisance
 from reidrisk.cohorts.spec import CohortSpec, Model
 from reidrisk.privacy import PrivacyStatement
@@ -25,7 +25,7 @@ from reidrisk.privacy import PrivacyStatement
 __all__ = ["Model", "PrivateSensitivity", "private_decisions", "private_sensitivity"]
 
 _CELLS = 1 << 20
-_REACH = 2.0  # a size within two standard deviations of its noise is not told from nobody
+_REACH = 2.0  # a size within two standard deviations of its noise may be nobody
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class PrivateSensitivity(Sensitivity):
     n_without : int
         Users without a cohort, by their own noisy count.
     size_noise : float
-        Standard deviation of the noise of a size; 0 where sizes are told as they are.
+        Standard deviation of the noise of a size; 0 where sizes are exact.
     """
 
     statement: PrivacyStatement = field(default_factory=lambda: PrivacyStatement("", 0.0, 0.0))
@@ -85,15 +85,8 @@ def private_sensitivity(
     columns = (getattr(visited, "shape", None) or np.shape(visited) or (1,))[-1]
     sizes.NUMBERS.check(n_cohorts * int(columns), "the cohorts", "measure fewer categories")
     assigned = as_assignment(assignment, n_cohorts)
-    shape = tuple(np.shape(visited))
-    if len(shape) != 2 or shape[0] != assigned.size or shape[1] < 1:
-        raise DataError(
-            f"visited has the shape {shape}; give a row for each of {assigned.size:,} users, and a category"
-        )
-    c = int(shape[1])
-    names = tuple(str(name) for name in (range(c) if categories is None else categories))
-    if len(names) != c or len(set(names)) != c:
-        raise DataError(f"categories has {len(set(names))} distinct names for {c} columns of visited; give one each")
+    names = category_names(visited, assigned.size, categories)
+    c = len(names)
     measured: CentralCounts | LocalCounts
     if noise.delta is not None and noise.model == "central":
         bound, sigma = central_noise(c, noise.epsilon, noise.delta, noise.most_categories)

@@ -65,9 +65,9 @@ def local_statement(epsilon: float, lie: float, c: int, seed: int | None, public
         simulation=seed is not None,
         unit="the categories of one user",
         neighbours="any change of one user's categories",
-        accounting="one answer a user: local differential privacy",
+        accounting="one answer per user: local differential privacy",
         taken_as_public=(
-            "who takes part, and their cohort, which every site is told",
+            "who takes part, and their cohort, which every site sees",
             "which categories exist",
             _not_fitted(public_rule),
         ),

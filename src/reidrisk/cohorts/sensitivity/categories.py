@@ -47,17 +47,17 @@ def category_visits(
     Parameters
     ----------
     visits : frame (polars, pyarrow, pandas: anything with the Arrow interface)
-        Columns ``user`` and ``host`` (or ``token``): one row a visit.
+        Columns ``user`` and ``host`` (or ``token``): one row per visit.
     categories : frame or mapping
         Columns ``host`` (or ``token``) and ``category``: one row for each category of a host, several allowed. Or a
         mapping of hosts to a category or a list of them. Hosts that are not in it have no category. Capitals in hosts
         do not count.
     users : sequence, optional
-        Everyone with a history, in the order of the assignment: they are the population. Those who occur in ``visits``,
-        sorted, when missing.
+        Everyone with a history, in the order of the assignment: they are the population. Default: those who
+        occur in ``visits``, sorted.
     unmatched : {"refuse", "keep"}
         What to do where no visit has a category at all, as with a table of another kind of hosts: measured, it would
-        look like a clean bill. A refusal tells about the visits; for a private measurement, keep them.
+        look like a clean bill. A refusal says something about the visits; for a private measurement, keep them.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from reidrisk.base.indices import checked_csr
 from reidrisk.base.options import whole
 from reidrisk.base.streams import blocks
 
-__all__ = ["CohortCounts", "as_assignment", "count_visits", "k_anonymity"]
+__all__ = ["CohortCounts", "as_assignment", "category_names", "count_visits", "k_anonymity"]
 
 _MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
 _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63, so differences are exact
@@ -106,16 +106,8 @@ def count_visits(
     from reidrisk.cohorts.sensitivity.counts_kernel import count_once
 
     assigned = as_assignment(assignment, n_cohorts)
-    shape = getattr(visited, "shape", None) or np.shape(visited)
-    if len(shape) != 2 or shape[0] != assigned.size or shape[1] < 1:
-        raise DataError(
-            f"visited has the shape {tuple(shape)}; give a row for each of the {assigned.size:,} users of the "
-            "assignment and at least one category"
-        )
-    c = int(shape[1])
-    names = tuple(str(name) for name in (range(c) if categories is None else categories))
-    if len(names) != c or len(set(names)) != c:
-        raise DataError(f"categories has {len(set(names))} distinct names for {c} columns of visited; give one each")
+    names = category_names(visited, assigned.size, categories)
+    c = len(names)
     if not (assigned >= 0).any():
         raise DataError("no user has a cohort; there is nothing to measure")
     cohorts, rows = np.unique(assigned, return_inverse=True)
@@ -130,6 +122,21 @@ def count_visits(
     population = table.sum(axis=0, dtype=np.int64)
     sizes = np.bincount(rows, minlength=cohorts.size).astype(np.int64)
     return CohortCounts(cohorts[without:], sizes[without:], table[without:], population, assigned.size, names)
+
+
+def category_names(visited: Any, n_users: int, categories: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the columns, or refuse a table of visits that does not fit the users or the names."""
+    shape = getattr(visited, "shape", None) or np.shape(visited)
+    if len(shape) != 2 or shape[0] != n_users or shape[1] < 1:
+        raise DataError(
+            f"visited has the shape {tuple(shape)}; give a row for each of the {n_users:,} users of the assignment and "
+            "at least one category"
+        )
+    c = int(shape[1])
+    names = tuple(str(name) for name in (range(c) if categories is None else categories))
+    if len(names) != c or len(set(names)) != c:
+        raise DataError(f"categories has {len(set(names))} distinct names for {c} columns of visited; give one each")
+    return names
 
 
 def k_anonymity(assignment: npt.ArrayLike) -> int:

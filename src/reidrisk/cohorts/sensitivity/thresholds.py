@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.results import Spoken
@@ -14,7 +15,7 @@ from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
 
-__all__ = ["FrequencyHistogram", "ThresholdCurve", "frequency_histogram", "threshold_curve"]
+__all__ = ["FrequencyHistogram", "ThresholdCurve", "curve_of", "frequency_histogram", "threshold_curve"]
 
 THRESHOLDS = tuple(round(0.005 * i, 3) for i in range(1, 61))
 """From 0.005 to 0.3; the paper's figure has thresholds of this range."""
@@ -75,17 +76,28 @@ def threshold_curve(
     if not len(thresholds) or any(b <= a for a, b in itertools.pairwise(thresholds)):
         raise OptionError("thresholds must ascend, and there must be at least one")
     found = gaps(counts)
-    low, high = gap_intervals(counts, level)
     above = [exceeding(counts, found, t) for t in thresholds]
-    total, m = int(counts.sizes.sum()), counts.cohorts.size
+    return curve_of(thresholds, above, gap_intervals(counts, level), counts.sizes, level)
+
+
+def curve_of(
+    thresholds: Sequence[float],
+    above: Sequence[npt.NDArray[np.bool_]],
+    ends: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]],
+    sizes: npt.NDArray[np.int64],
+    level: float,
+    noisy: bool = False,
+) -> ThresholdCurve:
+    """Return the curve of cohorts that are above each threshold, with the ends of their intervals and their sizes."""
     return ThresholdCurve(
         t=tuple(map(float, thresholds)),
         cohorts=tuple(float(chosen.mean()) for chosen in above),
-        users=tuple(float(counts.sizes[chosen].sum() / total) for chosen in above),
-        certain=tuple(float((low > t).mean()) for t in thresholds),
-        possible=tuple(float((high > t).mean()) for t in thresholds),
-        n_cohorts=m,
+        users=tuple(float(sizes[chosen].sum() / sizes.sum()) for chosen in above),
+        certain=tuple(float((ends[0] > t).mean()) for t in thresholds),
+        possible=tuple(float((ends[1] > t).mean()) for t in thresholds),
+        n_cohorts=sizes.size,
         level=float(level),
+        noisy=noisy,
     )
 
 

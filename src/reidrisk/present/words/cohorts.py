@@ -8,19 +8,8 @@ from reidrisk.present.words.frequencies import percent
 from reidrisk.present.words.register import Assumed, reads, says
 
 if TYPE_CHECKING:
+    from reidrisk import cohorts
     from reidrisk.base.notes import Note
-    from reidrisk.cohorts import (
-        AssignmentSummary,
-        BlocklistChanges,
-        BlocklistCheck,
-        Closeness,
-        CohortAudit,
-        EmptyCohort,
-        FrequencyHistogram,
-        SensitivitySummary,
-        ThresholdCurve,
-        WeeklyCohorts,
-    )
     from reidrisk.present.terms import Terms
 
 __all__ = ["STATUS", "closeness", "coverage", "empty_cohort", "known", "points", "rare", "with_cohort"]
@@ -65,7 +54,7 @@ def _noise(_note: Note, _terms: Terms) -> str:
 
 
 @reads("SensitivitySummary")
-def _summary(found: SensitivitySummary, _terms: Terms) -> str:
+def _summary(found: cohorts.SensitivitySummary, _terms: Terms) -> str:
     m, chance = found.n_cohorts, ""
     if found.by_chance is not None:
         chance = f" ({found.by_chance:,.0f} would if people were grouped at random)"
@@ -79,7 +68,7 @@ def _summary(found: SensitivitySummary, _terms: Terms) -> str:
 
 
 @reads("ThresholdCurve")
-def _curve(found: ThresholdCurve, _terms: Terms) -> str:
+def _curve(found: cohorts.ThresholdCurve, _terms: Terms) -> str:
     first = "By noisy counts, a" if found.noisy else "A"
     return (
         f"{first} threshold of {found.t[0]:g} blocks {percent(found.cohorts[0])} of {_cohorts(found.n_cohorts)}, one "
@@ -88,12 +77,12 @@ def _curve(found: ThresholdCurve, _terms: Terms) -> str:
 
 
 @reads("FrequencyHistogram")
-def _frequencies(found: FrequencyHistogram, _terms: Terms) -> str:
+def _frequencies(found: cohorts.FrequencyHistogram, _terms: Terms) -> str:
     return rare(found.share_below, found.below)
 
 
 @reads("Closeness")
-def _closeness(found: Closeness, _terms: Terms) -> str:
+def _closeness(found: cohorts.Closeness, _terms: Terms) -> str:
     return (
         f"Every cohort has at least {found.k:,} users, and no category is more or less frequent in a cohort than in "
         f"the population by more than {100 * found.worst:.1f} points."
@@ -101,7 +90,7 @@ def _closeness(found: Closeness, _terms: Terms) -> str:
 
 
 @reads("EmptyCohort")
-def _empty(found: EmptyCohort, _terms: Terms) -> str:
+def _empty(found: cohorts.EmptyCohort, _terms: Terms) -> str:
     if not found.n_shown:
         return "All cohorts are blocked, so nobody has a cohort to show: there is nothing to compare."
     group = found.everyone_without
@@ -113,7 +102,7 @@ def _empty(found: EmptyCohort, _terms: Terms) -> str:
 
 
 @reads("BlocklistCheck")
-def _check(found: BlocklistCheck, _terms: Terms) -> str:
+def _check(found: cohorts.BlocklistCheck, _terms: Terms) -> str:
     return (
         f"The list blocks {found.caught:,} of the {found.sensitive:,} cohorts that are sensitive among all users, "
         f"misses {found.missed:,}, and blocks {found.needless:,} that are not sensitive; "
@@ -122,13 +111,13 @@ def _check(found: BlocklistCheck, _terms: Terms) -> str:
 
 
 @reads("BlocklistChanges")
-def _changes(found: BlocklistChanges, _terms: Terms) -> str:
+def _changes(found: cohorts.BlocklistChanges, _terms: Terms) -> str:
     changed = (sum(found.added) + sum(found.removed)) / len(found.added)
     return f"From one list to the next, {changed:,.1f} cohorts change sides on average."
 
 
 @reads("WeeklyCohorts")
-def _weekly(found: WeeklyCohorts, _terms: Terms) -> str:
+def _weekly(found: cohorts.WeeklyCohorts, _terms: Terms) -> str:
     used = len(set(found.traces.tokens[found.traces.tokens >= 0].tolist()))
     return (
         f"In each of {len(found.k)} weeks everyone who has a cohort shares it with at least {min(found.k) - 1:,} "
@@ -137,7 +126,7 @@ def _weekly(found: WeeklyCohorts, _terms: Terms) -> str:
 
 
 @reads("AssignmentSummary")
-def _assigned(found: AssignmentSummary, _terms: Terms) -> str:
+def _assigned(found: cohorts.AssignmentSummary, _terms: Terms) -> str:
     smallest, weeks = min(week.smallest for week in found.weeks), len(found.weeks)
     if not smallest:
         return "Nobody has a cohort" + (" in some week" if weeks > 1 else "") + ": too few domains."
@@ -145,7 +134,7 @@ def _assigned(found: AssignmentSummary, _terms: Terms) -> str:
     return f"Everyone who has a cohort shares it with at least {smallest - 1:,} others of these users{sequence}."
 
 
-def empty_cohort(audit: CohortAudit) -> str:
+def empty_cohort(audit: cohorts.CohortAudit) -> str:
     """Say what being without a cohort gives away."""
     if audit.statement is not None:
         return "What blocked users have in common is not measured from noisy counts."
@@ -153,7 +142,7 @@ def empty_cohort(audit: CohortAudit) -> str:
     return "No cohort is blocked, so being without one says nothing." if found is None else found.reading
 
 
-def coverage(audit: CohortAudit) -> tuple[str, ...]:
+def coverage(audit: cohorts.CohortAudit) -> tuple[str, ...]:
     """Say how far the table of categories reaches; nothing where counts are noisy."""
     lines, unseen = [], audit.unseen_categories
     if audit.covered_visits is not None:
@@ -172,7 +161,7 @@ def rare(share: float, below: float = 0.05) -> str:
     return f"{percent(share)} of the categories were visited by fewer than {points(below)} % of the users."
 
 
-def closeness(audit: CohortAudit) -> str:
+def closeness(audit: cohorts.CohortAudit) -> str:
     """Say how close cohorts are to the population in either direction, where that is known."""
     if audit.closeness is None:
         return ""
@@ -182,7 +171,7 @@ def closeness(audit: CohortAudit) -> str:
     )
 
 
-def known(summary: SensitivitySummary, name: str) -> str:
+def known(summary: cohorts.SensitivitySummary, name: str) -> str:
     """Write a count of users, or that the noise hides it.
 
     Examples
@@ -196,7 +185,7 @@ def known(summary: SensitivitySummary, name: str) -> str:
     return f"{_about(summary)}{getattr(summary, name):,}"
 
 
-def with_cohort(summary: SensitivitySummary) -> str:
+def with_cohort(summary: cohorts.SensitivitySummary) -> str:
     """Say how many users have a cohort, of all."""
     if {"n_users", "n_without"} & set(summary.too_noisy):
         return "how many these are, the noise hides"
@@ -208,7 +197,7 @@ def points(share: float) -> str:
     return f"{100 * share:g}"
 
 
-def _about(summary: SensitivitySummary) -> str:
+def _about(summary: cohorts.SensitivitySummary) -> str:
     return "about " if any(note.code == "cohorts-noise" for note in summary.notes) else ""
 
 
