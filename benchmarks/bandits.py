@@ -91,7 +91,8 @@ def main() -> None:
     if options.full:
         strategies = [*bandits.paper_strategies(7), "microaggregation:4"]
         amounts = np.linspace(0, 3, 50, endpoint=False)
-        took, surface = seconds(lambda: bandits.tradeoff(users, strategies, amounts, n_aux=91))
+        spec = bandits.TradeoffSpec(strategies=strategies, amounts=amounts, n_aux=91, seed=0)
+        took, surface = seconds(lambda: bandits.tradeoff(users, spec))
         print(f"whole trade-off: {len(strategies)} strategies x 50 amounts, two attacks")
         print(f"  {took[0]:,.0f} s, {took[1]:,.0f} s of processor")
         print(f"  {surface.reading}")

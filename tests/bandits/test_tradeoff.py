@@ -8,19 +8,21 @@ import pytest
 from reidrisk import bandits
 from reidrisk.bandits.surface import on_front, risk_of
 from reidrisk.base.errors import OptionError
-from reidrisk.base.wording import percent
 
 USERS = bandits.clustered_users(16, n_states=6, n_clusters=4, seed=0)
-SMALL = {"n_aux": 12, "runs": 30, "steps": 80}
+SMALL = {"n_aux": 12, "runs": 30, "steps": 80, "seed": 0}
+
+
+def spec_of(strategies, amounts, **options):
+    return bandits.TradeoffSpec(strategies=strategies, amounts=amounts, **SMALL | options)
 
 
 @pytest.fixture(scope="module")
 def surface():
     told = []
     strategies = [*bandits.paper_strategies(4), "microaggregation:4", "clusters:3"]
-    result = bandits.tradeoff(
-        USERS, strategies, [0.0, 1e-4, 1e-2], **SMALL, progress=lambda _, share: told.append(share)
-    )
+    spec = spec_of(strategies, [0.0, 1e-4, 1e-2])
+    result = bandits.tradeoff(USERS, spec, progress=lambda _, share: told.append(share))
     assert told == sorted(told)
     assert told[-1] == 1.0
     return result
@@ -76,31 +78,59 @@ def test_no_choice_is_safer_than_a_guess(surface):
     assert on_front([cheap, dear], "scoreboard") == [True, False]
 
 
-def test_the_front_and_its_reading_follow_the_attack(surface):
+def test_the_front_follows_the_attack(surface):
     safest_first = [p.likelihood.rate for p in surface.front("likelihood")]
     assert safest_first == sorted(safest_first)
-    strategies = ["own", "average", "clusters:4"]
-    found = bandits.tradeoff(USERS, strategies, [0.0, 1e-4], **SMALL, attack="likelihood")
+    found = bandits.tradeoff(USERS, spec_of(["own", "average", "clusters:4"], [0.0, 1e-4], attack="likelihood"))
     front = found.front("likelihood")
     assert [p for p in found.points if p.on_front] == [p for p in found.points if p in front]
-    assert (
-        f"{front[-1].strategy} with laplace {front[-1].amount:g} ({percent(front[-1].likelihood.rate)}" in found.reading
+    assert (found.attack, found.attacks) == ("likelihood", ("likelihood", "scoreboard"))
+    assert found.judged_by("scoreboard").judged_by("likelihood") == found
+
+
+def test_the_saved_spec_runs_it_again(surface):
+    saved = bandits.Tradeoff.from_json(surface.to_json())
+    assert saved.spec == surface.spec
+    assert bandits.tradeoff(USERS, saved.spec) == surface
+
+
+def test_defaults_are_filled_in_from_users_and_states():
+    filled = bandits.TradeoffSpec(noise="svd").filled(n_users=16, n_states=6)
+    assert filled.strategies == (
+        "own",
+        "average",
+        "neighbour:1",
+        "neighbour:2",
+        "clusters:3",
+        "clusters:6",
+        "clusters:9",
     )
-    assert f"{front[0].strategy} with laplace {front[0].amount:g} ({percent(front[0].likelihood.rate)}" in found.reading
+    assert (filled.amounts, filled.n_aux) == ((6.0, 5.0, 4.0, 3.0, 2.0, 1.0), 34)
+    assert bandits.TradeoffSpec().filled(n_users=300, n_states=41).n_aux == 91
+    steps = bandits.TradeoffSpec(strategies=[bandits.Clusters(3), [bandits.Own(), bandits.Laplace(0.5)]])
+    assert steps.strategies == ("clusters:3", "own+laplace:0.5")
 
 
-def test_the_page_follows_the_attack(surface):
-    pytest.importorskip("altair", reason="the extra report is not installed")
-    from reidrisk.report.tradeoff import caution, render_tradeoff
+def test_the_call_before_specs_works_and_warns():
+    told = []
+    with pytest.warns(DeprecationWarning, match="TradeoffSpec"):
+        old = bandits.tradeoff(USERS, ["own"], [0.0], 12, "laplace", runs=30, steps=80, progress=told.append)
+    assert told == [1.0]
+    assert old == bandits.tradeoff(USERS, spec_of(["own"], [0.0]))
 
-    assert "on the front (likelihood)" in render_tradeoff(surface, attack="likelihood")
-    assert "on the front (scoreboard)" in render_tradeoff(surface)
-    assert caution(surface, "likelihood") == ""
+
+def test_a_file_and_its_spec_are_enough(tmp_path):
+    np.savez(tmp_path / "m.npz", records=USERS.records, profiles=USERS.profiles)
+    inputs = bandits.BehaviourFile(path=str(tmp_path / "m.npz"), format="matrices")
+    spec = bandits.TradeoffSpec.from_dict(spec_of(["own"], [0.0], inputs=inputs).to_dict())
+    assert bandits.tradeoff(spec.inputs.read(), spec).points == bandits.tradeoff(USERS, spec).points
+    with pytest.raises(OptionError, match="states is for logs"):
+        bandits.BehaviourFile(path="m.npz", format="matrices", states="s.txt")
 
 
 def test_private_clusters_take_uniform_noise_and_truncation_on_top():
     for options in ({"weights": "uniform", "amounts": [0.0, 0.1]}, {"noise": "svd", "amounts": [2]}):
-        found = bandits.tradeoff(USERS, ["private-clusters:4,2"], **SMALL, **options)
+        found = bandits.tradeoff(USERS, spec_of(["private-clusters:4,2"], **options))
         assert {p.strategy for p in found.points} == {"private-clusters:4,2,1e-05"}
 
 
@@ -112,19 +142,17 @@ def test_it_can_be_written_and_read(surface):
 
 
 def test_ranks_and_seeds():
-    first, second = (
-        bandits.tradeoff(USERS, ["own"], [6, 2], noise="svd", seed=s, likelihood=False, **SMALL) for s in (0, 0)
-    )
+    first, second = (bandits.tradeoff(USERS, spec_of(["own"], [6, 2], noise="svd", likelihood=False)) for _ in range(2))
     assert first == second
     assert first.points[0].regret.mean == pytest.approx(first.least_regret)
     assert first.points[0].likelihood is None
     assert first.points[1].risk.rate < first.points[0].risk.rate
-    other = bandits.tradeoff(USERS, ["own"], [2], noise="svd", seed=1, likelihood=False, **SMALL)
+    other = bandits.tradeoff(USERS, spec_of(["own"], [2], noise="svd", seed=1, likelihood=False))
     assert other.points[0].regret.mean != first.points[1].regret.mean
 
 
 def test_runs_are_spread_over_releases():
-    one, three = (bandits.tradeoff(USERS, ["own"], [1e-3], releases=r, **SMALL) for r in (1, 3))
+    one, three = (bandits.tradeoff(USERS, spec_of(["own"], [1e-3], releases=r)) for r in (1, 3))
     assert one.points[0].regret.runs == three.points[0].regret.runs == 30
     assert not np.array_equal(one.points[0].regret.per_run, three.points[0].regret.per_run)
     assert np.array_equal(one.points[0].regret.per_run[:10], three.points[0].regret.per_run[:10]), (
@@ -135,7 +163,7 @@ def test_runs_are_spread_over_releases():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"noise": "salt"}, "noise must be"),
+        ({"noise": "salt"}, "noise must be one of laplace, svd, not 'salt'"),
         ({"rewards": "none"}, "rewards must be"),
         ({"amounts": []}, "at least one"),
         ({"strategies": []}, "at least one"),
@@ -156,7 +184,7 @@ def test_runs_are_spread_over_releases():
 def test_bad_options_are_refused(options, words):
     given = {"strategies": ["own"], "amounts": [0.1], **SMALL} | options
     with pytest.raises(OptionError, match=words):
-        bandits.tradeoff(USERS, **given)
+        bandits.tradeoff(USERS, bandits.TradeoffSpec(**given))
 
 
 def test_equal_profiles_are_told():
@@ -164,8 +192,8 @@ def test_equal_profiles_are_told():
     profiles[3] = profiles[5]
     alike = bandits.Behaviour(USERS.records, profiles, USERS.users, USERS.states, "made up")
     for users, told in ((USERS, False), (alike, True)):
-        found = bandits.tradeoff(users, ["own"], [0.0], **SMALL, likelihood=False)
-        assert any("2 users share their profile" in line for line in found.assumptions) == told
+        found = bandits.tradeoff(users, spec_of(["own"], [0.0], likelihood=False))
+        assert [note["users"] for note in found.notes if note.code == "profiles-alike"] == [2] * told
 
 
 def test_cells_without_noise_are_told_where_the_weights_leave_some():
@@ -173,5 +201,6 @@ def test_cells_without_noise_are_told_where_the_weights_leave_some():
     bare = int((bandits.cell_weights(users.records) == 0).sum())
     assert bare > 0
     for weights, told in (("inverse entropy", True), ("uniform", False)):
-        found = bandits.tradeoff(users, ["own"], [0.1], n_aux=8, runs=6, steps=20, weights=weights)
-        assert any(f"{bare} of 144 cells get no noise" in line for line in found.assumptions) == told
+        found = bandits.tradeoff(users, spec_of(["own"], [0.1], n_aux=8, runs=6, steps=20, weights=weights))
+        noted = [(note["cells"], note["of"]) for note in found.notes if note.code == "cells-without-noise"]
+        assert noted == [(bare, 144)] * told

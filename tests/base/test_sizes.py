@@ -144,7 +144,7 @@ def test_what_is_drawn_and_repeated_is_bounded(tmp_path):
     people = bandits.clustered_users(8, n_states=4, n_clusters=2)
     for runs, steps in ((10**12, 10), (10, 10**12)):
         refused(
-            lambda r=runs, s=steps: bandits.tradeoff(people, ["own"], [0.0], 6, runs=r, steps=s), "1,000,000,000,000"
+            lambda r=runs, s=steps: bandits.tradeoff(people, bandits.TradeoffSpec(runs=r, steps=s)), "1,000,000,000,000"
         )
     stats = release.statistics(TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3), 1.0, 1e-6, simulation=True, seed=0)
     refused(lambda: release.fit_mixture(stats, n_types=10**12), "numbers")

@@ -24,13 +24,15 @@ from reidrisk.bandits.sharing.strategies import (
     TruncatedSVD,
 )
 from reidrisk.bandits.sharing.weights import cell_entropy, cell_weights
+from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec, paper_strategies
 from reidrisk.bandits.surface import Tradeoff, TradeoffPoint
-from reidrisk.bandits.tradeoff import paper_strategies, tradeoff
+from reidrisk.bandits.tradeoff import tradeoff
 from reidrisk.bandits.transitions import Behaviour
 
 __all__ = [
     "Average",
     "Behaviour",
+    "BehaviourFile",
     "ClusterScore",
     "Clusters",
     "Laplace",
@@ -44,6 +46,7 @@ __all__ = [
     "Shared",
     "Tradeoff",
     "TradeoffPoint",
+    "TradeoffSpec",
     "TruncatedSVD",
     "ads",
     "anonymise",

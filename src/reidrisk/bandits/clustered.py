@@ -6,6 +6,7 @@ import numpy as np
 
 from reidrisk.bandits.transitions import Behaviour, matrices
 from reidrisk.base.errors import OptionError
+from reidrisk.base.notes import Note
 from reidrisk.base.streams import checked_seed, stream
 
 __all__ = ["clustered_users"]
@@ -83,5 +84,5 @@ def clustered_users(
         profiles=np.hstack([share, hours]),
         users=tuple(f"user {i}" for i in range(n)),
         states=tuple(f"state {s}" for s in range(d)),
-        origin=f"Made-up users of {n_clusters} types with {d} states (seed {seed}); no real person is behind them.",
+        origin=Note("users-made-up", types=n_clusters, states=d, seed=seed),
     )

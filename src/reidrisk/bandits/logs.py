@@ -12,6 +12,7 @@ import numpy.typing as npt
 from reidrisk.bandits.sharing.weights import LEAST_ALPHA
 from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.notes import Note
 from reidrisk.io.tables.formats import open_table, table_of_frame
 
 __all__ = ["UNITS", "from_log"]
@@ -38,7 +39,7 @@ def from_log(
         ``seconds``, that is how long the entry lasted, else it lasted until the user's next one. Rows may come in any
         order; those of a user at the same time follow each other as they stand, and the same entry twice is refused.
     states : sequence of str, optional
-        Names of all states, in the order of rows and columns; the states that occur, in order, when missing.
+        Names of all states, in the order of rows and columns; default: the states that occur, in order.
     max_gap : float, optional
         After more seconds of silence, neither time nor a transition is counted; the silence begins with an entry, or
         at its end where there is a column ``seconds``.
@@ -93,9 +94,7 @@ def from_log(
         profiles=weight / weight.sum(axis=1, keepdims=True),
         users=tuple(map(str, users)),
         states=names,
-        origin=origin
-        or f"An activity log of {table.n_rows:,} entries ({table.name}), in which staying for {_lasting(seconds)} "
-        "counts as much as one transition.",
+        origin=origin or Note("log-read", entries=table.n_rows, name=table.name, unit=_lasting(seconds)),
         tolerance=_tolerance(records, spent / seconds),
     )
 
@@ -108,8 +107,8 @@ def _unit(unit: str | float) -> float:
     raise OptionError(f"unit must be one of {', '.join(UNITS)}, or a number of seconds above 0, not {unit!r}")
 
 
-def _lasting(seconds: float) -> str:
-    return next((f"1 {name}" for name, length in UNITS.items() if length == seconds), f"{seconds:g} seconds")
+def _lasting(seconds: float) -> str | float:
+    return next((name for name, length in UNITS.items() if length == seconds), seconds)
 
 
 def _tolerance(records: Floats, time: Floats) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from reidrisk.bandits.transitions import Behaviour
 from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.notes import Note
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.tables.opening import existing_file
 
@@ -55,7 +56,7 @@ def read_matrices(path: str | Path) -> Behaviour:
             profiles=arrays["profiles"],
             users=tuple(map(str, users)),
             states=tuple(map(str, states)),
-            origin=f"Transition matrices of {len(records):,} users ({name}).",
+            origin=Note("matrices-read", users=len(records), name=name),
         )
     except DataError as error:
         raise DataError(f"{name}: {error}") from error

@@ -1,20 +1,21 @@
-"""The trade-off as a result: points of regret and risk, and which of them no other beats."""
+"""The trade-off as a result: points of regret and risk, and which of them are Pareto-optimal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reidrisk.bandits.agent.regret import Regret
 from reidrisk.bandits.linkage.measure import ATTACKS
 from reidrisk.bandits.sharing.weights import WEIGHTS
+from reidrisk.bandits.spec import TradeoffSpec
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.results import Result, Risk
-from reidrisk.base.wording import percent, two_digits
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Result, Risk, Spoken
 
-__all__ = ["Tradeoff", "TradeoffPoint", "on_front", "reading_of", "risk_of"]
+__all__ = ["Tradeoff", "TradeoffPoint", "on_front", "risk_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class TradeoffPoint(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Tradeoff(Result):
+class Tradeoff(Spoken):
     """The whole surface, with its two ends.
 
     Attributes
@@ -62,6 +63,8 @@ class Tradeoff(Result):
         Regret of choosing blindly.
     guess : float
         Probability of finding the right user by guessing.
+    spec : TradeoffSpec or None
+        What was measured, with every default filled in: the same behaviour and this spec give the same result.
     """
 
     points: tuple[TradeoffPoint, ...]
@@ -78,12 +81,29 @@ class Tradeoff(Result):
     seed: int
     rewards: str = "hard"
     weights: str = WEIGHTS[0]
-    origin: str = ""
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
+    origin: Note | str = ""
+    notes: tuple[Note, ...] = ()
+    spec: TradeoffSpec | None = None
+
+    @property
+    def attack(self) -> str:
+        """By whose success points are marked as Pareto-optimal."""
+        return ATTACKS[0] if self.spec is None else self.spec.attack
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """The attacks that were measured, the one that points are marked by first."""
+        measured = ATTACKS if all(p.likelihood is not None for p in self.points) else ATTACKS[:1]
+        return tuple(sorted(measured, key=lambda name: name != self.attack))
+
+    def judged_by(self, attack: str) -> Tradeoff:
+        """Return the same with points marked as Pareto-optimal by the success of another attack."""
+        marks = zip(self.points, on_front(self.points, attack), strict=True)
+        spec = (self.spec or TradeoffSpec()).model_copy(update={"attack": attack})
+        return replace(self, points=tuple(replace(p, on_front=on) for p, on in marks), spec=spec)
 
     def front(self, attack: str = "scoreboard") -> tuple[TradeoffPoint, ...]:
-        """Return the points that no other beats in both, by the risk of the given attack, safest first."""
+        """Return the points that are Pareto-optimal by the risk of the given attack, safest first."""
         chosen = on_front(self.points, attack)
         best = (p for p, on in zip(self.points, chosen, strict=True) if on)
         return tuple(sorted(best, key=lambda p: risk_of(p, attack).rate))
@@ -108,20 +128,3 @@ def on_front(points: Sequence[TradeoffPoint], attack: str) -> list[bool]:
     no_worse = (cost[:, None] <= cost) & (risk[:, None] <= risk)
     better = no_worse & ((cost[:, None] < cost) | (risk[:, None] < risk))
     return [not beaten for beaten in np.asarray(better.any(axis=0)).tolist()]
-
-
-def reading_of(points: Sequence[TradeoffPoint], guess: float, attack: str = ATTACKS[0]) -> str:
-    """Say in one sentence from where to where the choice goes."""
-    front = sorted((p for p in points if p.on_front), key=lambda p: risk_of(p, attack).rate)
-    safe, cheap = (_described(p, risk_of(p, attack)) for p in (front[0], front[-1]))
-    if safe == cheap:
-        return f"One choice is best in both: {safe}; a guess finds {percent(guess)}."
-    return (
-        f"{len(front)} of {len(points)} choices are not beaten in both: from {safe} to {cheap}; "
-        f"a guess finds {percent(guess)}."
-    )
-
-
-def _described(point: TradeoffPoint, risk: Risk) -> str:
-    found, lost = percent(risk.rate), two_digits(point.regret.mean)
-    return f"{point.strategy} with {point.noise} {point.amount:g} ({found} found, regret {lost})"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.notes import Note
 
 __all__ = [
     "PAPER_TOLERANCE",
@@ -50,8 +51,8 @@ class Behaviour:
         Names of the users.
     states : tuple of str
         Names of the states.
-    origin : str
-        Where it comes from, in one sentence.
+    origin : str or Note
+        Where it comes from: a sentence of your own, or a note.
     tolerance : float
         Cells that differ by less say the same: what the scoreboard takes unless told otherwise. The paper's 0.001, or
         less where rows add up so much time that one transition more or less changes a cell by less than that.
@@ -66,7 +67,7 @@ class Behaviour:
     profiles: Floats
     users: tuple[str, ...]
     states: tuple[str, ...]
-    origin: str
+    origin: str | Note
     tolerance: float = PAPER_TOLERANCE
 
     def __post_init__(self) -> None:
@@ -86,6 +87,11 @@ class Behaviour:
                 raise DataError(
                     f"the {what} {twice!r} occurs twice; give each {what} one name, and put its rows together"
                 )
+
+    @property
+    def note(self) -> Note:
+        """Where it comes from, as a note."""
+        return self.origin if isinstance(self.origin, Note) else Note("origin", text=self.origin)
 
     def __repr__(self) -> str:
         n, d, p = len(self.records), self.records.shape[1], self.profiles.shape[1]

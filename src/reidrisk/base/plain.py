@@ -85,7 +85,7 @@ def rebuilt(hint: Any, value: Any, where: str) -> Any:
         return _array(inner, value, where)
     if hint is Note:
         return Note.from_dict(value) if _has_code(value) else _refuse(where, "a note with a code", value)
-    if dataclasses.is_dataclass(hint):
+    if dataclasses.is_dataclass(hint) or hasattr(hint, "from_dict"):
         return _value(hint, value, where)
     return _scalar(hint, value, where)
 
@@ -122,7 +122,7 @@ def _tuple(inner: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:
-    """Rebuild a frozen dataclass; of a result, by its own rule."""
+    """Rebuild a frozen dataclass; a result or a spec by its own rule."""
     if not isinstance(value, Mapping):
         _refuse(where, "an object", value)
     if hasattr(kind, "from_dict"):

@@ -129,6 +129,7 @@ class Risk(Result):
     seed: int | None = None
     assumptions: tuple[str, ...] = ()
     reading: str = ""
+    notes: tuple[Note, ...] = ()
     per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
     covers: Covers = "queries"
     design_effect: float = 1.0

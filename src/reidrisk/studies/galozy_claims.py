@@ -10,7 +10,7 @@ import numpy as np
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.base.wording import percent, two_digits
-from reidrisk.report.tradeoff_chart import amount_text, strategy_label
+from reidrisk.present.words.bandits import amount_text, strategy_label
 from reidrisk.studies.galozy_choices import by_stronger, mixture, price
 from reidrisk.studies.galozy_people import People
 from reidrisk.studies.galozy_surfaces import COUNTS, LAPLACE, SVD, harmless_variance

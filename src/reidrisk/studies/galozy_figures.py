@@ -10,7 +10,7 @@ import numpy as np
 from reidrisk import bandits
 from reidrisk.bandits import LatentBandit, Regret
 from reidrisk.bandits.sharing.grouping import clusters_of, embedding
-from reidrisk.report.tradeoff_chart import strategy_label
+from reidrisk.present.words.bandits import strategy_label
 from reidrisk.studies import galozy_charts as charts
 from reidrisk.studies.galozy_charts import DrawnResult, Series
 from reidrisk.studies.galozy_people import FULL, HOMES, WEARERS, People, Size, casas, endomondo, fitbit

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk import bandits
 from reidrisk.bandits import Behaviour, LatentBandit, Shared, Tradeoff, TradeoffPoint
-from reidrisk.bandits.surface import on_front, reading_of
 from reidrisk.base.progress import Progress
 from reidrisk.base.streams import stream
 from reidrisk.studies.galozy_people import People, Size
@@ -45,17 +43,23 @@ def surfaces(people: People, size: Size, seed: int, tell: Tell) -> dict[str, Tra
     strategies = _fitting(bandits.paper_strategies(people.clusters), len(behaviour.users))
     printed = size.printed_amounts(people.end)
     amounts = sorted({*printed, *size.finer_amounts(*people.finer)})
-    measure = partial(bandits.tradeoff, behaviour, strategies, runs=size.runs, steps=size.steps, seed=seed)
-    found = {LAPLACE: measure(amounts, people.n_aux, progress=lambda _, s: tell(LAPLACE, 0.5 * s))}
+    spec = bandits.TradeoffSpec(
+        strategies=tuple(strategies),
+        amounts=tuple(amounts),
+        n_aux=people.n_aux,
+        runs=size.runs,
+        steps=size.steps,
+        seed=seed,
+    )
+    found = {LAPLACE: bandits.tradeoff(behaviour, spec, progress=lambda _, s: tell(LAPLACE, 0.5 * s))}
     on_counts = sorted({0.0, *_on_counts(people, size)})
     tell(COUNTS, 0.5)
     found[COUNTS] = _counted(
         found[LAPLACE], behaviour, strategies, on_counts, lambda _, s: tell(COUNTS, 0.5 + 0.25 * s)
     )
     ranks = size.ranks_of(len(behaviour.states))
-    found[SVD] = measure(
-        ranks, people.n_aux, noise="svd", likelihood=False, progress=lambda _, s: tell(SVD, 0.75 + 0.25 * s)
-    )
+    truncated = bandits.TradeoffSpec(**{**dict(spec), "amounts": ranks, "noise": "svd", "likelihood": False})
+    found[SVD] = bandits.tradeoff(behaviour, truncated, progress=lambda _, s: tell(SVD, 0.75 + 0.25 * s))
     return found
 
 
@@ -141,8 +145,7 @@ def _counted(
             near = bandits.ads(records, shared, cells)
             points.append(TradeoffPoint(base.name, LAPLACE, amount, regret, risk, None, near))
             progress(COUNTS, len(points) / (len(strategies) * len(amounts)))
-    marked = tuple(replace(p, on_front=on) for p, on in zip(points, on_front(points, "scoreboard"), strict=True))
-    return replace(like, points=marked, releases=1, reading=reading_of(marked, like.guess))
+    return replace(like, points=tuple(points), releases=1).judged_by("scoreboard")
 
 
 def _fitting(strategies: tuple[str, ...], n_users: int) -> list[str]:

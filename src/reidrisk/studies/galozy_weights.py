@@ -67,9 +67,16 @@ def weights_compared(size: Size, users: int, seed: int, progress: Progress) -> S
 
 def _surface(people: People, weights: str, size: Size, seed: int) -> Tradeoff:
     amounts = sorted({0.0, *size.finer_amounts(people.finer[0], _MOST)})
-    return bandits.tradeoff(
-        people.behaviour, ["own"], amounts, people.n_aux, weights=weights, runs=size.runs, steps=size.steps, seed=seed
+    spec = bandits.TradeoffSpec(
+        strategies=("own",),
+        amounts=tuple(amounts),
+        n_aux=people.n_aux,
+        weights=weights,
+        runs=size.runs,
+        steps=size.steps,
+        seed=seed,
     )
+    return bandits.tradeoff(people.behaviour, spec)
 
 
 def _row(people: People, weights: str, point: TradeoffPoint, known: Risk) -> Row:

@@ -11,11 +11,12 @@ from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval, mean_interval
+from reidrisk.base.notes import Note
+from reidrisk.base.options import whole
 from reidrisk.base.parallel import each
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.results import Result
+from reidrisk.base.results import Spoken
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.base.wording import two_digits
 
 __all__ = ["Regret", "RegretDifference", "compare", "regret", "simulate", "summarise"]
 
@@ -27,7 +28,7 @@ _SHARD = 10  # runs played between two looks at the work list
 
 
 @dataclass(frozen=True, eq=False)
-class Regret(Result):
+class Regret(Spoken):
     """Bayes regret of an agent, with its interval.
 
     Attributes
@@ -61,8 +62,7 @@ class Regret(Result):
     level: float = 0.95
     seed: int = 0
     worst: float = 0.0
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
+    notes: tuple[Note, ...] = ()
     at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     curve: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     curve_low: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
@@ -71,7 +71,7 @@ class Regret(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class RegretDifference(Result):
+class RegretDifference(Spoken):
     """A paired difference of regrets on the same users, states and reward noise, with its interval."""
 
     difference: float
@@ -79,7 +79,6 @@ class RegretDifference(Result):
     high: float
     level: float
     runs: int
-    reading: str = ""
 
 
 def regret(
@@ -104,7 +103,7 @@ def regret(
     env : LatentBandit
         Users and rewards.
     assumed : (d, d) or (n_users, d, d) array, optional
-        The transition matrix the agent believes in, for everyone or for each user; the true ones when missing.
+        The transition matrix the agent believes in, for everyone or for each user; default: the true ones.
     runs, steps : int
         Number of runs and steps in each.
     seed : int
@@ -114,7 +113,7 @@ def regret(
     agent : {"thompson", "oracle", "uniform"}
         Model-based Thompson sampling, or one of the two ends: it sees the state, or it chooses blindly.
     threads : int, optional
-        How many; one for each core when missing. The result is the same for any number.
+        How many; default: one for each core. The result is the same for any number.
     bands : bool
         Whether intervals along the curve are worked out, too: they take longer than the runs.
 
@@ -149,11 +148,7 @@ def compare(a: Regret, b: Regret, level: float = 0.95) -> RegretDifference:
         raise DataError("only regrets of the same environment, runs, steps and seed can be compared run by run")
     gap = float(np.mean(a.per_run - b.per_run))
     low, high = (a.worst * end for end in difference_interval(a.per_run / a.worst, b.per_run / a.worst, level))
-    if low <= 0.0 <= high:
-        reading = "The two cannot be told apart by these runs."
-    else:
-        reading = f"The first loses {two_digits(abs(gap))} {'more' if gap > 0 else 'less'} than the second in a run."
-    return RegretDifference(gap, low, high, level, a.runs, reading)
+    return RegretDifference(gap, low, high, level, a.runs)
 
 
 def simulate(
@@ -205,7 +200,6 @@ def summarise(
     ends = np.array([[worst * end for end in mean_interval(np.clip(c / worst, 0, 1), level)] for c in noted])
     mean, blind = float(per_run.mean()), float(totals[:, 1, -1].mean())
     low, high = float(ends[-1, 0]), float(ends[-1, 1])
-    share = two_digits(100 * mean / blind) if blind else "0"
     return Regret(
         mean=mean,
         low=min(low, mean),
@@ -218,16 +212,7 @@ def summarise(
         level=level,
         seed=int(seed),
         worst=worst,
-        assumptions=(
-            "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
-            "The agent knows the mean rewards and their spread, and starts with a uniform belief.",
-            f"The interval covers the draw of users, states, rewards and lots in {len(totals):,} runs.",
-        ),
-        reading=(
-            f"In {steps:,} recommendations this agent loses {two_digits(mean)} "
-            f"({two_digits(low)} to {two_digits(high)}) against one that sees the state: "
-            f"{share} % of what blind choice would lose."
-        ),
+        notes=(Note("states-move"), Note("agent-knows"), Note("runs-cover", runs=len(totals))),
         at=stops_of(steps),
         curve=along.mean(axis=0),
         curve_low=ends[:, 0] if bands else np.zeros(0),
@@ -260,7 +245,6 @@ def _assumed(env: LatentBandit, assumed: npt.ArrayLike) -> Floats:
 
 def count_of(value: int, name: str) -> int:
     """Return a number of runs or steps, or say that it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise OptionError(f"{name} must be a whole number of at least 1, not {value!r}")
-    (sizes.STEPS if name == "steps" else sizes.RUNS).check(int(value), name, "take fewer")
-    return int(value)
+    number = whole(name, value)
+    (sizes.STEPS if name == "steps" else sizes.RUNS).check(number, name, "take fewer")
+    return number

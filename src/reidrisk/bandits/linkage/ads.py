@@ -31,7 +31,7 @@ def ads(
     shared : Shared
         What was handed out.
     weights : str or (d, d) array, optional
-        Weight of each cell, the inverse entropy when missing; see :func:`reidrisk.bandits.cell_weights`.
+        Weight of each cell; default: the inverse entropy; see :func:`reidrisk.bandits.cell_weights`.
     alpha : float
         Rounding step of the entropy.
 

@@ -58,7 +58,7 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
     cells, values : (q, a) arrays
         Which cells the attacker knows of each query, ascending, and their true values.
     threads : int, optional
-        How many; one for each core when missing.
+        How many; default: one for each core.
 
     Examples
     --------

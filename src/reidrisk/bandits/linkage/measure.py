@@ -8,18 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.scoreboard import agreement, score_grid
 from reidrisk.bandits.sharing.anonymise import Shared, started
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import mean_interval
+from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.base.wording import in_words, range_in_words
 
-__all__ = ["ATTACKS", "Auxiliary", "auxiliary", "credits", "deanonymisation", "risk_of_credits"]
+__all__ = ["ATTACKS", "Auxiliary", "auxiliary", "credits", "deanonymisation", "link_notes", "risk_of_credits"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -27,10 +26,6 @@ Ints = npt.NDArray[np.int64]
 ATTACKS = ("scoreboard", "likelihood")
 """Names of the attacks: the paper's, and one that knows the mechanism."""
 
-_MECHANISM = (
-    "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have none, "
-    "and how many users are behind each shared record."
-)
 _FOUND_UNCHANGED = 0.9  # share of unchanged records below which the attack is said to be too coarse
 _QUERIES = 1_000  # draws of cells in all, where there are few users
 _SCORES = 2_000_000  # scores held at once
@@ -119,7 +114,7 @@ def deanonymisation(
         Number of cells the attacker knows.
     alpha : float, optional
         Tolerance of the scoreboard; default: that of the behaviour, 0.001 for plain matrices. Where the attack finds
-        few owners at this tolerance even if nothing is changed, the assumptions say so: then a low rate is no comfort.
+        few owners at this tolerance even if nothing is changed, a note says so: then a low rate is no comfort.
     seed : int
         Seed of the draw of cells.
     weights : str or (d, d) array
@@ -127,7 +122,7 @@ def deanonymisation(
     attack : {"scoreboard", "likelihood"}
         The paper's attack, or one that knows how the records were changed (:mod:`reidrisk.bandits.linkage.likelihood`).
     draws : int, optional
-        Draws of cells for each user; every user is attacked so often, and the credits are averaged.
+        Draws of cells for each user; default: as many as make a thousand in all. The credits of a user are averaged.
     level : float
         Level of the interval.
 
@@ -147,17 +142,14 @@ def deanonymisation(
     array = _fitting(given, shared)
     known = auxiliary(array, n_aux, seed, draws)
     credit, ties = credits(array, shared, known, alpha, weights, attack)
-    risk = risk_of_credits(credit, known, len(array), n_aux, ties, seed, level, attack)
+    risk = risk_of_credits(credit, known, len(array), ties, seed, level, attack)
     if attack != ATTACKS[0]:
         return risk
     unchanged = float(credits(array, started(array, seed), known, alpha, weights)[0].mean())
     if unchanged >= _FOUND_UNCHANGED:
         return risk
-    coarse = (
-        f"At its tolerance of {alpha:g} this attack finds {in_words(unchanged)} owners even of records that nobody "
-        "changed: it is too coarse for these matrices, or the known cells are too few."
-    )
-    return replace(risk, assumptions=(*risk.assumptions, coarse))
+    coarse = Note("attack-coarse", tolerance=alpha, found=unchanged)
+    return replace(risk, notes=(*risk.notes, coarse))
 
 
 def credits(
@@ -185,8 +177,19 @@ def credits(
     return credit, float(ties.mean())
 
 
+def link_notes(n_aux: int, draws: int, attack: str) -> tuple[Note, ...]:
+    """Return what a rate of de-anonymisation rests on."""
+    return (
+        Note("cells-known", cells=n_aux),
+        Note("all-shared-obtained"),
+        Note("group-by-guess"),
+        Note("cells-drawn", draws=draws),
+        *(() if attack == ATTACKS[0] else (Note("mechanism-known"),)),
+    )
+
+
 def risk_of_credits(
-    credit: Floats, known: Auxiliary, n_users: int, n_aux: int, ties: float, seed: int, level: float, attack: str
+    credit: Floats, known: Auxiliary, n_users: int, ties: float, seed: int, level: float, attack: str
 ) -> Risk:
     """Return the rate with its interval; users are the units, so the credits of a user's draws are averaged first."""
     times = np.bincount(known.user, minlength=n_users)
@@ -195,7 +198,6 @@ def risk_of_credits(
     low, high = mean_interval(per_user, level)
     low, high = min(low, rate), max(high, rate)
     per_user.flags.writeable = False
-    worse = low <= baseline
     return Risk(
         rate=rate,
         low=low,
@@ -211,18 +213,7 @@ def risk_of_credits(
         mean_ties=ties,
         everyone=True,
         seed=int(seed),
-        assumptions=(
-            f"The attacker knows {n_aux} cells of the true record, drawn uniformly, to full precision.",
-            "The attacker has obtained every shared record, and everyone attacked is among them.",
-            "A match with a group finds the right one of its members by a guess.",
-            f"Every user was attacked with {int(times.max())} draws of cells: the interval is for other users attacked "
-            "among the same shared records, if users are independent.",
-            *(() if attack == ATTACKS[0] else (_MECHANISM,)),
-        ),
-        reading=(
-            f"{'No better than a guess: an' if worse else 'An'} attacker who knows {n_aux} cells of a record finds its "
-            f"owner in {in_words(rate)} cases ({range_in_words(rate, low, high)}); guessing finds {in_words(baseline)}."
-        ),
+        notes=link_notes(known.cells.shape[1], int(times.max()), attack),
         per_user=per_user,
     )
 
@@ -236,6 +227,8 @@ def _scorer(
         return lambda cells, values: likelihood_scores(shared, cells, values)
     if not alpha > 0:
         raise OptionError(f"alpha must be above 0, not {alpha!r}: a difference is never below 0")
+    from reidrisk.attacks.scoreboard import agreement, score_grid
+
     grid = score_grid(cell_weights(records, weights, alpha).ravel())
     targets = np.ascontiguousarray(shared.records.reshape(len(records), -1))
     return lambda cells, values: agreement(targets, cells, values, grid, alpha)

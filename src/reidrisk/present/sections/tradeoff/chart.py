@@ -1,4 +1,4 @@
-"""The chart of a trade-off: regret against de-anonymisation, one line a strategy, what nothing beats marked."""
+"""The chart of a trade-off: regret against de-anonymisation, one line per strategy, Pareto-optimal choices marked."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.bandits.surface import risk_of
-from reidrisk.base.wording import two_digits
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Style
 from reidrisk.present.scales import RateScale, rate_scale
-from reidrisk.report.phrases import frequency
+from reidrisk.present.words.bandits import amount_text, strategy_label
+from reidrisk.present.words.frequencies import in_words, two_digits
 
-__all__ = ["STYLES", "amount_text", "risk_of", "strategy_label", "tradeoff_chart", "tradeoff_layers"]
+__all__ = ["STYLES", "tradeoff_chart", "tradeoff_layers"]
 
 _GREY = "#52606d"
 _HEIGHT = 400
@@ -26,36 +26,6 @@ STYLES = (
     Style("#7B7F86", dash=(5, 2, 1, 2), shape="triangle-right"),
 )
 """Looks of up to eight strategies; a ninth one starts again."""
-
-
-def strategy_label(strategy: str) -> str:
-    """Write a strategy for people.
-
-    Examples
-    --------
-    >>> strategy_label("own"), strategy_label("neighbour:2"), strategy_label("clusters:14"), strategy_label("svd:3")
-    ("one's own record", 'second neighbour', '14 clusters', 'svd:3')
-    """
-    names = {
-        "own": "one's own record",
-        "average": "average of all",
-        "neighbour": "nearest neighbour",
-        "neighbour:1": "nearest neighbour",
-        "neighbour:2": "second neighbour",
-    }
-    word, _, value = strategy.partition(":")
-    if word == "clusters" and value.isdigit():
-        return f"{value} clusters"
-    if word == "microaggregation" and value.isdigit():
-        return f"groups of {value} or more"
-    return names.get(strategy, strategy)
-
-
-def amount_text(point: TradeoffPoint) -> str:
-    """Write how much noise was put on top, in words."""
-    if point.noise == "svd":
-        return f"rank {point.amount:g}"
-    return f"variance {point.amount:g}" if point.amount else "no noise"
 
 
 def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool = False) -> Any:
@@ -105,7 +75,7 @@ def tradeoff_layers(
     )
     color = alt.Color("strategy:N", scale=alt.Scale(domain=labels, range=[s.color for s in looks]), legend=legend)
     shape = alt.Shape("strategy:N", scale=alt.Scale(domain=labels, range=[s.shape for s in looks]), legend=legend)
-    # One mark a strategy, so that each can have its dashes: an encoding of them would need a legend of its own.
+    # One mark per strategy, so that each can have its dashes: an encoding of them would need a legend of its own.
     lines = [
         alt.Chart(alt.Data(values=[row for row in rows if row["strategy"] == label]))
         .mark_line(strokeWidth=2, opacity=0.75, strokeDash=list(look.dash))
@@ -122,8 +92,8 @@ def tradeoff_layers(
         .encode(x=x, y=y, order="rate:Q")
     )
     heading = alt.TitleParams(
-        title or f"people found by the attacker ({attack})",
-        subtitle="yellow: what no other choice beats in both",
+        title or "people found by the attacker",
+        subtitle="yellow: Pareto-optimal choices",
         anchor="start",
         frame="group",
         fontSize=14,
@@ -147,7 +117,7 @@ def _row(point: TradeoffPoint, order: int, attack: str, scale: RateScale, front:
         "strategy": strategy_label(point.strategy),
         "noise": amount_text(point),
         "regret": f"{regret.mean:,.0f} ({regret.low:,.0f} to {regret.high:,.0f})",
-        "found": f"{frequency(risk.rate)} ({frequency(risk.low)} to {frequency(risk.high)})",
+        "found": f"{in_words(risk.rate)} ({in_words(risk.low)} to {in_words(risk.high)})",
     }
 
 
@@ -181,7 +151,7 @@ def _ends(surface: Tradeoff, x: Any, y: Any, scale: RateScale) -> list[Any]:
             parts.append(base.mark_rule(color=_GREY, strokeDash=[2, 4]))
             words = base.mark_text(align=align, baseline="bottom", fontSize=13, color=_GREY)
             parts.append(words.encode(y=alt.value(-6), text="text:N"))
-    guess = [{"x": 0, "rate": scale.drawn(surface.guess), "text": f"guess: {frequency(surface.guess)}"}]
+    guess = [{"x": 0, "rate": scale.drawn(surface.guess), "text": f"guess: {in_words(surface.guess)}"}]
     base = alt.Chart(alt.Data(values=guess)).encode(y=y)
     parts.append(base.mark_rule(color=_GREY, strokeDash=[2, 4]))
     parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=_GREY).encode(x=x, text="text:N"))

@@ -1,0 +1,251 @@
+"""TradeoffSpec: everything that defines a trade-off, as options, file and JSON in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from reidrisk.bandits.agent.regret import count_of
+from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, TruncatedSVD, as_steps, check_private
+from reidrisk.bandits.sharing.weights import WEIGHTS
+from reidrisk.bandits.transitions import Behaviour
+from reidrisk.base.errors import OptionError
+from reidrisk.base.specs import Spec, named
+from reidrisk.base.streams import checked_seed
+
+__all__ = ["BehaviourFile", "InMemory", "TradeoffSpec", "paper_strategies"]
+
+_VARIANCES = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+_RANKS = 8  # at most, where none are given
+_KNOWN = 91  # cells that the paper's attacker knows of a large matrix; all but two of a small one
+_USERS_PER_CLUSTER = 5
+
+
+def paper_strategies(n_clusters: int) -> tuple[str, ...]:
+    """Return the paper's aggregations for this number of clusters.
+
+    Examples
+    --------
+    >>> paper_strategies(7)
+    ('own', 'average', 'neighbour:1', 'neighbour:2', 'clusters:7', 'clusters:14', 'clusters:21')
+    """
+    sized = (f"clusters:{times * n_clusters}" for times in (1, 2, 3))
+    return ("own", "average", "neighbour:1", "neighbour:2", *sized)
+
+
+def _seconds(value: Any) -> Any:
+    if isinstance(value, int | float) and not value >= 0:
+        raise ValueError("must be a number of seconds of at least 0")
+    return value
+
+
+def _texts(given: Any) -> Any:
+    """Return strategies as texts that can be read; steps are values that have one."""
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        return given
+    steps = [(each, as_steps(each)) for each in given]
+    if not steps:
+        raise OptionError("give at least one strategy and one amount of noise")
+    return tuple(each if isinstance(each, str) else "+".join(map(str, parts)) for each, parts in steps)
+
+
+def _numbers(given: Any) -> Any:
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        return given
+    found = tuple(float(each) for each in given)
+    if not found:
+        raise OptionError("give at least one strategy and one amount of noise")
+    return found
+
+
+def _count(name: str) -> BeforeValidator:
+    return BeforeValidator(partial(count_of, name=name))
+
+
+class InMemory(Spec):
+    """Behaviour that was handed over in memory; such a trade-off cannot be run again from its spec alone."""
+
+    kind: Literal["memory"] = "memory"
+
+
+class BehaviourFile(Spec):
+    """A file, or a folder, of behaviour, and how to read it."""
+
+    kind: Literal["file"] = "file"
+    path: str
+    format: Literal["log", "fitbit", "casas", "endomondo", "matrices"] = Field(
+        default="log", description="'log'; or as published: 'fitbit', 'casas', 'endomondo'; or 'matrices' (NPZ)."
+    )
+    states: str | None = Field(
+        default=None, description="File of all states there are: one per line, or a JSON list; others are refused."
+    )
+    max_gap: Annotated[float | None, BeforeValidator(_seconds)] = Field(
+        default=None, description="Count nothing over a longer silence, in seconds."
+    )
+    unit: str = Field(
+        default="second",
+        description="A stay of this length in a log counts as one transition: 'second', 'minute', … or seconds.",
+    )
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        if self.format in ("fitbit", "matrices") and self.states is not None:
+            raise OptionError(f"{named('states')} is for logs; the format '{self.format}' has its own")
+        if self.format in ("fitbit", "endomondo", "matrices") and self.max_gap is not None:
+            raise OptionError(
+                f"{named('max_gap')} is for logs and sensors; the format '{self.format}' knows how long a state lasts"
+            )
+        if self.format != "log" and self.unit != "second":
+            raise OptionError(f"{named('unit')} is for logs; the format '{self.format}' has its own")
+        return self
+
+    def read(self, seed: int = 0) -> Behaviour:
+        """Read it; ``seed`` is that of the profiles, where these are learnt."""
+        from reidrisk import bandits, io
+
+        names = None if self.states is None else list(io.read_vocabulary(self.states).labels)
+        if self.format == "fitbit":
+            return bandits.read_fitbit(self.path)
+        if self.format == "casas":
+            return bandits.read_casas(self.path, names, self.max_gap, seed=seed)
+        if self.format == "endomondo":
+            return bandits.read_endomondo(self.path, names)
+        if self.format == "matrices":
+            return bandits.read_matrices(self.path)
+        try:
+            length: str | float = float(self.unit)
+        except ValueError:
+            length = self.unit
+        return bandits.from_log(self.path, names, self.max_gap, unit=length)
+
+
+class TradeoffSpec(Spec):
+    """Everything that defines a trade-off.
+
+    Attributes
+    ----------
+    strategies : tuple of str, optional
+        Aggregations; noise is put on top of each. Default: the paper's, see :func:`paper_strategies`, with ``clusters``
+        clusters (default: one per five users), also twice and three times as many.
+    noise, amounts
+        What is put on top of each strategy: ``"laplace"`` noise of these variances, or ``"svd"``, truncation to these
+        ranks. Default: a range.
+    n_aux : int, optional
+        Cells that the attacker knows. Default: 91 as in the paper, all but two of a small matrix.
+    alpha : float, optional
+        Tolerance of the scoreboard, and rounding step of the entropy. Default: that of the behaviour.
+    weights : str
+        Weights of noise, scoreboard and ADS alike (galozy, Section 6.2).
+    rewards : {"hard", "easy"}
+        Rewards of the bandit, with the paper's sigma of 2.
+    runs, steps : int
+        Of the regret.
+    releases : int
+        Draws of the noise at each point, over which runs and attacks are spread evenly.
+    likelihood : bool
+        Whether the attacker who knows the mechanism is measured, too.
+    attack : {"scoreboard", "likelihood"}
+        By whose success a choice is Pareto-optimal.
+    level, seed
+        Level of the intervals; seed of everything, drawn where it is ``None``.
+
+    Examples
+    --------
+    >>> spec = TradeoffSpec(strategies=["own", "clusters:3"], runs=100, seed=1)
+    >>> TradeoffSpec.from_dict(spec.to_dict()) == spec
+    True
+    >>> spec.filled(n_users=20, n_states=4).n_aux
+    14
+    >>> TradeoffSpec(attack="magic")
+    Traceback (most recent call last):
+    reidrisk.base.errors.OptionError: attack must be one of scoreboard, likelihood, not 'magic'
+    """
+
+    inputs: Annotated[BehaviourFile | InMemory, Field(discriminator="kind")] = InMemory()
+    strategies: Annotated[tuple[str, ...] | None, BeforeValidator(_texts)] = None
+    clusters: int | None = Field(
+        default=None, description="Number of clusters, also twice and three times as many; default: one per 5 users."
+    )
+    noise: Literal["laplace", "svd"] = Field(
+        default="laplace", description="On top of each strategy: 'laplace' or 'svd'."
+    )
+    amounts: Annotated[tuple[float, ...] | None, BeforeValidator(_numbers)] = None
+    n_aux: int | None = Field(
+        default=None, description="Cells the attacker knows; default: 91, all but 2 of a small matrix."
+    )
+    alpha: float | None = Field(
+        default=None, description="Cells that differ by less agree; default: 0.001, or finer for a long log."
+    )
+    weights: str = Field(
+        default=WEIGHTS[0], description="Of cells: 'inverse entropy' (the paper's formula), 'uniform' or 'entropy'."
+    )
+    rewards: Literal["hard", "easy"] = Field(
+        default="hard", description="'hard' rewards say little about the state, 'easy' ones much."
+    )
+    runs: Annotated[int, _count("runs")] = Field(default=500, description="Runs of the recommender for each choice.")
+    steps: Annotated[int, _count("steps")] = Field(default=2500, description="Recommendations per run.")
+    releases: int = Field(default=5, description="Draws of the noise for each choice.")
+    likelihood: bool = True
+    attack: Literal["scoreboard", "likelihood"] = Field(
+        default="scoreboard", description="By whose success choices are judged: 'scoreboard' or 'likelihood'."
+    )
+    level: float = Field(default=0.95, description="Level of the intervals.")
+    seed: Annotated[int | None, BeforeValidator(lambda seed: None if seed is None else checked_seed(seed))] = None
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        if self.attack == "likelihood" and not self.likelihood:
+            raise OptionError("the attack 'likelihood' is left out by likelihood=False; leave out one of the two")
+        if self.clusters is not None and self.strategies is not None:
+            raise OptionError(
+                f"{named('clusters')} is for the paper's strategies; name clusters:{self.clusters} among others"
+            )
+        if not 1 <= self.releases <= self.runs:
+            raise OptionError(f"releases must lie between 1 and the {self.runs} runs, not {self.releases!r}")
+        topping = self.topping()
+        for strategy in self.strategies or ():
+            first = as_steps(strategy)[0]
+            if isinstance(first, PrivateClusters):
+                check_private(first, (), topping)
+        return self
+
+    def topping(self) -> list[Step]:
+        """Return what is put on top of each strategy, one step for each amount."""
+        if self.noise == "laplace":
+            return [Laplace(amount, self.weights) for amount in self.amounts or ()]
+        for amount in self.amounts or ():
+            if not amount.is_integer():
+                raise OptionError(f"ranks are whole numbers such as 10, not {amount!r}")
+        return [TruncatedSVD(int(amount)) for amount in self.amounts or ()]
+
+    def filled(self, n_users: int, n_states: int) -> TradeoffSpec:
+        """Return the spec with its defaults for so many users and states filled in."""
+        chosen = {
+            "strategies": self.strategies or _usual_strategies(n_users, self.clusters),
+            "clusters": None,
+            "amounts": self.amounts or _usual_amounts(self.noise, n_states),
+            "n_aux": min(_KNOWN, n_states**2 - 2) if self.n_aux is None else self.n_aux,
+        }
+        return TradeoffSpec(**{**dict(self), **chosen})
+
+
+def _usual_strategies(n_users: int, clusters: int | None) -> tuple[str, ...]:
+    """Return the paper's strategies; multiples of a number of clusters that nobody asked for must fit."""
+    if clusters is not None and not 1 <= clusters <= n_users:
+        raise OptionError(f"there are {n_users} users, so no {clusters} clusters; choose from 1 to {n_users}")
+    count = max(2, n_users // _USERS_PER_CLUSTER) if clusters is None else clusters
+    too_many = {f"clusters:{times * count}" for times in (1, 2, 3) if times * count > n_users}
+    neighbours = {"neighbour:2"} if n_users < 3 else set()
+    return tuple(name for name in paper_strategies(count) if name not in too_many | neighbours)
+
+
+def _usual_amounts(noise: str, n_states: int) -> tuple[float, ...]:
+    """Return a range of amounts, the least noise first."""
+    if noise == "laplace":
+        return _VARIANCES
+    count = min(_RANKS, n_states)
+    ranks = {round(1 + (n_states - 1) * i / (count - 1)) for i in range(count)}
+    return tuple(float(rank) for rank in sorted(ranks, reverse=True))

@@ -1,0 +1,42 @@
+"""The page of a trade-off: what sharing behaviour costs and gives away."""
+
+from __future__ import annotations
+
+from reidrisk.bandits import Tradeoff
+from reidrisk.present import words
+from reidrisk.present.model import Page, Section, Sentence
+from reidrisk.present.sections.assumed import assumed
+from reidrisk.present.sections.tradeoff import choices, curves, methods
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.bandits import stronger_attacker
+
+__all__ = ["page"]
+
+SECTIONS = (curves.section, choices.section, lambda result, terms: assumed(result.notes, terms), methods.section)
+
+
+def page(result: Tradeoff, command: str = "", terms: Terms | None = None) -> Page:
+    """Return the page of what :func:`reidrisk.bandits.tradeoff` found; ``command`` runs it again."""
+    terms = terms or Terms(person="user", item="state")
+    made = [make(result, terms) for make in SECTIONS]
+    again = Section(
+        title="Run it again",
+        see=f"With the same files, options and seed {result.seed}, every number is the same.",
+        code=command,
+        console=True,
+    )
+    return Page(
+        kind="Sharing behaviour",
+        subject="Regret against de-anonymisation",
+        verdict=Sentence(words.reading(result, terms)),
+        news=tuple(text for text in (stronger_attacker(result),) if text),
+        sections=tuple(section for section in (*made, again) if section is not None),
+        facts=(
+            terms.many("person", result.n_users),
+            terms.many("item", result.n_states),
+            f"the attacker knows {result.n_aux} of {result.n_states**2} cells",
+            f"{result.runs:,} runs of {result.steps:,} recommendations",
+        ),
+        footer="This file holds averages over all users: no user id and no record of a single person. It works without "
+        "a network and sends nothing.",
+    )

@@ -1,0 +1,240 @@
+"""Sentences about shared behaviour: regret, de-anonymisation and the trade-off between the two."""
+
+from __future__ import annotations
+
+from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint
+from reidrisk.bandits.surface import risk_of
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Risk
+from reidrisk.present.terms import Terms, plural
+from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
+from reidrisk.present.words.register import Assumed, reads, says
+
+__all__ = ["amount_text", "choice_text", "linkage_reading", "strategy_label", "stronger_attacker"]
+
+_RECEIVED = {
+    "own": "one's own record",
+    "average": "average of all",
+    "neighbour": "nearest neighbour",
+    "neighbour:1": "nearest neighbour",
+    "neighbour:2": "second neighbour",
+}
+
+
+def strategy_label(strategy: str) -> str:
+    """Write a strategy for people.
+
+    Examples
+    --------
+    >>> strategy_label("own"), strategy_label("neighbour:2"), strategy_label("clusters:14"), strategy_label("svd:3")
+    ("one's own record", 'second neighbour', '14 clusters', 'svd:3')
+    """
+    word, _, value = strategy.partition(":")
+    if word == "clusters" and value.isdigit():
+        return f"{value} clusters"
+    if word == "microaggregation" and value.isdigit():
+        return f"groups of {value} or more"
+    return _RECEIVED.get(strategy, strategy)
+
+
+def amount_text(point: TradeoffPoint) -> str:
+    """Write how much noise was put on top."""
+    if point.noise == "svd":
+        return f"rank {point.amount:g}"
+    return f"variance {point.amount:g}" if point.amount else "no noise"
+
+
+def choice_text(point: TradeoffPoint) -> str:
+    """Write a choice: what everyone receives, and what was put on top."""
+    return f"{strategy_label(point.strategy)} with {amount_text(point)}"
+
+
+@reads("Tradeoff")
+def _tradeoff(found: Tradeoff, terms: Terms) -> str:
+    front = found.front(found.attack)
+    safe, cheap = (_measured(point, found.attack) for point in (front[0], front[-1]))
+    guess = f"a guess finds {percent(found.guess)}"
+    if safe == cheap:
+        return f"One choice is best in both: {safe}; {guess}."
+    return f"{len(front)} of {len(found.points)} choices are Pareto-optimal, from {safe} to {cheap}; {guess}."
+
+
+def _measured(point: TradeoffPoint, attack: str) -> str:
+    found, lost = percent(risk_of(point, attack).rate), two_digits(point.regret.mean)
+    return f"{choice_text(point)} ({found} found, regret {lost})"
+
+
+def stronger_attacker(found: Tradeoff) -> str:
+    """Say where the scoreboard makes a Pareto-optimal choice look safer than it is; empty where it does not.
+
+    Where choices are judged by the stronger attack, its success is what is shown anyway.
+    """
+    worse = [
+        (p.likelihood.rate - p.risk.rate, p, p.likelihood.rate)
+        for p in (found.front() if found.attack == "scoreboard" else ())
+        if p.likelihood is not None and p.likelihood.low > p.risk.high
+    ]
+    if not worse:
+        return ""
+    _, point, rate = max(worse, key=lambda each: each[0])
+    return (
+        f"Careful: for {choice_text(point)}, the scoreboard finds {percent(point.risk.rate)}, but an attacker who "
+        f"knows how the records were changed finds {percent(rate)}."
+    )
+
+
+@reads("Regret")
+def _regret(found: Regret, terms: Terms) -> str:
+    share = two_digits(100 * found.mean / found.baseline) if found.baseline else "0"
+    return (
+        f"In {found.steps:,} recommendations this agent loses {two_digits(found.mean)} ({two_digits(found.low)} to "
+        f"{two_digits(found.high)}) against one that sees the state: {share} % of what blind choice would lose."
+    )
+
+
+@reads("RegretDifference")
+def _difference(found: RegretDifference, terms: Terms) -> str:
+    if found.low <= 0.0 <= found.high:
+        return "These runs show no difference between the two."
+    more = "more" if found.difference > 0 else "less"
+    return f"The first loses {two_digits(abs(found.difference))} {more} per run than the second."
+
+
+def linkage_reading(risk: Risk, cells: int) -> str:
+    """Say how often an attacker who knows some cells of a record finds its owner."""
+    start = "No better than a guess: an" if risk.low <= risk.baseline else "An"
+    return (
+        f"{start} attacker who knows {cells} cells of a record finds its owner in {in_words(risk.rate)} cases "
+        f"({range_in_words(risk.rate, risk.low, risk.high)}); guessing finds {in_words(risk.baseline)}."
+    )
+
+
+@says("origin")
+def _origin(note: Note, terms: Terms) -> str:
+    return str(note["text"])
+
+
+@says("log-read")
+def _log(note: Note, terms: Terms) -> str:
+    unit = note["unit"]
+    stay = f"one {unit}" if isinstance(unit, str) else f"{unit:g} seconds"
+    return (
+        f"The activity log {note['name']} has {note['entries']:,} entries; a stay of {stay} counts as much as one "
+        "transition."
+    )
+
+
+@says("matrices-read")
+def _matrices(note: Note, terms: Terms) -> str:
+    return f"The file {note['name']} holds the transition matrices of {terms.many('person', note['users'])}."
+
+
+@says("users-made-up")
+def _made_up(note: Note, terms: Terms) -> str:
+    return (
+        f"The {terms.people} are made up: {note['types']} types with {note['states']} states (seed {note['seed']}). No "
+        "real person is behind them."
+    )
+
+
+@says("profiles-alike")
+def _alike(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"{terms.many('person', note['users'])} share their profile with others.",
+        "Who is grouped with whom follows their order, and another order gives other groups.",
+    )
+
+
+@says("cells-without-noise")
+def _bare(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"{note['cells']:,} of {note['of']:,} cells get no noise, whatever its amount: their values round to one "
+        f"number, so the weights '{note['weights']}' are 0 there.",
+        "The attacker who knows the mechanism reads them; the weights 'uniform' leave none.",
+    )
+
+
+@says("noise-drawn")
+def _drawn(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"Noise is drawn {note['times']} {plural('time', note['times'])} for each choice.",
+        "The intervals take these draws as given: other draws may lie outside.",
+    )
+
+
+@says("noise-simulated")
+def _simulated(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "The noise is a simulation to measure with; it must not protect real people's records.",
+        "Whoever guesses the seed removes it.",
+    )
+
+
+@says("states-move")
+def _move(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
+        "Recommending does not change what people do here; where it does, the regret is another one.",
+    )
+
+
+@says("agent-knows")
+def _agent(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "The recommender knows the mean rewards and their spread, and starts with a uniform belief.",
+        "One that must learn them loses more.",
+    )
+
+
+@says("runs-cover")
+def _runs(note: Note, terms: Terms) -> str:
+    return f"The interval of the regret covers the draw of users, states, rewards and choices in {note['runs']:,} runs."
+
+
+@says("cells-known")
+def _cells(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The attacker knows {note['cells']} cells of the true record, drawn uniformly, to full precision.",
+        "With fewer or rounded cells fewer people are found, with more cells more.",
+    )
+
+
+@says("all-shared-obtained")
+def _obtained(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "The attacker has obtained every shared record, and everyone attacked is among them.",
+        "With some of the records fewer people are found.",
+    )
+
+
+@says("group-by-guess")
+def _group(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "A match with a group finds the right one of its members by a guess.",
+        "An attacker who knows more about the members finds more.",
+    )
+
+
+@says("cells-drawn")
+def _draws(note: Note, terms: Terms) -> str:
+    times = f"{note['draws']} {plural('draw', note['draws'])}"
+    return (
+        f"Every user was attacked with {times} of cells: the interval is for other users attacked among the same "
+        "shared records, if users are independent."
+    )
+
+
+@says("mechanism-known")
+def _mechanism(note: Note, terms: Terms) -> str:
+    return (
+        "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have "
+        "none, and how many users are behind each shared record."
+    )
+
+
+@says("attack-coarse")
+def _coarse(note: Note, terms: Terms) -> str:
+    return (
+        f"At its tolerance of {note['tolerance']:g} this attack finds {in_words(note['found'])} owners even of records "
+        "that nobody changed: it is too coarse for these matrices, or the known cells are too few."
+    )
