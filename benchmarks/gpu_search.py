@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from reidrisk.attacks.hamming import match_weights, pair_weights
-from reidrisk.search import PairWeights, Weights, gpu, reference, to_grid
+from reidrisk.search import Index, PairWeights, Weights, gpu, scan, to_grid
 from reidrisk.topics import exposure
 
 N_TOKENS, TOP_K, NOISE = 469, 5, 0.05
@@ -41,11 +41,11 @@ def weights_of(share: np.ndarray) -> tuple[Weights, PairWeights]:
 
 
 def check(torch, device: str) -> None:
-    """Compare both engines with the twin on tables small enough for it."""
+    """Compare both engines with the scan on the processor."""
     one, two, share = tables(torch, 3_000, 8, device)
     single, pairs = weights_of(share)
     for weights in (single, pairs):
-        expected = reference.best(one, two[:100], weights)
+        expected = scan.best(Index(one, N_TOKENS), two[:100], weights)
         engines = [gpu.gather_best] + ([gpu.lattice_best] if weights is single else [])
         for engine in engines:
             found = engine(gpu.GpuIndex(one, N_TOKENS, device), two[:100], weights)

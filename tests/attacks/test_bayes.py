@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profile_twins import pair_scores_numpy
 
 from reidrisk import Bags, Traces, attacks, measure, populations, topics
 from reidrisk.attacks import ProfileBayes
@@ -22,7 +23,6 @@ from reidrisk.attacks.profile.prior import (
     log_alone,
     topics_grid,
 )
-from reidrisk.attacks.profile.reference import pair_scores_numpy
 from reidrisk.attacks.profile.tables import build_tables, cell, log_joint, n_cells
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.search.weights import GRID

@@ -301,7 +301,7 @@ def test_options_that_cannot_be_are_refused(options, message):
 
 
 def test_the_published_population_has_sets_of_five():
-    with pytest.raises(OptionError, match="holds 5 topics a week, not 4"):
+    with pytest.raises(OptionError, match="holds 5 topics per week, not 4"):
         run(AuditSpec(inputs=Published(users=100, epochs=1), system="topics", top_k=4))
 
 

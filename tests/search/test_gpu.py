@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+import search_twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reidrisk.search import PairWeights, Weights, gpu, reference
+from reidrisk.search import PairWeights, Weights, gpu
 
 pytest.importorskip("torch", reason="torch is not installed; the GPU engines need it")
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not gpu.available(), reason="there is no GPU here"))]
@@ -36,7 +37,7 @@ def agree(ours, theirs):
 def test_the_lattice_agrees(device, seed, missing):
     targets, queries, weights, n_tokens = problem(seed, missing)
     index = gpu.GpuIndex(targets, n_tokens, device)
-    agree(gpu.lattice_best(index, queries, weights), reference.best(targets, queries, weights))
+    agree(gpu.lattice_best(index, queries, weights), search_twins.best(targets, queries, weights))
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -45,10 +46,10 @@ def test_the_lattice_agrees(device, seed, missing):
 def test_the_gather_agrees(device, seed, missing, pairwise):
     targets, queries, weights, n_tokens = problem(seed, missing, pairwise)
     index = gpu.GpuIndex(targets, n_tokens, device)
-    agree(gpu.gather_best(index, queries, weights), reference.best(targets, queries, weights))
-    agree(gpu.best(index, queries, weights), reference.best(targets, queries, weights))
+    agree(gpu.gather_best(index, queries, weights), search_twins.best(targets, queries, weights))
+    agree(gpu.best(index, queries, weights), search_twins.best(targets, queries, weights))
     k = 1 + seed % len(targets)
-    agree(gpu.candidates(index, queries, weights, k), reference.candidates(targets, queries, weights, k))
+    agree(gpu.candidates(index, queries, weights, k), search_twins.candidates(targets, queries, weights, k))
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -58,7 +59,7 @@ def test_long_keys_and_many_users(device):
     queries = np.where(rng.random((200, 5)) < 0.4, 0, targets[:200])
     weights = Weights(np.ones((1, 60_001), dtype=np.int64), np.zeros((1, 60_001), dtype=np.int64))
     index = gpu.GpuIndex(targets, 60_001, device)
-    agree(gpu.lattice_best(index, queries, weights), reference.best(targets, queries, weights))
+    agree(gpu.lattice_best(index, queries, weights), search_twins.best(targets, queries, weights))
 
 
 def test_it_needs_nothing_but_torch_and_numpy():

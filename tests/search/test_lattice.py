@@ -3,11 +3,12 @@ import sys
 
 import numpy as np
 import pytest
+import search_twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.search import Index, Weights, best, choose, gpu, lattice, reference, scan
+from reidrisk.search import Index, Weights, best, choose, gpu, lattice, scan
 
 
 @st.composite
@@ -33,14 +34,14 @@ def agree(ours, theirs):
 def test_the_lattice_agrees_with_the_twin(problem, threads):
     targets, queries, weights, n_tokens = problem
     found = lattice.best(Index(targets, n_tokens), queries, weights, threads=threads)
-    agree(found, reference.best(targets, queries, weights))
+    agree(found, search_twins.best(targets, queries, weights))
 
 
 @settings(deadline=None, max_examples=100)
 @given(problems(negative=True), st.sampled_from(["auto", "lattice", "scan"]))
 def test_every_plan_gives_the_same_answer_with_negative_gains_too(problem, method):
     targets, queries, weights, n_tokens = problem
-    agree(best(Index(targets, n_tokens), queries, weights, method), reference.best(targets, queries, weights))
+    agree(best(Index(targets, n_tokens), queries, weights, method), search_twins.best(targets, queries, weights))
 
 
 def test_keys_longer_than_64_bits_are_verified():
@@ -48,7 +49,7 @@ def test_keys_longer_than_64_bits_are_verified():
     targets = rng.integers(0, 3, (400, 5)) * 30_000
     queries = np.where(rng.random((400, 5)) < 0.4, 0, targets[rng.permutation(400)])
     weights = Weights(np.ones((1, 60_001), dtype=np.int64), np.zeros((1, 60_001), dtype=np.int64))
-    agree(lattice.best(Index(targets, 60_001), queries, weights), reference.best(targets, queries, weights))
+    agree(lattice.best(Index(targets, 60_001), queries, weights), search_twins.best(targets, queries, weights))
 
 
 def test_a_hash_collision_does_not_join_strangers(monkeypatch):
@@ -162,7 +163,7 @@ def test_fortran_order_with_gaps_and_many_epochs():
     tokens = np.asfortranarray(np.where(rng.random((500, 10)) < 0.01, -1, rng.integers(0, 50, (500, 10))))
     weights = Weights(np.ones((1, 50), dtype=np.int64), np.zeros((1, 50), dtype=np.int64))
     for method in ("auto", "lattice", "scan"):
-        agree(best(Index(tokens, 50), tokens[:50], weights, method), reference.best(tokens, tokens[:50], weights))
+        agree(best(Index(tokens, 50), tokens[:50], weights, method), search_twins.best(tokens, tokens[:50], weights))
 
 
 def test_too_little_memory_is_the_stated_reason():

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+import search_twins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import search
 from reidrisk.base.errors import OptionError
-from reidrisk.search import PairWeights, Weights, reference, scan
+from reidrisk.search import PairWeights, Weights, scan
 
 
 @st.composite
@@ -25,7 +26,7 @@ def problems(draw):
 def test_best_agrees_with_the_twin(problem, threads):
     targets, queries, weights, n_tokens = problem
     found = scan.best(search.Index(targets, n_tokens), queries, weights, threads=threads)
-    for ours, theirs in zip(found, reference.best(targets, queries, weights), strict=True):
+    for ours, theirs in zip(found, search_twins.best(targets, queries, weights), strict=True):
         assert np.array_equal(ours, theirs)
 
 
@@ -35,10 +36,10 @@ def test_candidates_and_pair_scores_agree_with_the_twin(problem, data):
     targets, queries, weights, n_tokens = problem
     k = data.draw(st.integers(1, len(targets)))
     found = search.candidates(search.Index(targets, n_tokens), queries, weights, k)
-    for ours, theirs in zip(found, reference.candidates(targets, queries, weights, k), strict=True):
+    for ours, theirs in zip(found, search_twins.candidates(targets, queries, weights, k), strict=True):
         assert np.array_equal(ours, theirs)
     rows = np.array([data.draw(st.integers(0, len(targets) - 1)) for _ in queries])
-    scores = reference.scores(targets, queries, weights)
+    scores = search_twins.scores(targets, queries, weights)
     assert np.array_equal(search.pair_scores(targets, queries, weights, rows), scores[np.arange(len(rows)), rows])
 
 
@@ -47,7 +48,7 @@ def test_candidates_and_pair_scores_agree_with_the_twin(problem, data):
 def test_all_scores_agree_with_the_twin(problem, threads):
     targets, queries, weights, n_tokens = problem
     found = scan.scores(search.Index(targets, n_tokens), queries, weights, threads=threads)
-    assert np.array_equal(found, reference.scores(targets, queries, weights))
+    assert np.array_equal(found, search_twins.scores(targets, queries, weights))
 
 
 @settings(deadline=None, max_examples=50)
@@ -55,7 +56,7 @@ def test_all_scores_agree_with_the_twin(problem, threads):
 def test_posterior_is_a_softmax(problem):
     targets, queries, small, n_tokens = problem
     weights = Weights(small.match * 30_000, small.mismatch * 30_000)
-    scores = reference.scores(targets, queries, weights)
+    scores = search_twins.scores(targets, queries, weights)
     best = scores.max(axis=1)
     expected = 1.0 / np.exp((scores - best[:, None]) / search.GRID).sum(axis=1)
     found = search.posterior(search.Index(targets, n_tokens), queries, weights, best)
@@ -68,7 +69,7 @@ def test_blocks_and_many_targets_change_nothing():
     weights = Weights(rng.integers(0, 9, (4, 3)), rng.integers(-9, 0, (4, 3)))
     table = search.Index(targets, 3)
     one, two = (scan.best(table, queries, weights, threads=t) for t in (1, 2))
-    expected = reference.best(targets, queries, weights)
+    expected = search_twins.best(targets, queries, weights)
     for a, b, c in zip(one, two, expected, strict=True):
         assert np.array_equal(a, b)
         assert np.array_equal(a, c)
@@ -106,13 +107,13 @@ def test_weights_of_pairs_agree_with_the_twin(seed, missing, per_epoch):
     weights = PairWeights(rng.integers(-3, 4, (r if per_epoch else 1, n_tokens, n_tokens)) * 20_000)
     index = search.Index(targets, n_tokens)
     found = search.best(index, queries, weights)
-    for ours, theirs in zip(found, reference.best(targets, queries, weights), strict=True):
+    for ours, theirs in zip(found, search_twins.best(targets, queries, weights), strict=True):
         assert np.array_equal(ours, theirs)
     k = int(rng.integers(1, n + 1))
     for ours, theirs in zip(search.candidates(index, queries, weights, k),
-                            reference.candidates(targets, queries, weights, k), strict=True):  # fmt: skip
+                            search_twins.candidates(targets, queries, weights, k), strict=True):  # fmt: skip
         assert np.array_equal(ours, theirs)
-    scores = reference.scores(targets, queries, weights)
+    scores = search_twins.scores(targets, queries, weights)
     assert np.array_equal(search.pair_scores(targets, queries, weights, found.target), found.score)
     expected = 1.0 / np.exp((scores - scores.max(axis=1)[:, None]) / search.GRID).sum(axis=1)
     assert np.allclose(search.posterior(index, queries, weights, found.score), expected, rtol=1e-8)

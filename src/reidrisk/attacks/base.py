@@ -16,6 +16,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.progress import Progress
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Traces
+from reidrisk.search.engines import Engine, LocalEngine
 
 __all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among", "check_comparable", "check_k"]
 
@@ -89,8 +90,12 @@ class Attack(ABC, Generic[Records]):
         return Narrowed(self, rows)
 
     @abstractmethod
-    def link(self, queries: Records, probability: bool = False) -> Links:
-        """Link every query to a target; ``probability=True`` also asks the attack how sure it is."""
+    def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
+        """Link every query to a target; ``probability=True`` also asks the attack how sure it is.
+
+        ``engine`` is where targets are searched, default: here. The answer is the same; an attack that has learnt a
+        :class:`reidrisk.search.engines.Scorer` hands it over, one that has none does its own search.
+        """
 
     @abstractmethod
     def score(self, queries: Records, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -182,7 +187,7 @@ class Narrowed(Attack[Records]):
         """Refuse: it was fitted before it was narrowed."""
         raise OptionError(f"{self.name} was narrowed after it was fitted; fit the attack and narrow it again")
 
-    def link(self, queries: Records, probability: bool = False) -> Links:
+    def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to the best of the rows, ties counted among them."""
         asked: Any = gathered(queries)
         target, score, n_ties = (np.zeros(len(asked), dtype=np.int64) for _ in range(3))
@@ -245,10 +250,17 @@ class PositionalAttack(Attack[Observed]):
         new._targets, new._indices = self._targets.take(self._chosen(rows, len(self._targets))), {}
         return new
 
-    def link(self, queries: Observed, probability: bool = False, progress: Progress | None = None) -> Links:
+    def link(
+        self,
+        queries: Observed,
+        probability: bool = False,
+        progress: Progress | None = None,
+        *,
+        engine: Engine | None = None,
+    ) -> Links:
         """Link every query to its best target; with ``probability``, say how sure the model is."""
         index, tokens, weights = self._aligned(queries)
-        found = search.best(index, tokens, weights, progress=progress)
+        found = (engine or LocalEngine(progress)).best(search.EpochScorer(weights), index, tokens)
         sure = None
         if probability and weights.per_nat and index.n_epochs == self._n_epochs:
             sure = search.posterior(index, tokens, weights, found.score, progress=progress)

@@ -15,6 +15,7 @@ from reidrisk.base.progress import Progress
 from reidrisk.base.users import find_users
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces
+from reidrisk.search.engines import Engine, LocalEngine
 
 __all__ = ["FullInformation"]
 
@@ -67,10 +68,18 @@ class FullInformation(Attack[Traces]):
         self.weights_ = search.Weights(match=match, mismatch=np.zeros_like(match))
         return self
 
-    def link(self, queries: Traces, probability: bool = False, progress: Progress | None = None) -> Links:
+    def link(
+        self,
+        queries: Traces,
+        probability: bool = False,
+        progress: Progress | None = None,
+        *,
+        engine: Engine | None = None,
+    ) -> Links:
         """Link every query to the target whose sets hold most of its tokens."""
         tokens = self._repeated(queries)
-        found = search.scan.best(self._index, tokens, self.weights_, progress=progress)
+        scorer = search.EpochScorer(self.weights_, "scan")
+        found = (engine or LocalEngine(progress)).best(scorer, self._index, tokens)
         sure = None
         if probability:
             sure = search.posterior(self._index, tokens, self.weights_, found.score, progress=progress)

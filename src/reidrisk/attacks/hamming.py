@@ -17,6 +17,7 @@ from reidrisk.mechanisms.popularity import popularity
 from reidrisk.mechanisms.top_k_noise import TopKNoise, token_probabilities
 from reidrisk.records import TopSets, Traces
 from reidrisk.search import GRID, PairWeights, Weights, to_grid
+from reidrisk.search.engines import Engine
 
 __all__ = ["Hamming", "WeightedHamming"]
 
@@ -139,9 +140,16 @@ class WeightedHamming(PositionalAttack):
         together = _together(self.pairs, targets.n_tokens, self.top_k, self.noise)
         return PairWeights(np.stack([to_grid(pair_weights(row, together, q_in, q_out)) for row in p]))
 
-    def link(self, queries: Observed, probability: bool = False, progress: Progress | None = None) -> Links:
+    def link(
+        self,
+        queries: Observed,
+        probability: bool = False,
+        progress: Progress | None = None,
+        *,
+        engine: Engine | None = None,
+    ) -> Links:
         """Link every query to its best target, or to none where even that one is farther than ``max_distance``."""
-        links = super().link(queries, probability, progress)
+        links = super().link(queries, probability, progress, engine=engine)
         if self.max_distance is None:
             return links
         # Where nothing was seen by both, the distance is 0 and tells nothing: no answer.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +13,10 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError
+from reidrisk.base.progress import Progress
 from reidrisk.records import Bags
+from reidrisk.search import Best
+from reidrisk.search.engines import Engine, LocalEngine
 
 __all__ = ["Overlap"]
 
@@ -47,29 +52,20 @@ class Overlap(Attack[Bags]):
             raise DataError(f"{self.name} compares bags, not {type(targets).__name__}")
         self._n, self._n_tokens = len(targets), targets.n_tokens
         self._depth = int(targets.counts.data.max(initial=0))
-        self._items = _repeated(targets, self._depth)
-        self._by_item = self._items.T.tocsr()
+        self._items = Items(_repeated(targets, self._depth))
         return self
 
-    def link(self, queries: Bags, probability: bool = False) -> Links:
+    def link(self, queries: Bags, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to the target it shares most with; there is no model, so no probability."""
-        target, score, n_ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(3))
-        for start, block in self._blocks(queries):
-            for i in range(block.shape[0]):
-                values = block.data[block.indptr[i] : block.indptr[i + 1]]
-                if not values.size:
-                    target[start + i], score[start + i], n_ties[start + i] = 0, 0, self._n
-                    continue
-                best = values.max()
-                tied = block.indices[block.indptr[i] : block.indptr[i + 1]][values == best]
-                target[start + i], score[start + i], n_ties[start + i] = tied.min(), best, tied.size
-        return Links(target=target, score=score, n_ties=n_ties)
+        asked = self._asked(queries)
+        found = (engine or LocalEngine()).best(CommonItems(), self._items, asked)
+        return Links(target=found.target, score=found.score, n_ties=found.n_ties)
 
     def score(self, queries: Bags, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the number of items each query shares with the given target."""
         asked = self._asked(queries)
         rows = self._rows(target_index, len(queries), self._n)
-        return np.asarray(asked.multiply(self._items[rows]).sum(axis=1)).ravel().astype(np.int64)
+        return np.asarray(asked.multiply(self._items.rows[rows]).sum(axis=1)).ravel().astype(np.int64)
 
     def candidates(
         self, queries: Bags, k: int, among: npt.NDArray[np.int64] | None = None
@@ -104,11 +100,51 @@ class Overlap(Attack[Bags]):
         return _repeated(queries, self._depth)
 
     def _blocks(self, queries: Bags) -> Iterator[tuple[int, Any]]:
-        """Yield (first query, sparse scores of a block of queries), never more than a bounded number of scores."""
         asked = self._asked(queries)
-        size = max(1, min(1_024, _ENTRIES // max(self._n, 1)))
+        return self._items.common(asked)
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The items of the targets, a row a target, a column for each copy of an item."""
+
+    rows: Any
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Items:
+        """Return the chosen targets, in that order."""
+        return Items(self.rows[rows])
+
+    @cached_property
+    def _by_item(self) -> Any:
+        return self.rows.T.tocsr()
+
+    def common(self, asked: Any) -> Iterator[tuple[int, Any]]:
+        """Yield (first query, sparse scores of a block of queries), never more than a bounded number of scores."""
+        size = max(1, min(1_024, _ENTRIES // max(len(self), 1)))
         for start in range(0, asked.shape[0], size):
             yield start, (asked[start : start + size] @ self._by_item).tocsr()
+
+
+@dataclass(frozen=True)
+class CommonItems:
+    """The score of :class:`Overlap`, for an engine: nothing is learnt."""
+
+    def best(self, targets: Items, queries: Any, progress: Progress | None = None) -> Best:
+        """Find the targets that share most items with each query; one that shares nothing ties with everyone."""
+        target, score, n_ties = (np.zeros(queries.shape[0], dtype=np.int64) for _ in range(3))
+        for start, block in targets.common(queries):
+            for i in range(block.shape[0]):
+                values = block.data[block.indptr[i] : block.indptr[i + 1]]
+                if not values.size:
+                    n_ties[start + i] = len(targets)
+                    continue
+                best = values.max()
+                tied = block.indices[block.indptr[i] : block.indptr[i + 1]][values == best]
+                target[start + i], score[start + i], n_ties[start + i] = tied.min(), best, tied.size
+        return Best(score, n_ties, target)
 
 
 def _repeated(bags: Bags, depth: int) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +14,10 @@ from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
+from reidrisk.base.progress import Progress
 from reidrisk.base.users import UserIds, as_users, take_users
-from reidrisk.search import GRID, to_grid
+from reidrisk.search import GRID, Best, to_grid
+from reidrisk.search.engines import Engine, LocalEngine
 
 __all__ = ["Cells", "Scoreboard", "agreement", "reference", "score_grid"]
 
@@ -119,14 +123,11 @@ class Scoreboard(Attack[Cells]):
         self.weights_ = score_grid(weights)
         return self
 
-    def link(self, queries: Cells, probability: bool = False) -> Links:
+    def link(self, queries: Cells, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to the record with the best score; there is no model, so no probability."""
-        target, score, n_ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(3))
-        for part, scores in self._blocks(queries):
-            target[part] = scores.argmax(axis=1)
-            score[part] = scores.max(axis=1)
-            n_ties[part] = (scores == score[part, None]).sum(axis=1)
-        return Links(target=target, score=score, n_ties=n_ties)
+        asked = self._asked(queries)
+        found = (engine or LocalEngine()).best(Agreement(self.weights_, self.alpha), self._targets, asked)
+        return Links(target=found.target, score=found.score, n_ties=found.n_ties)
 
     def score(self, queries: Cells, target_index: Ints) -> Ints:
         """Return the score of each query with the given record."""
@@ -162,11 +163,32 @@ class Scoreboard(Attack[Cells]):
 
     def _blocks(self, queries: Cells) -> Any:
         asked = self._asked(queries)
-        size = max(1, _SCORES // len(self._targets))
-        for start in range(0, len(asked), size):
-            part = slice(start, min(start + size, len(asked)))
-            cells, values = known_cells(asked.values[part])
-            yield part, agreement(self._targets.values, cells, values, self.weights_, self.alpha)
+        return Agreement(self.weights_, self.alpha).blocks(self._targets, asked)
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """The score of :class:`Scoreboard`, for an engine: the weight of each cell on the grid, and the tolerance."""
+
+    weights: Ints
+    alpha: float
+
+    def blocks(self, targets: Cells, queries: Cells) -> Iterator[tuple[slice, Ints]]:
+        """Yield some queries and their scores with every target, never more than a bounded number of them."""
+        size = max(1, _SCORES // len(targets))
+        for start in range(0, len(queries), size):
+            part = slice(start, min(start + size, len(queries)))
+            cells, values = known_cells(queries.values[part])
+            yield part, agreement(targets.values, cells, values, self.weights, self.alpha)
+
+    def best(self, targets: Cells, queries: Cells, progress: Progress | None = None) -> Best:
+        """Find best score, number of ties and lowest tied record of each query."""
+        target, score, n_ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(3))
+        for part, scores in self.blocks(targets, queries):
+            target[part] = scores.argmax(axis=1)
+            score[part] = scores.max(axis=1)
+            n_ties[part] = (scores == score[part, None]).sum(axis=1)
+        return Best(score, n_ties, target)
 
 
 def score_grid(weights: Floats) -> Ints:

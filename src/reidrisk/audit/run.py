@@ -29,9 +29,10 @@ from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Bound, Difference, Risk
 from reidrisk.base.streams import fresh_seed
-from reidrisk.measure.risk import chosen_queries, summarise
+from reidrisk.measure.risk import chosen_queries, linked, summarise
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import TopSets, Traces
+from reidrisk.search.engines import Engine
 
 __all__ = ["audit_traces", "run"]
 
@@ -46,7 +47,11 @@ _DRAWS = 2_000
 
 
 def run(
-    spec: AuditSpec, progress: Progress | None = None, key: bytes | None = None, plain_sums: bool = False
+    spec: AuditSpec,
+    progress: Progress | None = None,
+    key: bytes | None = None,
+    plain_sums: bool = False,
+    engine: Engine | None = None,
 ) -> AuditResult:
     """Read or simulate what the spec names, and audit it.
 
@@ -61,6 +66,8 @@ def run(
     plain_sums : bool
         Without a key, take plain SHA-256 sums. Whoever has the result can try guesses against them: a small table, or
         a table known but for a few cells, can be recovered.
+    engine : Engine, optional
+        As for :func:`audit_traces`.
 
     Examples
     --------
@@ -74,8 +81,8 @@ def run(
     if isinstance(spec.inputs, InMemory):
         raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")
     if isinstance(spec.inputs, Published):
-        return _run_published(spec, spec.inputs, tell)
-    return _run_tables(spec, spec.inputs, tell, key, plain_sums)
+        return _run_published(spec, spec.inputs, tell, engine)
+    return _run_tables(spec, spec.inputs, tell, key, plain_sums, engine)
 
 
 def audit_traces(
@@ -87,6 +94,7 @@ def audit_traces(
     notes: tuple[str | Assumption, ...] = (),
     progress: Progress | None = None,
     attacks: Sequence[Attack[Any]] = (),
+    engine: Engine | None = None,
 ) -> AuditResult:
     """Audit two tables that are already in memory; ``spec.inputs`` is only recorded.
 
@@ -105,6 +113,8 @@ def audit_traces(
     attacks : sequence of Attack
         Further attacks, of your own or of :mod:`reidrisk.attacks`, beside those that the spec names; with
         ``AuditSpec(attacks=())`` they run alone.
+    engine : Engine, optional
+        Where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
     """
     started = time.perf_counter()
     tell = progress or silent
@@ -137,7 +147,7 @@ def audit_traces(
             for attack in chosen:
                 steps.begin(f"{attack.name}, {r} epochs", r)
                 asked = scored.epochs(r)
-                links = attack.fit(targets.epochs(r)).look_around(queries.epochs(r)).link(asked)
+                links = linked(attack.fit(targets.epochs(r)).look_around(queries.epochs(r)), asked, engine)
                 row, corrected = (
                     summarise(attack, targets, asked, links, known, rows is None, seed, level, spec.min_group)
                     for level in (spec.level, strict)
@@ -203,7 +213,7 @@ def audit_traces(
     return dataclasses.replace(result, gate=gate(result, spec.max_risk))
 
 
-def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditResult:
+def _run_published(spec: AuditSpec, inputs: Published, tell: Progress, engine: Engine | None) -> AuditResult:
     seed = spec.seed or 0
     tell("simulating the population", 0.0)
     sets = populations.published(inputs.users, inputs.epochs, seed=seed)
@@ -217,10 +227,14 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress) -> AuditR
         "The people are simulated: a population calibrated on figures printed in two papers.",
         "Real people have habits these figures do not show; their risk can be higher or lower.",
     )
-    return audit_traces(targets, queries, spec, truth=truth, top_sets=sets, notes=(simulated,), progress=tell)
+    return audit_traces(
+        targets, queries, spec, truth=truth, top_sets=sets, notes=(simulated,), progress=tell, engine=engine
+    )
 
 
-def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress, key: bytes | None, plain_sums: bool) -> AuditResult:
+def _run_tables(
+    spec: AuditSpec, inputs: Tables, tell: Progress, key: bytes | None, plain_sums: bool, engine: Engine | None
+) -> AuditResult:
     tell("reading the tables", 0.0)
     sums = None
     if key is not None or plain_sums:
@@ -241,7 +255,7 @@ def _run_tables(spec: AuditSpec, inputs: Tables, tell: Progress, key: bytes | No
     if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():
         twice = "Both tables are the same file, so everyone agrees with themselves."
         notes += (Assumption(twice, "Give what two different observers saw: these rates say nothing about that."),)
-    found = audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell)
+    found = audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 import typer.core
@@ -16,10 +16,13 @@ from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.cli import output
 from reidrisk.io.documents import read_json
 
+if TYPE_CHECKING:
+    from reidrisk.search.engines import Engine
+
 __all__ = ["WithAttacks", "audit", "checked", "do_each", "finish", "gate", "read_result"]
 
 _FLAGS = {"attacks": "attack"}
-_BESIDE_SPEC = ("spec", "out", "result", "as_json", "fingerprint_key", "plain_sums")
+_BESIDE_SPEC = ("spec", "out", "result", "as_json", "engine", "fingerprint_key", "plain_sums")
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")
 
 Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).", readable=False)]
@@ -83,6 +86,7 @@ def audit(
     level: Annotated[float, typer.Option(help="Level of the intervals, 0.8 to 0.9999.")] = 0.95,
     min_group: Annotated[int, typer.Option(help="Never show groups of fewer people.")] = 20,
     seed: Seed = None,
+    engine: Annotated[str, typer.Option(help="Where to search: 'local'. The answers are the same.")] = "local",
     fingerprint_key: Key = None,
     plain_sums: Annotated[
         bool,
@@ -91,8 +95,8 @@ def audit(
     spec: Annotated[
         Path | None,
         typer.Option(
-            help="Run a saved audit again (JSON); beside it only --out, --result, --json, --fingerprint-key and "
-            "--plain-sums are allowed."
+            help="Run a saved audit again (JSON); beside it only --out, --result, --json, --engine, --fingerprint-key "
+            "and --plain-sums are allowed."
         ),
     ] = None,
     as_json: Json = False,
@@ -144,8 +148,17 @@ def audit(
             options["attacks"] = tuple(attack)
         asked = checked(AuditSpec, options)
     with output.progress_bar() as progress:
-        found = run(asked, progress, key=key, plain_sums=plain_sums)
+        found = run(asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine))
     finish(found, out, result, as_json)
+
+
+def _engine(name: str) -> Engine:
+    """Return the engine of this name."""
+    from reidrisk.search.engines import ENGINES
+
+    if name not in ENGINES:
+        raise OptionError(f"--engine must be one of {', '.join(ENGINES)}, not {name!r}")
+    return ENGINES[name]()
 
 
 def gate(

@@ -20,8 +20,9 @@ from reidrisk.measure import jackknife
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.promises import assumptions_of, reading_of
 from reidrisk.records import Truth, find_truth
+from reidrisk.search.engines import Engine
 
-__all__ = ["checked_groups", "chosen_queries", "credits", "curve", "random_user", "risk_of", "summarise"]
+__all__ = ["checked_groups", "chosen_queries", "credits", "curve", "linked", "random_user", "risk_of", "summarise"]
 
 _SAMPLED = "only a sample of the queries was scored"
 
@@ -35,6 +36,7 @@ def random_user(
     seed: int | None = None,
     level: float = 0.95,
     groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    engine: Engine | None = None,
 ) -> Risk:
     """Measure the random-user setting: for one record at a time, which of the targets it is.
 
@@ -64,6 +66,8 @@ def random_user(
     groups : (target groups, query groups), optional
         A fingerprint of each record, see :class:`reidrisk.attacks.Groups`: only targets of the query's group are
         candidates, ties and who is unique are counted there, and a query of a group without target has no answer.
+    engine : Engine, optional
+        Where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
 
     Examples
     --------
@@ -87,11 +91,11 @@ def random_user(
     rows, used = chosen_queries(len(queries), sample, seed)
     if groups is not None:
         parts = checked_groups(groups, len(targets), len(queries))
-        return _within(attack, targets, queries, known, rows, used, level, parts)
+        return _within(attack, targets, queries, known, rows, used, level, parts, engine)
     asked = queries if rows is None else queries.take(rows)
     target = known.target if rows is None else known.target[rows]
     attack.fit(targets).look_around(queries)
-    links = attack.link(asked)
+    links = linked(attack, asked, engine)
     return summarise(attack, targets, asked, links, Truth(target, known.origin), rows is None, used, level)
 
 
@@ -105,12 +109,13 @@ def curve(
     seed: int | None = None,
     level: float = 0.95,
     groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    engine: Engine | None = None,
 ) -> tuple[Risk, ...]:
     """Measure the random-user setting at several numbers of epochs, on the same queries.
 
     Parameters
     ----------
-    attack, targets, queries, truth, sample, seed, level, groups
+    attack, targets, queries, truth, sample, seed, level, groups, engine
         As for :func:`random_user`.
     epochs : sequence of int
         Numbers of epochs; the first so many are looked at each time, and nothing is learnt from later ones.
@@ -126,7 +131,8 @@ def curve(
     known = find_truth(targets, queries, truth)
     used = fresh_seed() if seed is None and sample is not None else seed
     return tuple(
-        random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level, groups) for r in epochs
+        random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level, groups, engine)
+        for r in epochs
     )
 
 
@@ -139,6 +145,11 @@ def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.ND
     used = fresh_seed() if seed is None else seed
     rows = stream(used, "sample queries").choice(n, size=sample, replace=False, shuffle=False)
     return np.sort(rows), used
+
+
+def linked(attack: Attack[Any], queries: Any, engine: Engine | None) -> Links:
+    """Link the queries, here or where the engine searches."""
+    return attack.link(queries) if engine is None else attack.link(queries, engine=engine)
 
 
 def credits(attack: Attack[Any], queries: Any, links: Links, truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -161,6 +172,7 @@ def _within(
     seed: int | None,
     level: float,
     groups: Groups,
+    engine: Engine | None,
 ) -> Risk:
     """Measure with candidates of the query's own group alone; the attack learns from all targets."""
     scored = np.ones(len(queries), dtype=np.bool_)
@@ -179,7 +191,7 @@ def _within(
         place[target_rows] = np.arange(len(target_rows))
         view = attack.narrowed(target_rows).look_around(queries.take(query_rows))
         part = queries.take(asked)
-        links = view.link(part)
+        links = linked(view, part, engine)
         own = np.where(same[asked], place[known.target[asked]], -1)
         credit[asked] = credits(view, part, links, own)
         answered[asked], ties[asked] = links.target >= 0, links.n_ties

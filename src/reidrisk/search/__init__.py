@@ -14,13 +14,14 @@ from reidrisk.search.index import Index
 from reidrisk.search.weights import GRID, PairWeights, Weights, pair_scores, to_grid
 
 if TYPE_CHECKING:
-    from reidrisk.search import gpu, lattice, reference, scan
-    from reidrisk.search.plan import Plan, best, choose
+    from reidrisk.search import gpu, lattice, scan
+    from reidrisk.search.plan import EpochScorer, Plan, best, choose
     from reidrisk.search.scan import candidates, posterior
 
 __all__ = [
     "GRID",
     "Best",
+    "EpochScorer",
     "Index",
     "PairWeights",
     "Plan",
@@ -33,12 +34,12 @@ __all__ = [
     "merged",
     "pair_scores",
     "posterior",
-    "reference",
     "scan",
     "to_grid",
 ]
 
 _COMPILED = {
+    "EpochScorer": "plan",
     "Plan": "plan",
     "best": "plan",
     "candidates": "scan",

@@ -52,6 +52,13 @@ class Index:
         self.tokens, self.n_tokens = tokens, int(n_tokens)
         self.n_users, self.n_epochs = tokens.shape
 
+    def __len__(self) -> int:
+        return int(self.n_users)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Index:
+        """Return the chosen targets, in that order."""
+        return Index(self.tokens[rows], self.n_tokens)
+
     @cached_property
     def rows(self) -> Unsigned:
         """(n, r) tokens, one user after the other."""

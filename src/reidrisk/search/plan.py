@@ -15,7 +15,7 @@ from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
-__all__ = ["Plan", "best", "choose"]
+__all__ = ["EpochScorer", "Plan", "best", "choose"]
 
 Method = Literal["auto", "lattice", "scan"]
 Device = Literal["auto", "cpu", "cuda"]
@@ -139,6 +139,18 @@ def best(
             for whole, part in zip(found, search(index, queries[rows], weights, threads, progress), strict=True):
                 whole[rows] = part
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class EpochScorer:
+    """Scores that add up over epochs, for an engine; targets are an :class:`Index`, queries tokens (q, r)."""
+
+    weights: Weights | PairWeights
+    method: Method = "auto"
+
+    def best(self, targets: Index, queries: Tokens, progress: Progress | None = None) -> Best:
+        """Find best score, number of ties and lowest tied target of each query, exactly."""
+        return best(targets, queries, self.weights, self.method, progress=progress)
 
 
 def _negative_gains(queries: Tokens, weights: Weights) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

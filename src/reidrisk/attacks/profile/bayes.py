@@ -6,7 +6,6 @@ persist, and in one epoch both observers draw from one top set: both are evidenc
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
@@ -18,7 +17,7 @@ from reidrisk.attacks.base import Attack, Links, check_comparable, check_k
 from reidrisk.attacks.pooled import Pooled, gathered
 from reidrisk.attacks.profile import calibration, kernel
 from reidrisk.attacks.profile.counts import Counts, Ladder, count, one_table, widened
-from reidrisk.attacks.profile.layout import lay_out
+from reidrisk.attacks.profile.factor import QUERIES, BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.registry import per_pair, register
@@ -28,6 +27,7 @@ from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
+from reidrisk.search.engines import Engine, LocalEngine
 from reidrisk.search.weights import GRID
 
 __all__ = ["ProfileBayes"]
@@ -36,7 +36,6 @@ Ints = npt.NDArray[np.int64]
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
 _SCORES = 4_000_000  # scores held at once for candidates
-_QUERIES = 64  # queries handed to a thread at a time
 _SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
 
 
@@ -172,26 +171,19 @@ class ProfileBayes(Attack[Records]):
 
     def _look_at(self, counts: Counts, alone: Ints) -> None:
         """Look at these targets."""
-        self._counts, self._alone, self._layout = counts, alone, lay_out(counts)
+        self._counts, self._alone, self._known = counts, alone, Known(counts, alone)
         self._asked: tuple[Records, Counts, Ints] | None = None
 
-    def link(self, queries: Records, probability: bool = False) -> Links:
+    def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target, or to none where that is less than ``min_probability`` sure."""
         asked, alone = self._prepare(queries)
-        wanted = probability or self.min_probability > 0.0
-        temperature = self._temperature() if wanted else math.inf
-        nats = 1.0 / (GRID * temperature)
-        best, ties, first, total = (np.zeros(len(asked), dtype=np.int64) for _ in range(4))
-        for rung, rows in asked.by_rung():
-            fixed = self._fixed(rung)
-
-            def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
-                kernel.link_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, nats,
-                                 best, ties, first, total)  # fmt: skip
-
-            self._parallel(work, rows)
-        if not wanted:
-            return Links(target=first, score=best, n_ties=ties)
+        scorer = BayesFactor(self._learnt.tables, self.threads)
+        if not (probability or self.min_probability > 0.0):
+            found = (engine or LocalEngine()).best(scorer, self._known, (asked, alone))
+            return Links(target=found.target, score=found.score, n_ties=found.n_ties)
+        # The posterior is a sum over all targets, which are here: it finds the best on its way.
+        nats = 1.0 / (GRID * self._temperature())
+        (best, ties, first), total = scorer.summed(self._known, asked, alone, nats)
         odds = self.absent / (1.0 - self.absent) * len(self._counts)
         others = odds * np.exp(-np.minimum(np.maximum(best * nats, -700.0), 700.0)) if odds else 0.0
         sure = 1.0 / (total / kernel.UNIT + others)
@@ -203,8 +195,7 @@ class ProfileBayes(Attack[Records]):
         asked, alone = self._prepare(queries)
         rows = self._rows(target_index, len(asked), len(self._counts)).astype(np.int64)
         out = np.empty(len(asked), dtype=np.int64)
-        kernel.pair_scores(*self._counts.arrays, self._alone, *asked.arrays, alone,
-                           *self._evidence_tables(), rows, out)  # fmt: skip
+        kernel.pair_scores(self._known.records, asked.beside(alone), self._learnt.tables.evidence, rows, out)
         return out
 
     def candidates(self, queries: Records, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
@@ -214,17 +205,17 @@ class ProfileBayes(Attack[Records]):
             found, scores = narrow.candidates(queries, k)
             return np.asarray(among, dtype=np.int64)[found], scores
         asked, alone = self._prepare(queries)
-        counts = self._counts
+        records, evidence, counts = asked.beside(alone), self._learnt.tables.evidence, self._counts
         check_k(k, len(counts))
         found, scores = (np.empty((len(asked), k), dtype=np.int64) for _ in range(2))
-        size = max(1, min(_QUERIES, _SCORES // len(counts)))
+        size = max(1, min(QUERIES, _SCORES // len(counts)))
         no_limit = np.full(len(asked), -1)
         for rung, rows in asked.by_rung():
-            fixed = self._fixed(rung)
+            known = self._known.facing(self._learnt.tables, rung)
 
-            def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
+            def work(part: Ints, known: kernel.LaidOut = known) -> None:
                 every = np.empty((len(part), len(counts)), dtype=np.int64)
-                kernel.all_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, no_limit[part], every)
+                kernel.all_rows(known, records, evidence, part, no_limit[part], every)
                 for row, values in zip(part, every, strict=True):
                     best = _k_best(values, k)
                     found[row], scores[row] = best, values[best]
@@ -237,13 +228,14 @@ class ProfileBayes(Attack[Records]):
         if self.min_probability > 0.0:
             return None
         asked, alone = self._prepare(queries)
+        records, evidence = asked.beside(alone), self._learnt.tables.evidence
         out = np.empty((len(asked), len(self._counts)), dtype=np.int64)
         for rung, rows in asked.by_rung():
-            fixed = self._fixed(rung)
+            known = self._known.facing(self._learnt.tables, rung)
 
-            def work(part: Ints, fixed: tuple[Any, ...] = fixed) -> None:
+            def work(part: Ints, known: kernel.LaidOut = known) -> None:
                 every = np.empty((len(part), len(self._counts)), dtype=np.int64)
-                kernel.all_rows(*fixed, *asked.arrays, alone, *self._evidence_tables(), part, reach[part], every)
+                kernel.all_rows(known, records, evidence, part, reach[part], every)
                 out[part] = every
 
             self._parallel(work, rows)
@@ -290,19 +282,7 @@ class ProfileBayes(Attack[Records]):
         self._asked = (queries, asked, learnt.evidence(asked))
         return asked, self._asked[2]
 
-    def _evidence_tables(self) -> tuple[Any, ...]:
-        t = self._learnt.tables
-        return t.group, t.joint, t.nothing, t.depth, t.per_pair
-
-    def _fixed(self, rung: int) -> tuple[Any, ...]:
-        """Return what is the same for every query on this rung."""
-        t, c, at = self._learnt.tables, self._counts, self._layout
-        holds = np.empty((len(c), t.nothing.shape[1]), dtype=np.int64)
-        kernel.holdings(c.start, c.token, c.count, c.rung, rung, t.group, t.joint, t.depth, t.per_pair, holds)
-        empty = c.start[1:] == c.start[:-1]
-        return at.start, at.member, at.times, at.columns, at.block, c.rung, self._alone, holds, empty
-
-    def _parallel(self, work: Any, rows: Ints, size: int = _QUERIES) -> None:
+    def _parallel(self, work: Any, rows: Ints, size: int = QUERIES) -> None:
         each(work, [rows[start : start + size] for start in range(0, len(rows), size)], self.threads)
 
     def _temperature(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, gathered
+from reidrisk.attacks.profile import kernel
 from reidrisk.base.errors import DataError
 from reidrisk.base.kernels import njit
 from reidrisk.records import Bags, Traces
@@ -115,10 +116,9 @@ class Counts:
     def __len__(self) -> int:
         return len(self.rung)
 
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """What the kernels take, in their order."""
-        return self.start, self.token, self.count, self.rung, self.epochs
+    def beside(self, alone: Ints) -> kernel.Records:
+        """Return what the kernels take, with the log-probability of each record alone."""
+        return kernel.Records(self.start, self.token, self.count, self.rung, self.epochs, alone)
 
     def by_rung(self) -> list[tuple[int, Ints]]:
         """Return the rungs on which rows stand, and the rows."""

@@ -10,7 +10,7 @@ where only the last is done pair by pair. All sums are sums of integers.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from reidrisk.search.weights import GRID
 __all__ = [
     "LOWEST",
     "UNIT",
+    "Evidence",
+    "LaidOut",
+    "Records",
     "all_rows",
     "holdings",
     "link_rows",
@@ -31,6 +34,41 @@ UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets s
 FAR = 26.0  # exp(-26) is less than one step of the fixed point
 
 LOWEST = np.iinfo(np.int64).min
+
+
+class Records(NamedTuple):
+    """Records as :class:`reidrisk.attacks.profile.counts.Counts` holds them, and the log-probability of each alone."""
+
+    start: Any
+    token: Any
+    count: Any
+    rung: Any
+    epochs: Any
+    alone: Any
+
+
+class LaidOut(NamedTuple):
+    """Targets by block and token, and for queries on one rung what each target holds."""
+
+    start: Any
+    member: Any
+    times: Any
+    columns: Any
+    block: int
+    rung: Any
+    alone: Any
+    holds: Any
+    empty: Any
+
+
+class Evidence(NamedTuple):
+    """Of :class:`reidrisk.attacks.profile.tables.Tables`, what scores are made of."""
+
+    group: Any
+    joint: Any
+    nothing: Any
+    depth: int
+    per_pair: int
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -69,11 +107,10 @@ def log_evidence(
 
 
 @njit(nogil=True, cache=True)
-def holdings(
-    start: Any, token: Any, count: Any, rung: Any, other: Any, group: Any, joint: Any, depth: Any,
-    per_pair: Any, out: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
+def holdings(records: Any, other: Any, evidence: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Fill ``out`` (n, K): what each record's tokens change beside a record on rung ``other`` without any token."""
+    start, token, count, rung, _, _ = records
+    group, joint, _, depth, per_pair = evidence
     for i in range(len(rung)):
         out[i, :] = 0
         for place in range(start[i], start[i + 1]):
@@ -92,12 +129,11 @@ def _coincidences(a: Any, b: Any, token: Any) -> Any:  # pragma: no cover - comp
 
 
 @njit(nogil=True, cache=True)
-def pair_scores(
-    t_start: Any, t_token: Any, t_count: Any, t_rung: Any, t_epochs: Any, t_alone: Any,
-    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, out: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
+def pair_scores(targets: Any, queries: Any, evidence: Any, rows: Any, out: Any) -> None:  # pragma: no cover - compiled
     """Fill ``out`` with the score of each query and the target row given for it."""
+    t_start, t_token, t_count, t_rung, t_epochs, t_alone = targets
+    q_start, q_token, q_count, q_rung, q_epochs, q_alone = queries
+    group, joint, nothing, depth, per_pair = evidence
     sums = np.empty(nothing.shape[1], dtype=np.int64)
     for i in range(len(rows)):
         t = rows[i]
@@ -128,15 +164,17 @@ def pair_scores(
 
 @njit(nogil=True, cache=True)
 def score_rows(
-    start: Any, member: Any, times: Any, columns: Any, block: Any,
-    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
-    q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, reach: Any, out: Any,
-) -> Any:  # fmt: skip  # pragma: no cover - compiled
-    """Fill ``out`` (n,) with the scores of one query and every target; return the best.
+    targets: Any, queries: Any, row: Any, evidence: Any, reach: Any, out: Any
+) -> Any:  # pragma: no cover - compiled
+    """Fill ``out`` (n,) with the scores of query ``row`` and every target; return the best.
 
     Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); a negative reach keeps all.
     """
+    start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty = targets
+    group, joint, nothing, depth, per_pair = evidence
+    part = slice(queries.start[row], queries.start[row + 1])
+    q_token, q_count, q_rung = queries.token[part], queries.count[part], queries.rung[row]
+    q_epochs, q_alone = queries.epochs[row], queries.alone[row]
     n, kinds = len(t_rung), nothing.shape[1]
     rungs = joint.shape[1] - q_rung
     if len(q_token) == 0:
@@ -237,38 +275,20 @@ def scan_rows(scores: Any, best: Any, nats: Any) -> Any:  # pragma: no cover - c
 
 @njit(nogil=True, cache=True)
 def link_rows(
-    start: Any, member: Any, times: Any, columns: Any, block: Any,
-    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
-    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, nats: Any,
-    best: Any, ties: Any, first: Any, total: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
+    targets: Any, queries: Any, evidence: Any, rows: Any, nats: Any, best: Any, ties: Any, first: Any, total: Any
+) -> None:  # pragma: no cover - compiled
     """Find the best target of each of these query rows, its ties and, with ``nats`` above 0, the posterior's sum."""
-    scores = np.empty(len(t_rung), dtype=np.int64)
+    scores = np.empty(len(targets.rung), dtype=np.int64)
     reach = np.int64(FAR / nats) if nats > 0.0 else np.int64(0)
     for i in rows:
-        part = slice(q_start[i], q_start[i + 1])
-        best[i] = score_rows(
-            start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
-            q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
-            group, joint, nothing, depth, per_pair, reach, scores,
-        )  # fmt: skip
+        best[i] = score_rows(targets, queries, i, evidence, reach, scores)
         ties[i], first[i], total[i] = scan_rows(scores, best[i], nats)
 
 
 @njit(nogil=True, cache=True)
 def all_rows(
-    start: Any, member: Any, times: Any, columns: Any, block: Any,
-    t_rung: Any, t_alone: Any, t_holds: Any, t_empty: Any,
-    q_start: Any, q_token: Any, q_count: Any, q_rung: Any, q_epochs: Any, q_alone: Any,
-    group: Any, joint: Any, nothing: Any, depth: Any, per_pair: Any, rows: Any, reach: Any, out: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
+    targets: Any, queries: Any, evidence: Any, rows: Any, reach: Any, out: Any
+) -> None:  # pragma: no cover - compiled
     """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target, as far as ``reach[j]`` below the best."""
     for j in range(len(rows)):
-        i = rows[j]
-        part = slice(q_start[i], q_start[i + 1])
-        score_rows(
-            start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty,
-            q_token[part], q_count[part], q_rung[i], q_epochs[i], q_alone[i],
-            group, joint, nothing, depth, per_pair, reach[j], out[j],
-        )  # fmt: skip
+        score_rows(targets, queries, rows[j], evidence, reach[j], out[j])

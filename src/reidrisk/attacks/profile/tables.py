@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import MOST, Ladder
 from reidrisk.attacks.profile.prior import Grid, Prior, log, log_alone
 from reidrisk.search.weights import to_grid
@@ -98,6 +99,11 @@ class Tables:
     depth: int
     group: Ints
     per_pair: int
+
+    @property
+    def evidence(self) -> kernel.Evidence:
+        """What the kernels take of both records together."""
+        return kernel.Evidence(self.group, self.joint, self.nothing, self.depth, self.per_pair)
 
 
 def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables:

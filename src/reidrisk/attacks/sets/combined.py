@@ -12,6 +12,7 @@ from reidrisk.attacks.base import Links
 from reidrisk.attacks.sets.strict_loose import SetAttack
 from reidrisk.base.errors import OptionError
 from reidrisk.records import Traces
+from reidrisk.search.engines import Engine, LocalEngine
 
 __all__ = ["Both", "Either"]
 
@@ -48,11 +49,11 @@ class _Pair(SetAttack):
         return new
 
     def _scores(self, queries: Traces, rows: Ints) -> Ints:
-        named = self._named(queries)
+        named = self._named(queries, LocalEngine())
         return np.asarray((rows[:, :, None] == named[:, None, :]).any(axis=2), dtype=np.int64)
 
-    def _answers(self, queries: Traces) -> Links:
-        named = self._named(queries)
+    def _answers(self, queries: Traces, engine: Engine) -> Links:
+        named = self._named(queries, engine)
         ties = (named >= 0).sum(axis=1)
         target = np.where(ties > 0, np.where(named >= 0, named, self._n).min(axis=1), -1)
         return Links(target=target, score=(ties > 0).astype(np.int64), n_ties=ties)
@@ -80,8 +81,8 @@ class Both(_Pair):
         """What the attacker does and assumes."""
         return f"Links a record only where two attackers agree. One: {self.a.description} Two: {self.b.description}"
 
-    def _named(self, queries: Traces) -> Ints:
-        a, b = self.a._named(queries), self.b._named(queries)
+    def _named(self, queries: Traces, engine: Engine) -> Ints:
+        a, b = self.a._named(queries, engine), self.b._named(queries, engine)
         return np.where((a[:, :, None] == b[:, None, :]).any(axis=2), a, -1)
 
 
@@ -109,7 +110,9 @@ class Either(_Pair):
         """What the attacker does and assumes."""
         return f"Links a record where either of two attackers does. One: {self.a.description} Two: {self.b.description}"
 
-    def _named(self, queries: Traces) -> Ints:
-        named = np.sort(np.concatenate([self.a._named(queries), self.b._named(queries)], axis=1), axis=1)
+    def _named(self, queries: Traces, engine: Engine) -> Ints:
+        named = np.sort(
+            np.concatenate([self.a._named(queries, engine), self.b._named(queries, engine)], axis=1), axis=1
+        )
         named[:, 1:][named[:, 1:] == named[:, :-1]] = -1
         return named

@@ -16,10 +16,11 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links, check_k
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
-from reidrisk.attacks.sets.profiles import Profiles, build_profiles, loose_matches, pair_scores, sizes
+from reidrisk.attacks.sets.matching import Audience, FittingSets, SameSets, alike
+from reidrisk.attacks.sets.profiles import Profiles, build_profiles, pair_scores
 from reidrisk.base.errors import DataError
-from reidrisk.base.parallel import each
 from reidrisk.records import Traces
+from reidrisk.search.engines import Engine, LocalEngine
 
 __all__ = ["LooseSets", "SetAttack", "StrictSets"]
 
@@ -27,7 +28,6 @@ Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 _ENTRIES = 2_000_000  # scores held at once for candidates
-_QUERIES = 512  # queries handed to a thread at a time
 
 
 class SetAttack(Attack[Observed]):
@@ -59,12 +59,12 @@ class SetAttack(Attack[Observed]):
         """Return this attacker, looking at these target rows only: it learns nothing but each target's profile."""
         return copy.copy(self).fit(self._records.take(self._chosen(rows, self._n)))
 
-    def link(self, queries: Observed, probability: bool = False) -> Links:
+    def link(self, queries: Observed, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to the only target that fits, or to none; ``n_ties`` counts those that fit."""
         asked = self._checked(queries)
         if not self._looked:
             self._look_around(asked)
-        return self._answers(asked)
+        return self._answers(asked, engine or LocalEngine())
 
     def score(self, queries: Observed, target_index: Ints) -> Ints:
         """Return 0 where query and target do not fit; uniqueness among the queries is that of the last ``link``."""
@@ -106,12 +106,12 @@ class SetAttack(Attack[Observed]):
         """Keep what is needed of all queries, to judge later which profiles are unique among them."""
 
     @abstractmethod
-    def _answers(self, queries: Traces) -> Links:
+    def _answers(self, queries: Traces, engine: Engine) -> Links:
         """Link the queries, which may be part of those looked at."""
 
-    def _named(self, queries: Traces) -> Ints:
+    def _named(self, queries: Traces, engine: Engine) -> Ints:
         """Return the (q, m) targets named for each query, different ones, ascending; -1 fills up."""
-        return self._answers(queries).target[:, None]
+        return self._answers(queries, engine).target[:, None]
 
     @abstractmethod
     def _scores(self, queries: Traces, rows: Ints) -> Ints:
@@ -127,28 +127,21 @@ class _OneThreshold(SetAttack):
         self.threshold = threshold
 
     def _learn(self, targets: Traces) -> None:
-        self._targets = build_profiles(targets, self.threshold)
+        self._targets = Audience(targets.tokens, targets.n_tokens, build_profiles(targets, self.threshold))
         self._around: Words | None = None
 
     def _look_around(self, queries: Traces) -> None:
         self._around = build_profiles(queries, self.threshold).kept
 
-    def _equals(self, asked: Profiles) -> tuple[Ints, Ints, Ints]:
-        """Count the targets and the queries around that have the same R; find the lowest such target."""
-        around = asked.kept if self._around is None else self._around
-        rows = np.concatenate([self._targets.kept, around, asked.kept])
-        number = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-        targets, others, mine = np.split(number, [self._n, self._n + len(around)])
-        n_numbers = int(number.max()) + 1
-        first = np.full(n_numbers, -1, dtype=np.int64)
-        first[targets[::-1]] = np.arange(self._n)[::-1]
-        n_targets, n_others = (np.bincount(x, minlength=n_numbers).astype(np.int64) for x in (targets, others))
-        return n_targets[mine], n_others[mine], first[mine]
+    def _alike(self, asked: Profiles) -> Ints:
+        """Count the queries around that have the same R."""
+        return alike(asked.kept if self._around is None else self._around, asked.kept)[0]
 
     def _scores(self, queries: Traces, rows: Ints) -> Ints:
         asked = build_profiles(queries, self.threshold)
         out = np.empty(rows.shape, dtype=np.int64)
-        pair_scores(asked.kept, asked.seen, self._targets.kept, self._targets.seen, rows, self._strict, out)
+        known = self._targets.profiles
+        pair_scores(asked.kept, asked.seen, known.kept, known.seen, rows, self._strict, out)
         return out
 
     def _links(self, queries: Traces, count: Ints, target: Ints) -> Links:
@@ -189,11 +182,11 @@ class StrictSets(_OneThreshold):
             "if nobody else does on either side. Otherwise it gives no answer (jha, Section 3.3.1)."
         )
 
-    def _answers(self, queries: Traces) -> Links:
+    def _answers(self, queries: Traces, engine: Engine) -> Links:
         asked = build_profiles(queries, self.threshold)
-        n_targets, n_others, target = self._equals(asked)
-        count = np.where(sizes(asked.kept) > 0, n_targets, 0)
-        return self._links(queries, count, np.where((count == 1) & (n_others <= 1), target, -1))
+        found = engine.best(SameSets(), self._targets, asked)
+        unique = (found.n_ties == 1) & (self._alike(asked) <= 1)
+        return self._links(queries, found.n_ties, np.where(unique, found.target, -1))
 
 
 @register(kinds=(Traces,), cost=per_pair(1e-9))
@@ -242,27 +235,11 @@ class LooseSets(_OneThreshold):
             "(jha, Section 3.3.2)." + (" The kept tokens must be unique on both sides." if self.require_unique else "")
         )
 
-    def _learn(self, targets: Traces) -> None:
-        super()._learn(targets)
-        self._usable = sizes(self._targets.kept) > 0
-        # For each token, the targets that saw it and can match at all.
-        rows, epochs = np.nonzero((targets.tokens >= 0) & self._usable[:, None])
-        pairs = np.unique(targets.tokens[rows, epochs].astype(np.int64) * self._n + rows)
-        self._members = pairs % self._n
-        self._starts = np.concatenate([[0], np.cumsum(np.bincount(pairs // self._n, minlength=self._n_tokens))])
-
-    def _answers(self, queries: Traces) -> Links:
-        asked, known = build_profiles(queries, self.threshold), self._targets
-        count, target = np.empty(len(queries), dtype=np.int64), np.empty(len(queries), dtype=np.int64)
-
-        def work(start: int) -> None:
-            part = slice(start, start + _QUERIES)
-            loose_matches(asked.kept[part], asked.seen[part], known.kept, known.seen, self._usable, self._starts,
-                          self._members, count[part], target[part])  # fmt: skip
-
-        each(work, range(0, len(queries), _QUERIES))
-        answered = count == 1
+    def _answers(self, queries: Traces, engine: Engine) -> Links:
+        asked = build_profiles(queries, self.threshold)
+        found = engine.best(FittingSets(), self._targets, asked)
+        answered = found.n_ties == 1
         if self.require_unique:
-            twins = np.unique(known.kept, axis=0, return_inverse=True, return_counts=True)
-            answered &= (self._equals(asked)[1] <= 1) & (twins[2][twins[1].reshape(-1)][target] == 1)
-        return self._links(queries, count, np.where(answered, target, -1))
+            own = alike(self._targets.profiles.kept, self._targets.profiles.kept)[0]
+            answered &= (self._alike(asked) <= 1) & (own[found.target] == 1)
+        return self._links(queries, found.n_ties, np.where(answered, found.target, -1))

@@ -1,0 +1,102 @@
+"""Which targets fit a query by their sets: what the set attacks hand to an engine.
+
+A score is 1 where two records fit and 0 where they do not, so that ties count those that fit: none where the score is
+0, and then there is no target (-1) either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.sets.profiles import Profiles, loose_matches, sizes
+from reidrisk.base.parallel import each
+from reidrisk.base.progress import Progress
+from reidrisk.search import Best
+
+__all__ = ["Audience", "FittingSets", "SameSets", "alike"]
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+_QUERIES = 512  # queries handed to a thread at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Audience:
+    """The targets: their tokens (n, r), and the profiles made of them."""
+
+    tokens: npt.NDArray[Any]
+    n_tokens: int
+    profiles: Profiles
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def take(self, rows: Ints) -> Audience:
+        """Return the chosen targets, in that order."""
+        profiles = Profiles(seen=self.profiles.seen[rows], kept=self.profiles.kept[rows])
+        return Audience(self.tokens[rows], self.n_tokens, profiles)
+
+    @cached_property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Whether a target can match at all: an empty R matches nobody."""
+        return np.asarray(sizes(self.profiles.kept) > 0)
+
+    @cached_property
+    def by_token(self) -> tuple[Ints, Ints]:
+        """For each token, the usable targets that saw it: (starts, members)."""
+        rows, epochs = np.nonzero((self.tokens >= 0) & self.usable[:, None])
+        pairs = np.unique(self.tokens[rows, epochs].astype(np.int64) * len(self) + rows)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(pairs // len(self), minlength=self.n_tokens))])
+        return starts, pairs % len(self)
+
+
+@dataclass(frozen=True)
+class SameSets:
+    """Targets that keep the same tokens as the query, if it keeps any (jha, Section 3.3.1)."""
+
+    def best(self, targets: Audience, queries: Profiles, progress: Progress | None = None) -> Best:
+        """Count the targets that fit each query, and find the lowest."""
+        count, first = alike(targets.profiles.kept, queries.kept)
+        fits = (sizes(queries.kept) > 0) & (count > 0)
+        return Best(fits.astype(np.int64), np.where(fits, count, 0), np.where(fits, first, -1))
+
+
+@dataclass(frozen=True)
+class FittingSets:
+    """Targets that saw what the query keeps, and keep what it saw (jha, Section 3.3.2)."""
+
+    def best(self, targets: Audience, queries: Profiles, progress: Progress | None = None) -> Best:
+        """Count the targets that fit each query, and find the lowest."""
+        known, (starts, members) = targets.profiles, targets.by_token
+        count, first = (np.empty(len(queries), dtype=np.int64) for _ in range(2))
+
+        def work(start: int) -> None:
+            part = slice(start, start + _QUERIES)
+            loose_matches(queries.kept[part], queries.seen[part], known.kept, known.seen, targets.usable, starts,
+                          members, count[part], first[part])  # fmt: skip
+
+        each(work, range(0, len(queries), _QUERIES))
+        return Best((count > 0).astype(np.int64), count, np.where(count > 0, first, -1))
+
+
+def alike(among: Words, asked: Words) -> tuple[Ints, Ints]:
+    """Count for each asked row those equal to it, and find the lowest, -1 where there is none.
+
+    Examples
+    --------
+    >>> rows = np.array([[5], [7], [5]], dtype=np.uint64)
+    >>> [found.tolist() for found in alike(rows, np.array([[5], [6]], dtype=np.uint64))]
+    [[2, 0], [0, -1]]
+    """
+    number = np.unique(np.concatenate([among, asked]), axis=0, return_inverse=True)[1].reshape(-1)
+    theirs, mine = np.split(number, [len(among)])
+    n_numbers = int(number.max(initial=-1)) + 1
+    first = np.full(n_numbers, -1, dtype=np.int64)
+    first[theirs[::-1]] = np.arange(len(among))[::-1]
+    return np.bincount(theirs, minlength=n_numbers).astype(np.int64)[mine], first[mine]

@@ -1,0 +1,104 @@
+"""Where an attack searches changes none of its answers: here, or on shards of the targets."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reidrisk import Bags, TopSets, Traces, attacks, measure
+from reidrisk.attacks import Cells
+from reidrisk.audit import AuditSpec, audit_traces
+from reidrisk.mechanisms import TopKNoise
+from reidrisk.search.engines import ENGINES, LocalEngine
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "search"))
+from sharding import ShardingEngine
+
+N, TOKENS = 40, 6
+
+
+def tables(kind, seed):
+    rng = np.random.default_rng(seed)
+    tokens = rng.integers(-1, TOKENS, (N, 5))
+    other = np.where(rng.random((N, 5)) < 0.5, tokens, rng.integers(0, TOKENS, (N, 5)))[rng.permutation(N)[:25]]
+    if kind is Traces:
+        return Traces(tokens, TOKENS), Traces(other, TOKENS)
+    if kind is Cells:
+        return Cells(np.where(tokens < 0, np.nan, tokens / 9)), Cells(np.where(other < 0, np.nan, other / 9))
+    counts = [np.stack([np.bincount(row[row >= 0], minlength=TOKENS) for row in table]) for table in (tokens, other)]
+    return tuple(Bags(table) for table in counts)
+
+
+def made(entry, seed):
+    if entry.needs:
+        assert entry.needs == ("top sets",)
+        rng = np.random.default_rng(seed)
+        return entry.attack(TopSets(rng.permuted(np.tile(np.arange(TOKENS), (N, 5, 1)), axis=2)[:, :, :2], TOKENS))
+    return entry.attack.knowing(TopKNoise(2, 0.1, TOKENS), seed)
+
+
+CASES = [(entry, kind) for entry in attacks.registry() for kind in entry.kinds]
+
+
+@pytest.mark.parametrize(("entry", "kind"), CASES, ids=lambda value: getattr(value, "name", None) or value.__name__)
+@settings(deadline=None, max_examples=15)
+@given(cuts=st.lists(st.integers(0, N), max_size=4).map(sorted), seed=st.integers(0, 5))
+def test_every_registered_attack_gives_the_same_answers_on_shards(entry, kind, cuts, seed):
+    (targets, queries), engine = tables(kind, seed), ShardingEngine(cuts)
+    attack = made(entry, seed).fit(targets)
+    here, there = attack.link(queries), attack.link(queries, engine=engine)
+    for field in ("target", "score", "n_ties"):
+        assert np.array_equal(getattr(here, field), getattr(there, field)), field
+    assert engine.asked == len({0, *cuts} - {N})
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        attacks.LooseSets(2, require_unique=True),
+        attacks.Both(attacks.LooseSets(2), attacks.StrictSets(2)),
+        attacks.Either(attacks.LooseSets(2), attacks.LooseSets(3)),
+        attacks.WeightedHamming(2, 0.1, max_distance=6.0),
+        attacks.ProfileBayes(2, 0.1, min_probability=0.3),
+    ],
+    ids=lambda attack: attack.name,
+)
+def test_attacks_that_may_give_no_answer_too(attack):
+    targets, queries = tables(Traces, 1)
+    attack.fit(targets)
+    here, there = attack.link(queries), attack.link(queries, engine=ShardingEngine([7, 20]))
+    for field in ("target", "score", "n_ties"):
+        assert np.array_equal(getattr(here, field), getattr(there, field)), field
+
+
+def test_pooled_observers_and_groups_on_shards():
+    targets, queries = tables(Traces, 2)
+    engine = ShardingEngine([13])
+    one, two = (attacks.Hamming().fit([targets, targets]).link([queries, queries], engine=e) for e in (None, engine))
+    assert np.array_equal(one.n_ties, two.n_ties)
+    groups = np.arange(N) % 3, np.arange(len(queries)) % 3
+    rates = [measure.random_user(attacks.Hamming(), targets, queries, np.arange(25), groups=groups, engine=e).rate
+             for e in (None, engine)]  # fmt: skip
+    assert rates[0] == rates[1]
+
+
+def test_the_engine_goes_from_the_audit_to_the_search():
+    targets, queries = tables(Traces, 3)
+    truth, engine = np.arange(len(queries)), ShardingEngine([5, 21])
+    risks = [measure.curve(attacks.Hamming(), targets, queries, (1, 5), truth, engine=e) for e in (None, engine)]
+    assert [risk.rate for risk in risks[0]] == [risk.rate for risk in risks[1]]
+    assert engine.asked == 2 * 3
+    plain, sharded = (audit_traces(targets, queries, AuditSpec(seed=1), truth, engine=e) for e in (None, engine))
+    assert engine.asked == 6 + 3 * len(plain.risks)
+    assert plain.to_dict() == sharded.to_dict()
+
+
+def test_the_local_engine_hears_of_progress():
+    told = []
+    targets, queries = tables(Traces, 4)
+    attacks.Hamming().fit(targets).link(queries, engine=LocalEngine(lambda stage, share: told.append(share)))
+    assert told[-1] == 1.0
+    assert ENGINES["local"] is LocalEngine
