@@ -56,7 +56,7 @@ def test_the_page_says_what_was_found_and_that_it_is_internal(pages, case):
     assert HOSTILE not in page
     words = re.sub(r"<[^>]+>", "", page)
     assert " ".join(audit.summary.reading.split()) in " ".join(words.split())
-    assert ("The privacy statement" in page) == (case == "private")
+    assert ("Privacy statement" in page) == (case == "private")
     assert ("protects nobody" in page) == (case == "private")
 
 

@@ -6,8 +6,9 @@ import json
 from dataclasses import replace
 
 from reidrisk.cohorts import CohortAudit
-from reidrisk.present.model import Section, Table
+from reidrisk.present.model import Section
 from reidrisk.present.sections.assumed import assumed
+from reidrisk.present.sections.release.statement import statement as stated
 from reidrisk.present.terms import Terms
 
 __all__ = ["assumptions", "methods", "statement"]
@@ -15,18 +16,7 @@ __all__ = ["assumptions", "methods", "statement"]
 
 def statement(audit: CohortAudit, terms: Terms) -> Section | None:
     """Return what protects the people; None where nothing is noisy."""
-    stated = audit.statement
-    if stated is None:
-        return None
-    rows = (
-        ("Budget", f"epsilon {stated.epsilon:.3g}, delta {stated.delta:.2g}"),
-        ("Mechanism", stated.mechanism),
-        ("Protects", f"{stated.unit}; {stated.neighbours}"),
-        ("Does not protect", "; ".join(stated.taken_as_public)),
-    )
-    return Section(
-        "The privacy statement", see=stated.reading, table=Table(("what", "statement"), rows), name="statement"
-    )
+    return None if audit.statement is None else stated(audit.statement, terms)
 
 
 def assumptions(audit: CohortAudit, terms: Terms) -> Section | None:
