@@ -8,8 +8,6 @@ import numpy.typing as npt
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.grouping import row_blocks
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
-from reidrisk.bandits.transitions import checked_records
-from reidrisk.base.errors import DataError
 
 __all__ = ["ads"]
 
@@ -44,11 +42,7 @@ def ads(
     """
     from scipy.spatial.distance import cdist
 
-    array = checked_records(records, least=2)
-    if array.shape != shared.records.shape:
-        raise DataError(
-            f"records have shape {array.shape}, what was shared has {shared.records.shape}; both must be the same"
-        )
+    array = shared.made_of(records)
     w = cell_weights(array, WEIGHTS[0] if weights is None else weights, alpha).ravel()
     true, given = (w * table.reshape(len(array), -1) for table in (array, shared.records))
     nearer = 0

@@ -12,7 +12,7 @@ from reidrisk.bandits.sharing.anonymise import Shared, started
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
@@ -139,7 +139,7 @@ def deanonymisation(
         (records.records, records.tolerance) if isinstance(records, Behaviour) else (records, PAPER_TOLERANCE)
     )
     alpha = usual if alpha is None else alpha
-    array = _fitting(given, shared)
+    array = shared.made_of(given)
     known = auxiliary(array, n_aux, seed, draws)
     credit, ties = credits(array, shared, known, alpha, weights, attack)
     risk = risk_of_credits(credit, known, len(array), ties, seed, level, attack)
@@ -232,12 +232,3 @@ def _scorer(
     grid = score_grid(cell_weights(records, weights, alpha).ravel())
     targets = np.ascontiguousarray(shared.records.reshape(len(records), -1))
     return lambda cells, values: agreement(targets, cells, values, grid, alpha)
-
-
-def _fitting(records: npt.ArrayLike, shared: Shared) -> Floats:
-    array = checked_records(records, least=2)
-    if array.shape != shared.records.shape:
-        raise DataError(
-            f"records have shape {array.shape}, what was shared has {shared.records.shape}; both must be the same"
-        )
-    return array

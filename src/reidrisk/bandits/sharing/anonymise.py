@@ -23,7 +23,7 @@ from reidrisk.bandits.sharing.strategies import (
 )
 from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.bandits.transitions import checked_profiles, checked_records
-from reidrisk.base.errors import OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.streams import stream
 from reidrisk.privacy.accounting import gaussian_sigma
 
@@ -71,6 +71,15 @@ class Shared:
     def name(self) -> str:
         """The strategy as text."""
         return "+".join(map(str, self.steps))
+
+    def made_of(self, records: npt.ArrayLike) -> Floats:
+        """Return the true records as an array, or refuse those of which this cannot have been made."""
+        array = checked_records(records, least=2)
+        if array.shape != self.records.shape:
+            raise DataError(
+                f"records have shape {array.shape}, what was shared has {self.records.shape}; both must be the same"
+            )
+        return array
 
     def __repr__(self) -> str:
         n, d = self.records.shape[:2]

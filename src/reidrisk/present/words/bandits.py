@@ -109,6 +109,36 @@ def linkage_reading(risk: Risk, cells: int) -> str:
     )
 
 
+_FIXED = {
+    "noise-simulated": Assumed(
+        "The noise is a simulation to measure with; it must not protect real people's records.",
+        "Whoever guesses the seed removes it.",
+    ),
+    "states-move": Assumed(
+        "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
+        "Where recommendations change what people do, the regret is another one.",
+    ),
+    "agent-knows": Assumed(
+        "The recommender knows the mean rewards and their spread, and starts with a uniform belief.",
+        "One that must learn them loses more.",
+    ),
+    "all-shared-obtained": Assumed(
+        "The attacker has obtained every shared record, and everyone attacked is among them.",
+        "With some of the records fewer people are found.",
+    ),
+    "group-by-guess": Assumed(
+        "A match with a group finds the right one of its members by a guess.",
+        "An attacker who knows more about the members finds more.",
+    ),
+    "mechanism-known": Assumed(
+        "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have "
+        "none, and how many users are behind each shared record."
+    ),
+}
+for _code in _FIXED:
+    says(_code)(lambda note, terms: _FIXED[note.code])
+
+
 @says("origin")
 def _origin(note: Note, terms: Terms) -> str:
     return str(note["text"])
@@ -116,12 +146,9 @@ def _origin(note: Note, terms: Terms) -> str:
 
 @says("log-read")
 def _log(note: Note, terms: Terms) -> str:
-    unit = note["unit"]
-    stay = f"one {unit}" if isinstance(unit, str) else f"{unit:g} seconds"
-    return (
-        f"The activity log {note['name']} has {note['entries']:,} entries; a stay of {stay} counts as much as one "
-        "transition."
-    )
+    stay = f"one {note['unit']}" if isinstance(note["unit"], str) else f"{note['unit']:g} seconds"
+    read = f"The activity log {note['name']} has {note['entries']:,} entries"
+    return f"{read}; a stay of {stay} counts as much as one transition."
 
 
 @says("matrices-read")
@@ -131,18 +158,14 @@ def _matrices(note: Note, terms: Terms) -> str:
 
 @says("users-made-up")
 def _made_up(note: Note, terms: Terms) -> str:
-    return (
-        f"The {terms.people} are made up: {note['types']} types with {note['states']} states (seed {note['seed']}). No "
-        "real person is behind them."
-    )
+    kinds = f"{note['types']} types with {note['states']} states (seed {note['seed']})"
+    return f"The {terms.people} are made up: {kinds}. No real person is behind them."
 
 
 @says("profiles-alike")
 def _alike(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"{terms.many('person', note['users'])} share their profile with others.",
-        "Who is grouped with whom follows their order, and another order gives other groups.",
-    )
+    alike = f"{terms.many('person', note['users'])} share their profile with others."
+    return Assumed(alike, "Who is grouped with whom follows their order, and another order gives other groups.")
 
 
 @says("cells-without-noise")
@@ -156,34 +179,8 @@ def _bare(note: Note, terms: Terms) -> Assumed:
 
 @says("noise-drawn")
 def _drawn(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"Noise is drawn {note['times']} {plural('time', note['times'])} for each choice.",
-        "The intervals take these draws as given: other draws may lie outside.",
-    )
-
-
-@says("noise-simulated")
-def _simulated(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "The noise is a simulation to measure with; it must not protect real people's records.",
-        "Whoever guesses the seed removes it.",
-    )
-
-
-@says("states-move")
-def _move(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
-        "Recommending does not change what people do here; where it does, the regret is another one.",
-    )
-
-
-@says("agent-knows")
-def _agent(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "The recommender knows the mean rewards and their spread, and starts with a uniform belief.",
-        "One that must learn them loses more.",
-    )
+    drawn = f"Noise is drawn {note['times']} {plural('time', note['times'])} for each choice."
+    return Assumed(drawn, "The intervals take these draws as given: other draws may lie outside.")
 
 
 @says("runs-cover")
@@ -193,42 +190,15 @@ def _runs(note: Note, terms: Terms) -> str:
 
 @says("cells-known")
 def _cells(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"The attacker knows {note['cells']} cells of the true record, drawn uniformly, to full precision.",
-        "With fewer or rounded cells fewer people are found, with more cells more.",
-    )
-
-
-@says("all-shared-obtained")
-def _obtained(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "The attacker has obtained every shared record, and everyone attacked is among them.",
-        "With some of the records fewer people are found.",
-    )
-
-
-@says("group-by-guess")
-def _group(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "A match with a group finds the right one of its members by a guess.",
-        "An attacker who knows more about the members finds more.",
-    )
+    known = f"The attacker knows {note['cells']} cells of the true record, drawn uniformly, to full precision."
+    return Assumed(known, "With fewer or rounded cells fewer people are found, with more cells more.")
 
 
 @says("cells-drawn")
 def _draws(note: Note, terms: Terms) -> str:
-    times = f"{note['draws']} {plural('draw', note['draws'])}"
     return (
-        f"Every user was attacked with {times} of cells: the interval is for other users attacked among the same "
-        "shared records, if users are independent."
-    )
-
-
-@says("mechanism-known")
-def _mechanism(note: Note, terms: Terms) -> str:
-    return (
-        "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have "
-        "none, and how many users are behind each shared record."
+        f"Every user was attacked with {note['draws']} {plural('draw', note['draws'])} of cells: the interval is for "
+        "other users attacked among the same shared records, if users are independent."
     )
 
 
