@@ -52,7 +52,7 @@ def graph2vec(
     Parameters
     ----------
     graphs : sequence of networkx graphs
-        One a user.
+        One per user.
     dimensions : int
         Length of a vector.
     depth : int

@@ -222,7 +222,7 @@ class TradeoffSpec(Spec):
         return [TruncatedSVD(int(amount)) for amount in self.amounts or ()]
 
     def filled(self, n_users: int, n_states: int) -> TradeoffSpec:
-        """Return the spec with its defaults for so many users and states filled in."""
+        """Return the spec with its defaults for this number of users and states filled in."""
         chosen = {
             "strategies": self.strategies or _usual_strategies(n_users, self.clusters),
             "clusters": None,

@@ -54,7 +54,7 @@ class Behaviour:
     origin : str or Note
         Where it comes from: a sentence of your own, or a note.
     tolerance : float
-        Cells that differ by less say the same: what the scoreboard takes unless told otherwise. The paper's 0.001, or
+        Cells that differ by less say the same: the default of the scoreboard. The paper's 0.001, or
         less where rows add up so much time that one transition more or less changes a cell by less than that.
 
     Examples
@@ -107,7 +107,7 @@ def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
     Parameters
     ----------
     records : (n, d, d) array
-        One matrix a user.
+        One matrix per user.
     least : int
         Fewest users that make sense.
 

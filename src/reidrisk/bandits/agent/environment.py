@@ -1,4 +1,4 @@
-"""The environment: a non-stationary latent bandit, one best arm a state (galozy, Section 3)."""
+"""The environment: a non-stationary latent bandit, one best arm per state (galozy, Section 3)."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def anonymise(
     Parameters
     ----------
     records : (n, d, d) array
-        Transition matrices, one a user, two users or more.
+        Transition matrices, one per user, two users or more.
     strategy : Step, sequence of steps, or text
         What to do; see :mod:`reidrisk.bandits.sharing.strategies`.
     profiles : (n, p) array, optional
@@ -182,7 +182,7 @@ def finished(shared: Shared) -> Shared:
 
 
 def mean_sensitivity(n_states: int, sizes: npt.ArrayLike) -> Floats:
-    """Return how far replacing one record can move the mean of so many transition matrices: sqrt(2 d) / size in L2.
+    """Return how far replacing one record can move a mean of transition matrices: sqrt(2 d) / size in L2.
 
     Each of the d rows is a distribution, and two distributions are at most sqrt(2) apart.
 

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 BLOCK_CELLS = 1 << 19
 """Distances held at a time, 4 MiB of them: what fits a cache is also the fastest."""
 
-_FEW = 128  # so many passes over a row are faster than to sort it
+_FEW = 128  # up to this many passes over a row are faster than sorting it
 _PERPLEXITY = 30.0  # the usual one of t-SNE; it must stay well below the number of users
 
 

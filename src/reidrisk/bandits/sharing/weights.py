@@ -84,7 +84,7 @@ def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[
     if not isinstance(weights, str):
         given = np.asarray(weights, dtype=np.float64)
         if given.shape != array.shape[1:]:
-            raise DataError(f"weights must be of shape {array.shape[1:]}, one a cell, not {given.shape}")
+            raise DataError(f"weights must be of shape {array.shape[1:]}, one per cell, not {given.shape}")
         bad = np.argwhere(~((given >= 0) & (given <= _MOST_WEIGHT)))
         if bad.size:
             raise DataError(
