@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from attack_twins import pair_scores_numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from profile_twins import pair_scores_numpy
 
 from reidrisk import Bags, Traces, attacks, measure, populations, topics
 from reidrisk.attacks import ProfileBayes

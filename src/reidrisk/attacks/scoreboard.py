@@ -19,7 +19,7 @@ from reidrisk.base.users import UserIds, as_users, take_users
 from reidrisk.search import GRID, Best, to_grid
 from reidrisk.search.engines import Engine, LocalEngine
 
-__all__ = ["Cells", "Scoreboard", "agreement", "reference", "score_grid"]
+__all__ = ["Cells", "Scoreboard", "agreement", "score_grid"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -254,19 +254,6 @@ def agreement(
         threads,
     )
     return out
-
-
-def reference(targets: Floats, cells: Ints, values: Floats, weights: Ints, alpha: float) -> Ints:
-    """Score every query with every target the short way: the NumPy twin of :func:`agreement`.
-
-    Examples
-    --------
-    >>> targets = np.array([[0.2, 0.8], [0.5, 0.5]])
-    >>> reference(targets, np.array([[1]]), np.array([[0.5]]), np.array([3, 4]), 1e-3).tolist()
-    [[0, 4]]
-    """
-    near = np.abs(values[:, None, :] - targets[:, cells].swapaxes(0, 1)) < alpha
-    return np.asarray((near * weights[cells][:, None, :]).sum(axis=2))
 
 
 @njit(nogil=True, cache=True)

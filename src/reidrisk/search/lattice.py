@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,22 @@ class _Runner:
         return np.concatenate(self.over(n, work))
 
 
+class _Keys(NamedTuple):
+    """How the tokens of a set of epochs become one number: the width of a digit, and whether the number is exact."""
+
+    width: Any
+    exact: bool
+
+
+class _Found(NamedTuple):
+    """What a query gets from a target that agrees nowhere, and the best so far."""
+
+    base: Any
+    score: Any
+    ties: Any
+    first: Any
+
+
 class _Lattice:
     """The state of one search: the best of each query so far, and the tables it is looked up in."""
 
@@ -99,6 +115,7 @@ class _Lattice:
         self.score = np.full(q, _WORST, dtype=np.int64)
         self.ties, self.first = np.zeros(q, dtype=np.int64), np.full(q, -1, dtype=np.int64)
         self.base = np.empty(q, dtype=np.int64)
+        self.found = _Found(self.base, self.score, self.ties, self.first)
 
     def start(self, epochs: npt.NDArray[np.int64]) -> None:
         """Begin with the targets that were observed in exactly these epochs."""
@@ -131,9 +148,8 @@ class _Lattice:
         run.crew.each(lambda p: count_groups(targets, members, *how, table[p], p, run.parts), range(run.parts))
         run.over(
             len(active),
-            lambda a, b: _claim(table, targets, queries, active[a:b], *how, self.gain, self.base, self.score, self.ties,
-                                self.first),
-        )  # fmt: skip
+            lambda a, b: _claim(table, targets, queries, active[a:b], subset, _Keys(*how[1:]), self.gain, self.found),
+        )
 
     def _bitmap(self, rows: Rows, chosen: npt.NDArray[np.int64], how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
         """Mark the hashed tokens of the chosen rows; about one bit in sixteen is set."""
@@ -192,9 +208,12 @@ def _claim_all(
 
 
 @njit(cache=True, nogil=True)
-def _claim(table: Any, targets: Any, queries: Any, active: Any, subset: Any, width: Any, exact: Any, gain: Any,
-           base: Any, score: Any, ties: Any, first: Any) -> None:  # pragma: no cover  # fmt: skip
+def _claim(
+    table: Any, targets: Any, queries: Any, active: Any, subset: Any, keys_by: Any, gain: Any, found: Any
+) -> None:  # pragma: no cover
     """Look the active queries up in a table of targets."""
+    width, exact = keys_by
+    base, score, ties, first = found
     batch = 32
     keys = np.empty(batch, dtype=np.uint64)
     spreads = np.empty(batch, dtype=np.uint64)

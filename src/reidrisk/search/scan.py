@@ -18,7 +18,7 @@ from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens, unsigned
-from reidrisk.search.scan_kernels import UNIT, all_scores, best_rows, candidate_rows, posterior_sums
+from reidrisk.search.scan_kernels import UNIT, Queries, Targets, all_scores, best_rows, candidate_rows, posterior_sums
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
 __all__ = ["best", "candidates", "posterior", "scores"]
@@ -50,8 +50,14 @@ def best(
     found = Best(np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64), np.empty(q, dtype=np.int64))
 
     def work(part: slice) -> None:
-        best_rows(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
-                  found.score[part], found.n_ties[part], found.target[part], _BLOCK)  # fmt: skip
+        best_rows(
+            _laid_out(index),
+            _prepared(index, queries[part], weights, pairs),
+            found.score[part],
+            found.n_ties[part],
+            found.target[part],
+            _BLOCK,
+        )
 
     _over_queries(index, q, work, threads, progress)
     return found
@@ -86,8 +92,14 @@ def posterior(
     total = np.empty(len(queries), dtype=np.int64)
 
     def work(part: slice) -> None:
-        posterior_sums(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
-                       best_score[part], 1.0 / weights.per_nat, total[part], _BLOCK)  # fmt: skip
+        posterior_sums(
+            _laid_out(index),
+            _prepared(index, queries[part], weights, pairs),
+            best_score[part],
+            1.0 / weights.per_nat,
+            total[part],
+            _BLOCK,
+        )
 
     _over_queries(index, len(queries), work, threads, progress)
     return np.asarray(UNIT / total)
@@ -115,8 +127,9 @@ def candidates(
     score = np.empty((len(queries), k), dtype=np.int64)
 
     def work(part: slice) -> None:
-        candidate_rows(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
-                       rows[part], score[part], _BLOCK)  # fmt: skip
+        candidate_rows(
+            _laid_out(index), _prepared(index, queries[part], weights, pairs), rows[part], score[part], _BLOCK
+        )
 
     _over_queries(index, len(queries), work, threads, None)
     return rows, score
@@ -140,22 +153,25 @@ def scores(
     out = np.empty((len(queries), index.n_users), dtype=_accumulator(index, weights))
 
     def work(part: slice) -> None:
-        all_scores(index.columns, index.missing, index.has_gaps, *_prepared(index, queries[part], weights), pairs,
-                   out[part], _BLOCK)  # fmt: skip
+        all_scores(_laid_out(index), _prepared(index, queries[part], weights, pairs), out[part], _BLOCK)
 
     _over_queries(index, len(queries), work, threads, None)
     return out
 
 
-def _prepared(index: Index, queries: Tokens, weights: Weights | PairWeights) -> tuple[Any, Any, Any]:
+def _laid_out(index: Index) -> Targets:
+    return Targets(index.columns, index.missing, index.has_gaps)
+
+
+def _prepared(index: Index, queries: Tokens, weights: Weights | PairWeights, pairs: Any) -> Queries:
     """Cast some queries' tokens to the targets' type, and look their weights up."""
     tokens = unsigned(queries, index.n_tokens)
     dtype = _accumulator(index, weights)
     if isinstance(weights, PairWeights):
         none = np.zeros((len(tokens), 1), dtype=dtype)
-        return tokens, none, none
+        return Queries(tokens, none, none, pairs)
     gain, mismatch = weights.of(queries)
-    return tokens, gain.astype(dtype), mismatch.astype(dtype)
+    return Queries(tokens, gain.astype(dtype), mismatch.astype(dtype), pairs)
 
 
 def _pair_table(index: Index, weights: Weights | PairWeights) -> npt.NDArray[np.signedinteger[Any]]:

@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["UNIT", "all_scores", "best_rows", "candidate_rows", "posterior_sums"]
+__all__ = ["UNIT", "Queries", "Targets", "all_scores", "best_rows", "candidate_rows", "posterior_sums"]
+
+
+class Targets(NamedTuple):
+    """Targets by epoch (r, n), the value that stands for a missing token, and whether any is missing."""
+
+    columns: Any
+    missing: int
+    gaps: bool
+
+
+class Queries(NamedTuple):
+    """Tokens (q, r) with what a match adds and a mismatch costs there, or a table of pairs of tokens."""
+
+    tokens: Any
+    gain: Any
+    mismatch: Any
+    pairs: Any
+
 
 UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 
 
 @njit(cache=True, nogil=True)
 def _block_scores(
-    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
-    start: Any, stop: Any, scores: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
-    """Fill scores[: stop - start] with the scores of one query against targets start .. stop."""
+    targets: Any, queries: Any, i: Any, start: Any, stop: Any, scores: Any
+) -> None:  # pragma: no cover - compiled
+    """Fill scores[: stop - start] with the scores of query i against targets start .. stop."""
+    table, missing, gaps = targets
+    tokens, gain, mismatch, pairs = queries.tokens[i], queries.gain[i], queries.mismatch[i], queries.pairs
     size = stop - start
     if pairs.shape[0] > 0:
         scores[:size] = 0
@@ -52,17 +71,16 @@ def _block_scores(
 
 @njit(cache=True, nogil=True)
 def best_rows(
-    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
-    best: Any, ties: Any, first: Any, block: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
+    targets: Any, queries: Any, best: Any, ties: Any, first: Any, block: Any
+) -> None:  # pragma: no cover - compiled
     """Fill in the best score of each query, how many targets share it, and the first of them."""
-    n = table.shape[1]
-    scores = np.empty(block, dtype=gain.dtype)
-    for i in range(tokens.shape[0]):
+    n = targets.columns.shape[1]
+    scores = np.empty(block, dtype=queries.gain.dtype)
+    for i in range(queries.tokens.shape[0]):
         top, count, where = np.int64(0), np.int64(0), np.int64(-1)
         for start in range(0, n, block):
             stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
+            _block_scores(targets, queries, i, start, stop, scores)
             here = scores[0]
             for j in range(stop - start):
                 here = max(here, scores[j])
@@ -82,30 +100,27 @@ def best_rows(
 
 
 @njit(cache=True, nogil=True)
-def all_scores(
-    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any, out: Any, block: Any
-) -> None:  # pragma: no cover - compiled
+def all_scores(targets: Any, queries: Any, out: Any, block: Any) -> None:  # pragma: no cover - compiled
     """Fill in the score of each query with every target."""
-    n = table.shape[1]
-    for i in range(tokens.shape[0]):
+    n = targets.columns.shape[1]
+    for i in range(queries.tokens.shape[0]):
         for start in range(0, n, block):
             stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, out[i, start:stop])
+            _block_scores(targets, queries, i, start, stop, out[i, start:stop])
 
 
 @njit(cache=True, nogil=True)
 def posterior_sums(
-    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
-    best: Any, nats: Any, total: Any, block: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
+    targets: Any, queries: Any, best: Any, nats: Any, total: Any, block: Any
+) -> None:  # pragma: no cover - compiled
     """Fill in, for each query, the sum over targets of exp((score - best) * nats) in fixed point."""
-    n = table.shape[1]
-    scores = np.empty(block, dtype=gain.dtype)
-    for i in range(tokens.shape[0]):
+    n = targets.columns.shape[1]
+    scores = np.empty(block, dtype=queries.gain.dtype)
+    for i in range(queries.tokens.shape[0]):
         weight = np.int64(0)
         for start in range(0, n, block):
             stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
+            _block_scores(targets, queries, i, start, stop, scores)
             for j in range(stop - start):
                 below = (best[i] - scores[j]) * nats
                 if below < 26.0:  # exp(-26) is less than one step of the fixed point
@@ -115,17 +130,16 @@ def posterior_sums(
 
 @njit(cache=True, nogil=True)
 def candidate_rows(
-    table: Any, missing: Any, gaps: Any, tokens: Any, gain: Any, mismatch: Any, pairs: Any,
-    rows: Any, score: Any, block: Any,
-) -> None:  # fmt: skip  # pragma: no cover - compiled
+    targets: Any, queries: Any, rows: Any, score: Any, block: Any
+) -> None:  # pragma: no cover - compiled
     """Fill in the best targets of each query and their scores, best first, lower row first among equals."""
-    n, k = table.shape[1], rows.shape[1]
-    scores = np.empty(block, dtype=gain.dtype)
-    for i in range(tokens.shape[0]):
+    n, k = targets.columns.shape[1], rows.shape[1]
+    scores = np.empty(block, dtype=queries.gain.dtype)
+    for i in range(queries.tokens.shape[0]):
         filled = 0
         for start in range(0, n, block):
             stop = min(start + block, n)
-            _block_scores(table, missing, gaps, tokens[i], gain[i], mismatch[i], pairs, start, stop, scores)
+            _block_scores(targets, queries, i, start, stop, scores)
             for j in range(stop - start):
                 value = scores[j]
                 if filled == k and value <= score[i, k - 1]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["reference", "visit_blocks"]
+__all__ = ["visit_blocks"]
 
 _LAST = 170  # 30 + 25 standard deviations: beyond it rounding, not chance, would keep the walk going
 _OVER = np.concatenate([[0.0], 1.0 / np.arange(1, _LAST + 1)])  # 1 / count: a product is quicker than a quotient
@@ -35,21 +35,6 @@ def visit_blocks(rates: Any, rngs: list[np.random.Generator], out: npt.NDArray[n
     few = never * (1.0 + lambdas + lambdas**2 / 2)
     for epoch, rng in enumerate(rngs):
         top_sets(rng, starts, topics, lambdas, never, few, rates.shape[1], out[:, epoch])
-
-
-def reference(rng: np.random.Generator, rates: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.int64]:
-    """Draw one epoch of (users, topics) rates the short way: the NumPy twin of :func:`top_sets`, same distribution.
-
-    Visits plus a lot in [0, 1) rank the topics. Among those without a visit the lot alone decides, so the places that
-    are left go to distinct topics drawn uniformly from the rest: that is the padding.
-
-    Examples
-    --------
-    >>> reference(np.random.default_rng(0), np.array([[0.0, 90.0, 9.0]]), k=2).tolist()
-    [[1, 2]]
-    """
-    keys = rng.poisson(rates) + rng.random(rates.shape)
-    return np.argsort(-keys, axis=1)[:, :k]
 
 
 @njit(nogil=True, cache=True)

@@ -12,7 +12,7 @@ from reidrisk.base.kernels import njit
 from reidrisk.base.options import whole
 from reidrisk.records import Traces
 
-__all__ = ["Profiles", "build_profiles", "build_profiles_numpy", "sizes", "sizes_numpy"]
+__all__ = ["Profiles", "build_profiles", "sizes"]
 
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
@@ -60,14 +60,6 @@ def build_profiles(traces: Traces, threshold: int) -> Profiles:
     return found
 
 
-def build_profiles_numpy(traces: Traces, threshold: int) -> Profiles:
-    """Return the same as :func:`build_profiles`, the slow and obvious way."""
-    threshold = whole("threshold", threshold, unit="epochs")
-    counts = (traces.tokens[:, :, None] == np.arange(64 * -(-traces.n_tokens // 64))).sum(axis=1)
-    bits = [np.packbits(counts >= f, axis=1, bitorder="little") for f in (1, threshold)]
-    return Profiles(*(np.ascontiguousarray(packed).view("<u8").astype(np.uint64) for packed in bits))
-
-
 def sizes(words: Words) -> Ints:
     """Count the tokens of each set.
 
@@ -79,11 +71,6 @@ def sizes(words: Words) -> Ints:
     found = np.empty(len(words), dtype=np.int64)
     _sizes(np.ascontiguousarray(words), found)
     return found
-
-
-def sizes_numpy(words: Words) -> Ints:
-    """Return the same as :func:`sizes` by NumPy."""
-    return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
 
 
 @njit(nogil=True, cache=True)

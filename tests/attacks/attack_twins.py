@@ -1,4 +1,4 @@
-"""The scores of ProfileBayes the slow and obvious way, in NumPy: what the kernels are tested against."""
+"""What the kernels of the attacks compute, the slow and obvious way in NumPy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.attacks.profile.tables import Tables, cell
+from reidrisk.attacks.sets.profiles import Profiles
+from reidrisk.records import Traces
 from reidrisk.search.weights import GRID
-
-__all__ = ["pair_scores_numpy"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -52,3 +52,21 @@ def _summed(sums: Ints) -> Ints:
     top = sums.max(axis=1)
     total = np.exp((sums - top[:, None]) / GRID).sum(axis=1)
     return np.asarray(top + np.rint(np.log(total) * GRID).astype(np.int64))
+
+
+def build_profiles_numpy(traces: Traces, threshold: int) -> Profiles:
+    """Return the same as ``build_profiles``."""
+    counts = (traces.tokens[:, :, None] == np.arange(64 * -(-traces.n_tokens // 64))).sum(axis=1)
+    bits = [np.packbits(counts >= f, axis=1, bitorder="little") for f in (1, threshold)]
+    return Profiles(*(np.ascontiguousarray(packed).view("<u8").astype(np.uint64) for packed in bits))
+
+
+def sizes_numpy(words):
+    """Return the same as ``sizes``."""
+    return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
+
+
+def agreement_numpy(targets, cells, values, weights, alpha):
+    """Return the same as ``scoreboard.agreement``."""
+    near = np.abs(values[:, None, :] - targets[:, cells].swapaxes(0, 1)) < alpha
+    return np.asarray((near * weights[cells][:, None, :]).sum(axis=2))
