@@ -39,8 +39,6 @@ def test_whoever_holds_eight_weeks_can_use_two(weeks):
     assert gate(weeks, 0.99).answer == "pass"
     assert weeks.choosy_epochs == 2
     assert weeks.exposure.above["50"] == pytest.approx(best[2], abs=0.05)
-    assert f"{100 * best[2]:.0f} in 100" in weeks.verdict
-    assert "2 of the 8 epochs" in weeks.verdict
 
 
 def test_the_ends_hold_for_the_strongest_of_all_rows(weeks):
@@ -87,7 +85,6 @@ def test_strangers_do_not_dilute_the_rate():
     assert (found.n_scored, found.n_strangers, found.strongest.baseline) == (1_000, 9_000, 1 / 1_000)
     answer = gate(found, 0.05)
     assert (answer.answer, answer.strangers) == ("fail", 0.9)
-    assert "90 %" in answer.reading
 
 
 @pytest.mark.parametrize("misaligned", [True, False])
@@ -123,7 +120,8 @@ def test_the_line_says_what_weakens_it(weeks):
     one = audit_traces(a, b, AuditSpec(seed=1, attacks=BOTH, epochs=(1,), level=0.8))
     answer = gate(one, 0.99)
     assert (answer.level, answer.epochs, answer.epochs_left_out, answer.n_epochs_held) == (0.8, (1,), (2, 4, 8), 8)
-    for words in ("Level 80 %", "looked at: 1 of 8", "left out: 2, 4, 8", "Truth: Neither table names its users"):
+    assert answer.truth == "rows"
+    for words in ("Level 80 %", "looked at: 1 of 8", "left out: 2, 4, 8", "Truth: Neither table names its people"):
         assert words in answer.reading
     assert gate(weeks, 0.99).epochs_left_out == ()
     for level in (0.0001, 0.5, 0.79, 1.0):

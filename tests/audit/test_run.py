@@ -8,8 +8,13 @@ import pytest
 from reidrisk import Traces, attacks, io, measure, populations, search, topics
 from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, Tables, audit_traces, gate, plan, run
 from reidrisk.base.errors import DataError, FormatError, OptionError, TruthError
+from reidrisk.base.notes import Note
 
 TABLES = InMemory()
+
+
+def codes(result):
+    return [note.code for note in result.notes]
 
 
 def traces(seed=0, n=200, r=5, n_tokens=6, named=True):
@@ -69,9 +74,8 @@ def test_the_attack_that_learns_lasting_interests_is_ahead_when_asked_for_and_na
     assert result.differences[0].low > 0.05
     assert result.choosy_attack == "ProfileBayes"
     without = run(AuditSpec(inputs=inputs, system="topics", epochs=(8,), attacks=names[:1], seed=2))
-    said = ["profile-bayes, which learns what lasts, was not run" in a.holds for a in without.assumptions]
-    assert sum(said) == 1
-    assert not any("profile-bayes" in a.holds for a in result.assumptions)
+    assert codes(without).count("attack-left-out") == 1
+    assert "attack-left-out" not in codes(result)
 
 
 def test_all_attacks_run_by_default_on_small_tables_and_large_ones_say_what_did_not():
@@ -81,7 +85,7 @@ def test_all_attacks_run_by_default_on_small_tables_and_large_ones_say_what_did_
     assert small.spec["attacks"] == ["hamming", "weighted-hamming", "profile-bayes"]  # so that it runs again as it was
     one = audit_traces(a.epochs(1), b.epochs(1), AuditSpec(seed=1))
     assert set(one.descriptions) == {"Hamming", "WeightedHamming"}
-    assert not any("profile-bayes" in entry.holds for entry in one.assumptions)
+    assert "attack-left-out" not in codes(one)
     big = Traces(np.zeros((12_000, 2), dtype=int), 2)
     assert plan.attack_names(AuditSpec(), big, big) == ("hamming", "weighted-hamming")
     assert plan.attack_names(AuditSpec(attacks=("profile-bayes",)), big, big) == ("profile-bayes",)
@@ -111,9 +115,8 @@ def test_a_model_that_an_attack_exceeds_is_called_out():
     result = audit_traces(a, b, spec)
     model = next(bound for bound in result.bounds if bound.within_model)
     assert result.risks[0].low > model.high
-    said = [a for a in result.assumptions if "Do not quote it as a limit" in a.otherwise]
-    assert len(said) == 1
-    assert "ProfileBayes links more people than 'partial information' allows" in said[0].holds
+    (said,) = (note for note in result.notes if note.code == "model-exceeded")
+    assert (said["attack"], said["bound"], said["n_epochs"]) == ("ProfileBayes", "partial information", 12)
 
 
 def test_epochs_without_any_token_are_left_out_and_named():
@@ -122,7 +125,7 @@ def test_epochs_without_any_token_are_left_out_and_named():
     late[:, :2] = -1
     result = audit_traces(Traces(late, 6, a.users), b, AuditSpec(inputs=TABLES, seed=1))
     assert sorted({risk.n_epochs for risk in result.risks}) == [4, 5]
-    assert any("In the first 1, 2 epochs one of the tables holds no token" in x.holds for x in result.assumptions)
+    assert Note("periods-without-items", skipped=[1, 2]) in result.notes
     with pytest.raises(DataError, match=r"known records hold no token in the first 2 epochs.*--epochs"):
         audit_traces(Traces(late, 6, a.users), b, AuditSpec(inputs=TABLES, seed=1, epochs=(2,)))
 
@@ -140,7 +143,7 @@ def test_unnamed_tables_of_different_length_have_no_truth():
     assert result.risks == ()
     assert result.exposure is None
     assert result.choosiness == ()  # of chance agreements no probability is confirmed
-    assert "not known" in result.verdict
+    assert codes(result)[0] == "no-truth"
     with pytest.raises(TruthError, match="measured no rate"):
         gate(result, 0.1)
 
@@ -149,7 +152,7 @@ def test_only_plain_hamming_and_no_truth_says_that_nothing_can_be_said():
     a, _ = traces(named=False)
     _, b = traces(seed=1, n=150, named=False)
     result = audit_traces(a, b, AuditSpec(inputs=TABLES, seed=1, attacks=("hamming",)))
-    assert "nothing can be said" in result.verdict
+    assert (result.rehearsals, result.choosiness) == ((), ())
 
 
 @pytest.mark.parametrize("truth", [True, False])
@@ -183,40 +186,36 @@ def test_rows_in_the_same_order_are_assumed_once(tmp_path):
         io.write_traces(table, tmp_path / name)
     inputs = Tables(targets=str(tmp_path / "a.csv"), queries=str(tmp_path / "b.csv"), n_tokens=6)
     result = run(AuditSpec(inputs=inputs, seed=1))
-    assert sum("Neither table names its users" in entry.holds for entry in result.assumptions) == 1
+    assert result.truth == "rows"
+    assert "rows-are-people" not in codes(result)
 
 
-def test_without_truth_the_verdict_counts_records_and_hides_a_few():
+def test_without_truth_records_are_counted_and_a_few_hidden():
     """Everybody holds one token that nobody else does, every week: halves of a record agree, and strangers never do."""
     tokens = np.repeat(np.arange(300)[:, None], 4, axis=1)
     a, b = Traces(tokens, 300), Traces(tokens[:250], 300)
     sure = audit_traces(a, b, AuditSpec(seed=1, attacks=("weighted-hamming",)))
-    held = "the attack gives 100 in 100 records a chance of 90 in 100 or more, and such chances held in a rehearsal"
-    assert held in sure.verdict
+    assert {point.threshold: point.answered for point in sure.choosiness}[0.9] == 1.0
     assert sure.choosy_attack == "WeightedHamming"
     nobody, asked = Traces(np.zeros((100, 4), dtype=int), 2), Traces(np.zeros((90, 4), dtype=int), 2)
     assert audit_traces(nobody, asked, AuditSpec(seed=1)).choosiness == ()
     few = audit_traces(a.take(np.arange(15)), b.take(np.arange(10)), AuditSpec(seed=1))
-    assert few.verdict.endswith(
-        "there are too few people or epochs to check its probabilities in a rehearsal on the known records."
-    )
+    assert few.rehearsals
+    assert not any(rehearsal.points for rehearsal in few.rehearsals)
 
 
 def test_the_gate_names_people_epochs_and_attacks_and_what_could_decide():
     found = run(AuditSpec(inputs=Published(users=300, epochs=2), system="topics", seed=1, max_risk=0.0))
-    assert (
-        "Among 300 simulated people, 300 of them scored; attacks tried: Hamming, WeightedHamming" in found.gate.reading
-    )
+    assert (found.gate.simulated, found.gate.n_targets, found.gate.n_scored) == (True, 300, 300)
     assert gate(found, 0.0) == found.gate
     a, b = traces()
     result = audit_traces(a, b, AuditSpec(seed=1, attacks=("hamming", "weighted-hamming")))
     answer = gate(result, result.strongest.rate)
     assert answer.answer == "undecided"
-    assert "all records were scored: only data of more people can decide" in answer.reading
-    assert "attacks tried: Hamming, WeightedHamming; ProfileBayes was not run" in answer.reading
+    assert (answer.why, answer.everyone) == ("straddles", True)
     assert (answer.n_targets, answer.attacks) == (200, ("Hamming", "WeightedHamming"))
     sampled = audit_traces(a, b, AuditSpec(seed=1, sample=100))
-    assert "score more records to decide" in gate(sampled, sampled.strongest.rate).reading
+    assert not gate(sampled, sampled.strongest.rate).everyone
 
 
 class Rarest(attacks.PositionalAttack):
@@ -242,8 +241,8 @@ def test_attacks_of_ones_own_are_audited_like_the_others():
         found = next(risk for risk in result.risks if risk.attack == attack.name and risk.n_epochs == 5)
         assert (found.rate, found.abstained) == (alone.rate, alone.abstained)
     assert result.spec["attacks"] == ["hamming"]
-    assert any("Rarest and StrictSets were handed over as an object" in entry.holds for entry in result.assumptions)
-    assert "attacks tried: Hamming, Rarest, StrictSets" in gate(result, 0.5).reading
+    assert Note("own-attacks", names=["Rarest", "StrictSets"]) in result.notes
+    assert gate(result, 0.5).attacks == ("Hamming", "Rarest", "StrictSets")
     alone = audit_traces(a, b, AuditSpec(seed=1, attacks=()), attacks=[Rarest()])
     assert {risk.attack for risk in alone.risks} == {"Rarest"}
 
@@ -271,7 +270,7 @@ def test_gaps_are_reported():
     tokens = a.tokens.copy()
     tokens[:20, 0] = -1
     result = audit_traces(Traces(tokens, 6, a.users), b, AuditSpec(inputs=TABLES, seed=1))
-    assert any("2 % of the known records' tokens" in entry.holds for entry in result.assumptions)
+    assert Note("gaps", targets=0.02, queries=0.0) in result.notes
 
 
 def test_progress_grows_to_one():
@@ -333,10 +332,9 @@ def test_few_people_in_one_table_only_are_not_counted(tmp_path):
     io.write_traces(Traces(tokens[:50], n_tokens=50, users=np.arange(50)), tmp_path / "a.parquet")
     io.write_traces(Traces(tokens[7:60], n_tokens=50, users=np.arange(7, 60)), tmp_path / "b.parquet")
     inputs = Tables(targets=str(tmp_path / "a.parquet"), queries=str(tmp_path / "b.parquet"), allow_unmatched=True)
-    for least, told in ((20, "fewer than 20"), (1, "7")):
+    for least, told in ((20, None), (1, 7)):
         found = run(AuditSpec(inputs=inputs, seed=1, min_group=least))
-        notes = [assumption.holds for assumption in found.assumptions]
-        assert any(note.startswith(f"Targets without a query, which are distractors: {told}.") for note in notes)
+        assert next(note for note in found.notes if note.code == "in-one-table-only")["targets"] == told
         # Rates are about those who have a counterpart, and so tell how many these are, however few are not.
         assert (found.n_scored, found.n_strangers) == (43, 10)
         assert {(risk.n_queries, risk.baseline) for risk in found.risks} == {(43, 1 / 50)}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from reidrisk import Bound, Risk
 from reidrisk.base.errors import DataError
+from reidrisk.base.notes import Note
 
 unit = st.floats(0, 1)
 
@@ -15,12 +16,13 @@ unit = st.floats(0, 1)
 @given(unit, unit, st.lists(unit, max_size=5), st.lists(st.text(max_size=10), max_size=3))
 def test_risk_round_trips(one, two, credits, notes):
     low, rate = sorted((one, two))
-    risk = Risk(rate, low, 1.0, 0.5, 0.0, 0.01, 100, len(credits), assumptions=tuple(notes),
+    said = tuple(Note("own-words", holds=text) for text in notes)
+    risk = Risk(rate, low, 1.0, 0.5, 0.0, 0.01, 100, len(credits), notes=said,
                 per_user=np.array(credits))  # fmt: skip
     assert Risk.from_json(risk.to_json()) == risk
     again = Risk.from_dict(json.loads(json.dumps(risk.to_dict(per_user=True))))
     assert np.array_equal(again.per_user, risk.per_user)
-    assert again.assumptions == tuple(notes)
+    assert [note["holds"] for note in again.notes] == notes
 
 
 def test_per_user_stays_out_unless_asked_for():

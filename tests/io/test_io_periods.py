@@ -91,7 +91,7 @@ def test_dates_come_in_the_order_of_the_calendar_or_not_at_all(days, day_first):
         assert [days[i] for i in order] == sorted(days)
         assert names == [str(day) for day in sorted(days)]
         assert len(notes) == 1
-        assert ("day first" in notes[0]) == day_first
+        assert (notes[0]["first"] == "day") == day_first
     else:
         with pytest.raises(DataError, match="day first or the month"):
             ordered_texts("t.csv", labels)
@@ -104,7 +104,7 @@ def test_tokens_follow_the_calendar_and_the_reading_is_noted(tmp_path: Path):
     assert io.read_traces(a).tokens.tolist() == [[0, 1, 2]]
     pair = io.read_pair(a, b)  # the same days, written in another way, are the same epochs
     assert pair.targets.tokens.tolist() == pair.queries.tokens.tolist() == [[0, 1, 2]]
-    assert [note for note in pair.notes if "day first" in note and "'31/01/2024'" in note]
+    assert [note for note in pair.notes if note.get("first") == "day" and note["proof"] == "'31/01/2024'"]
 
 
 def test_very_long_numbers_are_compared_without_being_read(tmp_path: Path):

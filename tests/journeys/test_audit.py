@@ -99,17 +99,17 @@ def test_the_files_that_were_audited_can_be_told_by_who_has_the_key(reidrisk, pa
 
 def test_json_is_all_that_is_printed(reidrisk, pair):
     done = reidrisk("audit", *pair, "--json")
-    assert json.loads(done.out)["verdict"]
+    assert json.loads(done.out)["format"] == 2
     assert done.err == ""
 
 
 def test_an_audit_of_unknown_tokens_names_what_it_assumes(reidrisk, pair):
     values = json.loads(reidrisk("audit", *pair, "--json", "--seed", 1).out)
-    said = " ".join(entry["holds"] for entry in values["assumptions"])
-    assert "no noise was declared" in said
-    assert "The system can show 5 different tokens" in said
+    said = {note["code"]: note for note in values["notes"]}
+    assert said["system-unknown"]["noise"] == 0.0
+    assert said["vocabulary"]["n"] == 5
     topics = json.loads(reidrisk("audit", *pair, "--json", "--seed", 1, "--system", "topics", "--n-tokens", 5).out)
-    assert "Topics API" in " ".join(entry["holds"] for entry in topics["assumptions"])
+    assert "system-topics" in [note["code"] for note in topics["notes"]]
 
 
 def test_people_in_one_table_only_are_refused_with_counts_and_kept_on_request(reidrisk, table, pair):
@@ -131,7 +131,7 @@ def test_no_shared_ids_means_no_rate_and_no_unchecked_probability(reidrisk, tabl
     done = reidrisk("audit", pair[0], other, "--allow-unmatched", "--seed", 1, "--out", "r.html", "--result", "r.json")
     assert done.code == 0, done.err
     assert "no rate can be measured" in " ".join(done.out.split())
-    assert "too few people or epochs to check its probabilities" in " ".join(done.out.split())
+    assert "its probabilities in a rehearsal" in " ".join(done.out.split())
     assert (tmp_path / "r.html").exists()
     values = json.loads((tmp_path / "r.json").read_text())
     assert (values["risks"], values["choosiness"]) == ([], [])

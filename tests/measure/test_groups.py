@@ -83,7 +83,7 @@ def test_matching_within_groups_is_one_matching_in_each(limit, monkeypatch):
         assert risk.per_user[rows].mean() == pytest.approx(alone.rate, abs=0.08)
     assert risk.rate > plain.rate
     assert risk.baseline == pytest.approx(3 / 60)
-    assert "Only targets of the record's own group were candidates: 3 groups" in risk.assumptions[-1]
+    assert (risk.notes[-1].code, risk.notes[-1]["groups"]) == ("within-groups", 3)
 
 
 def test_matching_links_nobody_whose_group_is_not_known_or_another_one():
@@ -111,7 +111,7 @@ def test_one_group_for_all_changes_nothing_and_smaller_ones_help():
     assert measure.difference(split, measure.random_user(every[1], one, two)).low > 0
     sizes = np.bincount(labels)
     assert split.baseline == pytest.approx(np.mean(1 / sizes[labels]))
-    assert "20 groups" in split.assumptions[-1]
+    assert split.notes[-1]["groups"] == 20
 
 
 def test_a_fingerprint_that_changed_hides_the_user():

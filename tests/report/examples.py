@@ -6,10 +6,9 @@ import dataclasses
 import math
 from typing import Any
 
-from reidrisk.audit import Assumption, AuditResult, AuditSpec, Published, Rehearsal, Rehearsed, Timing, gate
+from reidrisk.audit import AuditResult, AuditSpec, Published, Rehearsal, Rehearsed, Timing, gate
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Difference, Risk
-from reidrisk.base.wording import in_words, range_in_words
 from reidrisk.measure import Choosiness, Exposure, Group
 
 COUNTS = (1, 2, 4, 8)
@@ -33,12 +32,7 @@ def risk(attack: str, n_epochs: int, rate: float, **changes: Any) -> Risk:
         "attack": attack,
         "n_epochs": n_epochs,
     }
-    found = Risk(**(values | changes))
-    reading = (
-        f"An attacker who holds both tables links about {in_words(rate)} people correctly "
-        f"({range_in_words(rate, found.low, found.high)}); guessing blindly would link {in_words(found.baseline)}."
-    )
-    return dataclasses.replace(found, reading=reading)
+    return Risk(**(values | changes))
 
 
 def bounds() -> tuple[Bound, ...]:
@@ -131,7 +125,6 @@ def published(**changes: Any) -> AuditResult:
     )
     spec = AuditSpec(inputs=Published(), system="topics", seed=7, sample=20_000)
     values: dict[str, Any] = {
-        "verdict": risks[-1].reading,
         "spec": spec.model_dump(mode="json"),
         "n_targets": 100_000,
         "n_queries": 100_000,
@@ -154,7 +147,6 @@ def published(**changes: Any) -> AuditResult:
                 high=0.023,
                 level=0.95,
                 n_queries=20_000,
-                reading="WeightedHamming links more people than Hamming, beyond chance.",
             ),
         ),
         "bounds": bounds(),
@@ -164,12 +156,9 @@ def published(**changes: Any) -> AuditResult:
         "choosy_epochs": 8,
         "n_choosy": 10_000,
         "rehearsals": (),
-        "truth": "Row i of one table and row i of the other are one person.",
+        "truth": "rows",
         "truth_doubt": None,
-        "assumptions": (
-            Assumption("Row i of one table and row i of the other are one person.", "Wrong pairs weaken every attack."),
-            Assumption("The attacker has these two tables and nothing else.", "With more, more people can be linked."),
-        ),
+        "notes": (Note("truth", origin="rows"), Note("closed-world")),
         "descriptions": {"Hamming": "Counts agreements.", "WeightedHamming": "Weighs each agreement by its rarity."},
         "gate": None,
         "versions": {"reidrisk": "0.1.0", "numpy": "2.4.0", "python": "3.11.7"},
@@ -185,7 +174,6 @@ def one_rate(rate: float, low: float, high: float, n: int = 100_000, **changes: 
     only = risk("Hamming", 1, rate, low=low, high=high, n_targets=n, baseline=1.0 / n, n_queries=min(n, 20_000))
     values: dict[str, Any] = {
         "risks": (only,),
-        "verdict": only.reading,
         "differences": (),
         "bounds": (),
         "n_epochs": 1,
@@ -204,7 +192,6 @@ def one_rate(rate: float, low: float, high: float, n: int = 100_000, **changes: 
 def no_truth(**changes: Any) -> AuditResult:
     """Return an audit of tables that share no ids."""
     values: dict[str, Any] = {
-        "verdict": "Who is whom is not known, so no rate can be measured.",
         "risks": (),
         "differences": (),
         "exposure": None,
@@ -241,9 +228,8 @@ def hostile() -> AuditResult:
         result,
         risks=evil_risks,
         lower_ends=tuple(risk.low for risk in evil_risks),
-        verdict=f"{evil} links 3 in 100",
         descriptions={evil: evil},
-        assumptions=(Assumption(evil, evil),),
+        notes=(Note("own-words", holds=evil, otherwise=evil),),
         choosy_attack=evil,
         versions={evil: evil},
         bounds=tuple(dataclasses.replace(bound, name=evil) for bound in result.bounds),

@@ -250,11 +250,11 @@ def test_no_wrong_link_has_an_interval_too() -> None:
 
 
 def test_a_threshold_is_not_printed_like_a_risk() -> None:
-    verdict = "no rate can be measured; the attack gives no record a chance of 90 in 100 or more."
-    page = report.render(examples.no_truth(verdict=verdict))
+    nobody = (dataclasses.replace(examples.choosiness(truth=False)[12], answered=0.0),)
+    page = report.render(examples.no_truth(choosiness=nobody))
     assert '<strong class="kept">' not in page
-    some = report.render(examples.no_truth(verdict=verdict.replace("no record", "12 in 100 records")))
-    assert '<strong class="kept">12 in 100</strong>' in some
+    some = (dataclasses.replace(nobody[0], answered=0.12),)
+    assert '<strong class="kept">12 in 100</strong>' in report.render(examples.no_truth(choosiness=some))
 
 
 def test_the_strongest_attack_that_did_not_run_is_named_at_the_top() -> None:

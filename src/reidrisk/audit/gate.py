@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from reidrisk.attacks.registry import left_out
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.base.errors import OptionError, TruthError
-from reidrisk.base.results import Result
-from reidrisk.base.wording import percent
+from reidrisk.base.results import Spoken
 
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
@@ -19,17 +16,9 @@ __all__ = ["Gate", "gate"]
 
 Why = Literal["within", "above", "straddles", "doubt", "format"]
 
-_WHY = {
-    "within": "the upper end of every attack and number of epochs is within the limit",
-    "above": "the lower end is above the limit",
-    "straddles": "the interval straddles the limit",
-    "doubt": "the pairs taken as true may be wrong, so no answer rests on them: check the truth, then audit again",
-    "format": "the result has format 1, whose intervals are too narrow and whose rates strangers dilute: audit again",
-}
-
 
 @dataclass(frozen=True, eq=False)
-class Gate(Result):
+class Gate(Spoken):
     """Whether the strongest of all rows (attack, number of epochs) stays within a limit, and what that rests on.
 
     Attributes
@@ -49,7 +38,7 @@ class Gate(Result):
         People to choose from; people scored, each with a counterpart; share of the records drawn that have none, None
         where that is not recorded.
     truth : str
-        Where the truth came from.
+        Where the truth came from (``Truth.origin``).
     attacks, everyone, simulated
         Attacks tried; whether all records were scored; whether the people are known to be simulated.
     """
@@ -74,34 +63,6 @@ class Gate(Result):
     attacks: tuple[str, ...]
     everyone: bool
     simulated: bool
-    reading: str
-
-    @property
-    def because(self) -> str:
-        """How the ends lie to the limit, and what could decide where they straddle it."""
-        if self.why != "straddles":
-            return _WHY[self.why]
-        if self.everyone:
-            return f"{_WHY[self.why]}, and all records were scored: only data of more people can decide"
-        return f"{_WHY[self.why]}: score more records to decide"
-
-    @property
-    def circumstances(self) -> str:
-        """Among whom the risk was measured, with which attacks and epochs, and what was left out."""
-        people = "simulated people" if self.simulated else "people"
-        said = f"Among {self.n_targets:,} {people}, {self.n_scored:,} of them scored; attacks tried: "
-        said += ", ".join(self.attacks)
-        for one in left_out(self.attacks, self.n_epochs_held):
-            said += f"; {one.attack.__name__} was not run and may link more"
-        said += f"; numbers of epochs looked at: {_listed(self.epochs)} of {self.n_epochs_held}"
-        if self.epochs_left_out:
-            said += f" (left out: {_listed(self.epochs_left_out)}; an attacker may use them)"
-        said += f". Level {percent(self.level)} for all {self.n_rows} rows together"
-        if self.strangers is None:
-            said += "; how many records have no counterpart is not recorded"
-        else:
-            said += f"; records without a counterpart: {percent(self.strangers)}, not counted in the rate"
-        return f"{said}. Truth: {self.truth}"
 
 
 def gate(result: AuditResult, max_risk: float) -> Gate:
@@ -127,7 +88,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         )
     answer, why = _decided(result, max_risk)
     drawn = result.n_scored + (result.n_strangers or 0)
-    found = Gate(
+    return Gate(
         answer=answer,
         why=why,
         max_risk=max_risk,
@@ -144,18 +105,11 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         n_targets=risk.n_targets,
         n_scored=result.n_scored,
         strangers=None if result.n_strangers is None else result.n_strangers / drawn,
-        truth=result.truth or "not recorded.",
+        truth=result.truth or "unrecorded",
         attacks=tuple(result.descriptions),
         everyone=risk.everyone,
         simulated=result.simulated,
-        reading="",
     )
-    epochs = "1 epoch" if risk.n_epochs == 1 else f"{risk.n_epochs} epochs"
-    reading = (
-        f"{answer}: {risk.attack} at {epochs} links {percent(risk.rate)} "
-        f"({percent(risk.low)} to {percent(risk.high)}) against a limit of {percent(max_risk)}; {found.because}. "
-    )
-    return dataclasses.replace(found, reading=reading + found.circumstances)
 
 
 def _decided(result: AuditResult, max_risk: float) -> tuple[Literal["pass", "fail", "undecided"], Why]:
@@ -168,7 +122,3 @@ def _decided(result: AuditResult, max_risk: float) -> tuple[Literal["pass", "fai
     if result.upgraded_from is not None:
         return "undecided", "format"
     return ("pass", "within") if risk.high <= max_risk else ("undecided", "straddles")
-
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    return ", ".join(str(number) for number in numbers)

@@ -8,7 +8,6 @@ from typing import Any
 
 from reidrisk import attacks
 from reidrisk.attacks.registry import by_search, entry, nameable
-from reidrisk.audit.result import Assumption
 from reidrisk.audit.spec import AuditSpec, usual_epochs
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.records import Traces
@@ -62,23 +61,13 @@ def epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:
     return tuple(sorted(set(spec.epochs)))
 
 
-def with_tokens(
-    counts: tuple[int, ...], targets: Traces, queries: Traces
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Assumption, ...]]:
-    """Return the numbers of epochs to look at, those in which a table holds no token at all, and a note on these."""
+def with_tokens(counts: tuple[int, ...], targets: Traces, queries: Traces) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of epochs to look at, and those in which a table holds no token at all."""
     kept = tuple(r for r in counts if targets.epochs(r).observed.any() and queries.epochs(r).observed.any())
     if not kept:
         which = "known records" if not targets.epochs(counts[-1]).observed.any() else "records to identify"
         raise DataError(f"the {which} hold no token in the first {counts[-1]} epochs; look at more of them (--epochs)")
-    skipped = tuple(r for r in counts if r not in kept)
-    if not skipped:
-        return counts, (), ()
-    left_out = ", ".join(str(r) for r in skipped)
-    note = Assumption(
-        f"In the first {left_out} epochs one of the tables holds no token, so nothing was measured there.",
-        "Where tokens are missing because a table starts late, cut both tables to the epochs they share.",
-    )
-    return kept, skipped, (note,)
+    return kept, tuple(r for r in counts if r not in kept)
 
 
 def chosen_attacks(

@@ -16,6 +16,7 @@ from reidrisk.audit.result import FORMAT, Assumption, AuditResult
 from reidrisk.audit.schema import check_fields
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.notes import Note
 from reidrisk.base.plain import fields_of
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
@@ -29,7 +30,6 @@ _LISTS: dict[str, type[Result]] = {
     "bounds": Bound,
     "choosiness": measure.Choosiness,
     "rehearsals": Rehearsal,
-    "assumptions": Assumption,
 }
 _SINGLE: dict[str, type[Result]] = {
     "exposure": measure.Exposure,
@@ -40,12 +40,6 @@ _SINGLE: dict[str, type[Result]] = {
 
 _LATER = ("per_user", "left_out", "covers", "design_effect", "queries_per_person", "notes")
 """Fields that are never saved, or that format 1 lacks; the defaults that stand for these promise least."""
-
-_FIRST = Assumption(
-    "This result was written in format 1: its intervals are too narrow where everyone was scored, and people without a "
-    "counterpart dilute its rates.",
-    "Audit again: the gate answers 'undecided' unless the limit is exceeded in any case.",
-)
 
 
 def read(values: Any) -> AuditResult:
@@ -100,11 +94,16 @@ def _first(values: Mapping[str, Any]) -> AuditResult:
     for name in ("spec", "descriptions", "versions"):
         if not isinstance(found[name], dict):
             raise FormatError(f"{_WHAT}: {name} is no object")
-    if not isinstance(found["verdict"], str):
+    said = found.pop("assumptions")
+    if not isinstance(found.pop("verdict"), str):
         raise FormatError(f"{_WHAT}: verdict is no text")
     for name in ("n_targets", "n_queries", "n_scored", "n_epochs", "n_tokens", "seed", "n_choosy"):
         if isinstance(found[name], bool) or not isinstance(found[name], int) or found[name] < 0:
             raise FormatError(f"{_WHAT}: {name} is no whole number")
+    if not isinstance(said, list):
+        raise FormatError(f"{_WHAT}: assumptions is not a list")
+    for i, entry in enumerate(said):
+        _entry(Assumption, entry, f"assumptions[{i}]")
     for name, kind in _LISTS.items():
         entries = found.get(name, [])
         if not isinstance(entries, list):
@@ -134,15 +133,19 @@ def _first(values: Mapping[str, Any]) -> AuditResult:
             "choosy_epochs": found["n_epochs"],
             "n_choosy": found["n_choosy"] if known else 0,
             "rehearsals": [],
-            "truth": "not recorded in format 1." if known else None,
+            "truth": "unrecorded" if known else None,
             "truth_doubt": None,
-            "assumptions": [*found["assumptions"], _FIRST.to_dict()],
+            "notes": [*(_own(entry) for entry in said), Note("format-1").to_dict()],
             "gate": None,
             "fingerprints": Fingerprints("sha256", sums).to_dict() if sums else None,
             "upgraded_from": 1,
             "format": FORMAT,
         }
     )
+
+
+def _own(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return Note("own-words", holds=entry["holds"], otherwise=entry["otherwise"]).to_dict()
 
 
 def _check_first(kind: type[Result], values: Any, where: str) -> None:

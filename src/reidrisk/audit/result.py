@@ -14,6 +14,7 @@ from reidrisk.audit.gate import Gate
 from reidrisk.audit.rehearsal import Rehearsal
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.errors import DataError
+from reidrisk.base.notes import Note
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
@@ -47,8 +48,6 @@ class AuditResult(Result):
 
     Attributes
     ----------
-    verdict : str
-        One sentence in natural frequencies, about the strongest of all rows.
     n_queries, n_scored, n_strangers : int
         Records to identify; those scored, which have a counterpart among the targets (or may have, where the truth is
         not known); those drawn beside them that have none, and that no rate counts. ``n_strangers`` is None in results
@@ -72,9 +71,11 @@ class AuditResult(Result):
     rehearsals : tuple of Rehearsal
         Where no rate was measured, the check of each attack's probabilities.
     truth : str or None
-        How the truth is known, in one sentence.
+        How the truth is known (``Truth.origin``).
     truth_doubt : TruthDoubt or None
         Why the truth may be misaligned, where that is suspected.
+    notes : tuple of Note
+        What the numbers rest on.
     fingerprints : Fingerprints or None
         Sums of the files that were read, where they were asked for.
     upgraded_from : int or None
@@ -83,7 +84,6 @@ class AuditResult(Result):
         When the audit ran and how long it took; in memory only.
     """
 
-    verdict: str
     spec: dict[str, Any]
     n_targets: int
     n_queries: int
@@ -106,7 +106,7 @@ class AuditResult(Result):
     rehearsals: tuple[Rehearsal, ...]
     truth: str | None
     truth_doubt: TruthDoubt | None
-    assumptions: tuple[Assumption, ...]
+    notes: tuple[Note, ...]
     descriptions: dict[str, str]
     gate: Gate | None
     versions: dict[str, str]
@@ -125,6 +125,23 @@ class AuditResult(Result):
         from reidrisk.audit.reading import read
 
         return read(values)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence in natural frequencies, about the strongest of all rows."""
+        from reidrisk.present.words import reading
+        from reidrisk.present.words.audit import terms_of
+
+        return reading(self, terms_of(self))
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What the numbers rest on, in sentences, each with what happens where it does not hold."""
+        from reidrisk.present.words import assumed
+        from reidrisk.present.words.audit import terms_of
+
+        said = [assumed(note, terms_of(self)) for note in self.notes]
+        return tuple(Assumption(one.holds, one.otherwise) for one in said)
 
     @property
     def simulated(self) -> bool:

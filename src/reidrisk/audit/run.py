@@ -17,15 +17,15 @@ import numpy.typing as npt
 from reidrisk import bounds, io, measure, populations, topics
 from reidrisk.attacks import Attack
 from reidrisk.audit import plan
-from reidrisk.audit.assumptions import assumptions, beyond_the_spec, doubted, exceeded
+from reidrisk.audit.assumptions import as_note, assumptions, later_notes
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import doubt_truth
-from reidrisk.audit.verdict import verdict
 from reidrisk.base.errors import DataError, OptionError, TruthError
+from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Bound, Difference, Risk
 from reidrisk.base.streams import fresh_seed
@@ -91,7 +91,7 @@ def audit_traces(
     spec: AuditSpec,
     truth: npt.ArrayLike | measure.Truth | None = None,
     top_sets: TopSets | None = None,
-    notes: tuple[str | Assumption, ...] = (),
+    notes: tuple[str | Assumption | Note, ...] = (),
     progress: Progress | None = None,
     attacks: Sequence[Attack[Any]] = (),
     engine: Engine | None = None,
@@ -108,7 +108,7 @@ def audit_traces(
         Target row of each query, see :func:`reidrisk.measure.find_truth`.
     top_sets : TopSets, optional
         What the system held of the users, where it is known: it allows more bounds.
-    notes : tuple of str or Assumption
+    notes : tuple of str, Assumption or Note
         Further assumptions, to be listed.
     attacks : sequence of Attack
         Further attacks, of your own or of :mod:`reidrisk.attacks`, beside those that the spec names; with
@@ -132,7 +132,7 @@ def audit_traces(
     scored = queries if len(matched) == len(queries) else queries.take(matched)
     if known is not None:
         known = measure.Truth(known.target[matched], known.origin)
-    counts, skipped, notes_skipped = plan.with_tokens(plan.epoch_counts(spec, targets.n_epochs), targets, queries)
+    counts, skipped = plan.with_tokens(plan.epoch_counts(spec, targets.n_epochs), targets, queries)
     chosen = plan.chosen_attacks(spec, targets.n_tokens, attacks)
 
     # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
@@ -172,12 +172,11 @@ def audit_traces(
         if worst.per_user is not None:
             exposure = measure.exposure(worst.per_user, scored.epochs(most), spec.min_group, spec.level)
         doubt = doubt_truth(chosen, counts, targets, scored, known.target, seed, spec.min_group)
-    notes += doubted(doubt) + exceeded(risks, found) + notes_skipped
-    notes += beyond_the_spec(tuple(attack.name for attack in attacks))
+    given = tuple(as_note(note) for note in notes)
+    given += later_notes(doubt, risks, found, skipped, [attack.name for attack in attacks])
     n_strangers = len(drawn) - len(matched)
     origin = None if known is None else known.origin
     result = AuditResult(
-        verdict=verdict(worst, targets.n_epochs, doubt, sure.curve, sure.rehearsals),
         spec=spec.model_dump(mode="json"),
         n_targets=len(targets),
         n_queries=len(queries),
@@ -200,7 +199,7 @@ def audit_traces(
         rehearsals=sure.rehearsals,
         truth=origin,
         truth_doubt=doubt,
-        assumptions=assumptions(spec, targets, queries, origin, len(scored), n_strangers, risks, notes),
+        notes=assumptions(spec, targets, queries, origin, len(scored), n_strangers, risks, given),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None,
         versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
@@ -222,11 +221,8 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress, engine: E
         raise OptionError(f"the published population holds {sets.k} topics per week, not {system.top_k}")
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=system.top_k, noise=system.noise)
     targets, queries = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
-    truth = measure.Truth(np.arange(len(sets)), "Both sites see the same simulated people, so who is whom is known.")
-    simulated = Assumption(
-        "The people are simulated: a population calibrated on figures printed in two papers.",
-        "Real people have habits these figures do not show; their risk can be higher or lower.",
-    )
+    truth = measure.Truth(np.arange(len(sets)), "simulated")
+    simulated = Note("simulated-people")
     return audit_traces(
         targets, queries, spec, truth=truth, top_sets=sets, notes=(simulated,), progress=tell, engine=engine
     )
@@ -251,10 +247,9 @@ def _run_tables(
         truth=inputs.truth,
         min_group=spec.min_group,
     )
-    notes: tuple[str | Assumption, ...] = pair.notes
+    notes = pair.notes
     if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():
-        twice = "Both tables are the same file, so everyone agrees with themselves."
-        notes += (Assumption(twice, "Give what two different observers saw: these rates say nothing about that."),)
+        notes += (Note("same-file-twice"),)
     found = audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
 

@@ -12,11 +12,13 @@ from reidrisk import measure
 from reidrisk.attacks import Attack
 from reidrisk.audit.rehearsal import Rehearsal, rehearse
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.audit.verdict import SURE
 from reidrisk.base.results import Risk
 from reidrisk.records import Traces
 
-__all__ = ["Sureness", "by_strength", "how_sure", "how_sure_unknown"]
+__all__ = ["SURE", "Sureness", "by_strength", "how_sure", "how_sure_unknown"]
+
+SURE = 0.9
+"""A chance at which an attack is called sure."""
 
 _CHECKED = (0.5, 0.8, SURE, 0.95, 0.99)
 """Thresholds that are rehearsed, where the truth is not known."""

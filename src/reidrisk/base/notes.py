@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Note"]
+__all__ = ["Note", "unless_few"]
 
 
 class Note(Mapping[str, Any]):
@@ -73,3 +73,14 @@ class Note(Mapping[str, Any]):
 
 def _rebuilt(values: Mapping[str, Any]) -> Note:
     return Note.from_dict(values)
+
+
+def unless_few(n: int, least: int) -> int | None:
+    """Return a number of people for a note, or None where they are so few that it must not be said.
+
+    Examples
+    --------
+    >>> unless_few(1234, least=20), unless_few(7, least=20), unless_few(0, least=20)
+    (1234, None, 0)
+    """
+    return None if 0 < n < least else n

@@ -1,4 +1,4 @@
-"""Risk, Bound and the other frozen results: value, interval, baseline, assumptions and a sentence to read."""
+"""Risk, Bound and the other frozen results: value, interval, baseline, and what it rests on as notes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Spoken(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Risk(Result):
+class Risk(Spoken):
     """The measured probability that a link is right.
 
     Attributes
@@ -99,15 +99,13 @@ class Risk(Result):
         once.
     left_out : (n_people,) array or None
         The rate without each person, for ``covers="people"``; stays out of JSON.
-    assumptions : tuple of str
+    notes : tuple of Note
         What the number rests on.
-    reading : str
-        One sentence for someone who is no statistician.
 
     Examples
     --------
     >>> risk = Risk(rate=0.25, low=0.1, high=0.4, incorrect=0.75, abstained=0.0, baseline=0.01,
-    ...             n_targets=100, n_queries=40, attack="Hamming", reading="About 25 in 100.")
+    ...             n_targets=100, n_queries=40, attack="Hamming")
     >>> Risk.from_json(risk.to_json()) == risk
     True
     """
@@ -127,8 +125,6 @@ class Risk(Result):
     mean_ties: float = 1.0
     everyone: bool = False
     seed: int | None = None
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
     notes: tuple[Note, ...] = ()
     per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
     covers: Covers = "queries"
@@ -170,7 +166,7 @@ class Risk(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Difference(Result):
+class Difference(Spoken):
     """A paired difference of two attacks on the same queries: rate of ``attack`` minus rate of ``other``.
 
     ``covers`` says what the interval allows for, as for a :class:`Risk`.
@@ -184,7 +180,6 @@ class Difference(Result):
     high: float
     level: float
     n_queries: int
-    reading: str = ""
     covers: Covers = "queries"
 
     def __post_init__(self) -> None:

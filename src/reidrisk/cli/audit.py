@@ -175,6 +175,8 @@ def gate(
 ) -> None:
     """Say whether the strongest attack is within a limit: pass (exit 0), fail (1) or undecided (3)."""
     from reidrisk.audit import gate as hold
+    from reidrisk.present import words
+    from reidrisk.present.words.audit import terms_of
 
     found = read_result(result)
     if inputs is not None:
@@ -182,10 +184,11 @@ def gate(
     elif fingerprint_key is not None:
         raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES")
     answer = hold(found, max_risk)
+    said = words.reading(answer, terms_of(found))
     if as_json:
-        output.print_json(answer.to_dict())
+        output.print_json({**answer.to_dict(), "reading": said})
     else:
-        output.say(answer.reading)
+        output.say(said)
     codes: dict[Literal["pass", "fail", "undecided"], int] = {"pass": 0, "fail": 1, "undecided": 3}
     raise typer.Exit(codes[answer.answer])
 

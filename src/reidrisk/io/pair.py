@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
+from reidrisk.base.notes import Note, unless_few
 from reidrisk.base.users import find_users, is_text
 from reidrisk.base.vocabulary import Vocabulary
-from reidrisk.base.wording import counted
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
 from reidrisk.io.tables.encoding import Declared, Encoding, settle
@@ -26,10 +26,6 @@ __all__ = ["Pair", "read_bags_pair", "read_pair"]
 Records = TypeVar("Records", Traces, Bags)
 """What a pair holds two tables of."""
 
-_NOBODY_IN_COMMON = (
-    "The two tables have no user id in common; who is who is known from a file of true pairs or not at all."
-)
-
 
 @dataclass(frozen=True)
 class Pair(Generic[Records]):
@@ -43,8 +39,8 @@ class Pair(Generic[Records]):
         Labels of the tokens, where the tables have any.
     unmatched_targets, unmatched_queries : int
         How many users of each table have no counterpart in the other.
-    notes : tuple of str
-        What was assumed, in sentences for the report.
+    notes : tuple of Note
+        What was assumed.
     truth : (n_queries,) int64 array or None
         Row of the true target of each query, -1 = not among the targets; only where a file of true pairs was given.
     """
@@ -54,7 +50,7 @@ class Pair(Generic[Records]):
     vocabulary: Vocabulary | None
     unmatched_targets: int
     unmatched_queries: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     truth: npt.NDArray[np.int64] | None = None
 
 
@@ -100,9 +96,8 @@ def read_pair(
     >>> pair = read_pair(folder / "a.csv", folder / "b.csv")
     >>> pair.vocabulary
     Vocabulary(3 labels: 'music', 'news', 'sports')
-    >>> print(pair.notes[0])
-    The vocabulary was taken from the tokens that occur in the two tables (3); give its full size with n_tokens if
-    the system has more.
+    >>> pair.notes[0]
+    Note('vocabulary-from-data', n=3, tables=2, numbers=False)
     """
     declared = vocabulary is not None
     a, b = (read_raw(open_table(path), layout, labels=declared) for path in (targets_path, queries_path))
@@ -166,14 +161,13 @@ def _paired(
         lone_queries = int((rows < 0).sum())
         stated = list(encoding.notes)
         if lone_queries:
-            without = counted(lone_queries, min_group)
-            stated.append(f"Of {len(rows):,} queries, {without} have no true pair and are taken to be no targets.")
+            stated.append(Note("without-pair", n=unless_few(lone_queries, min_group), of=len(rows), least=min_group))
         lone_targets = len(targets) - len(np.unique(rows[rows >= 0]))
         return replace(
             pair, unmatched_targets=lone_targets, unmatched_queries=lone_queries, notes=tuple(stated), truth=rows
         )
     known, asked = _ids_of_one_kind(targets, queries)
-    alone: tuple[int, int, list[str]] = _unmatched(known, asked, names, allow_unmatched, min_group)
+    alone: tuple[int, int, list[Note]] = _unmatched(known, asked, names, allow_unmatched, min_group)
     return Pair(known, asked, encoding.vocabulary, alone[0], alone[1], (*encoding.notes, *alone[2]))
 
 
@@ -215,7 +209,7 @@ def _check_epochs(a: RawTokens, b: RawTokens) -> None:
 
 def _unmatched(
     targets: Traces | Bags, queries: Traces | Bags, names: tuple[str, str], allow_unmatched: bool, min_group: int
-) -> tuple[int, int, list[str]]:
+) -> tuple[int, int, list[Note]]:
     a, b = names
     if (targets.users is None) != (queries.users is None):
         named, bare = (b, a) if targets.users is None else (a, b)
@@ -240,26 +234,30 @@ def _unmatched(
         return (
             lone_targets,
             lone_queries,
-            [_NOBODY_IN_COMMON],
+            [Note("nobody-in-common")],
         )
     return (
         lone_targets,
         lone_queries,
         [
-            f"Targets without a query, which are distractors: {counted(lone_targets, min_group)}. Queries that are not "
-            f"among the targets, so that any link of them is incorrect: {counted(lone_queries, min_group)}."
+            Note(
+                "in-one-table-only",
+                targets=unless_few(lone_targets, min_group),
+                queries=unless_few(lone_queries, min_group),
+                least=min_group,
+            )
         ],
     )
 
 
 def _unnamed(
     n_targets: int, n_queries: int, names: tuple[str, str], allow_unmatched: bool
-) -> tuple[int, int, list[str]]:
+) -> tuple[int, int, list[Note]]:
     if n_targets == n_queries:
-        return 0, 0, ["Neither table names its users; row i of one is taken to be row i of the other."]
+        return 0, 0, [Note("rows-are-people")]
     if not allow_unmatched:
         raise DataError(
             f"{names[0]} has {n_targets:,} rows, {names[1]} has {n_queries:,}, and neither names its users, so nobody "
             "knows who is who; add a column 'user' to both, or keep all with --allow-unmatched"
         )
-    return n_targets, n_queries, ["Neither table names its users and their lengths differ; who is who is not known."]
+    return n_targets, n_queries, [Note("lengths-differ")]

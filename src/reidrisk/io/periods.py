@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.notes import Note
 from reidrisk.io.tables.columns import cell, holds_text
 from reidrisk.io.tables.opening import reading
 
@@ -37,7 +38,7 @@ class Periods:
     """Place of each row's period among them."""
     names: list[Any]
     """How messages, and a second table, call them."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What had to be concluded from the column, in sentences."""
 
 
@@ -56,7 +57,7 @@ def ordered_periods(name: str, cells: Any) -> Periods:
         cells = cells.cast(kind.value_type)
     encoded = pa.chunked_array(cells).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     with reading(name, "a table with a column 'epoch'"):
         if holds_text(distinct.type):
             order, names, notes = ordered_texts(name, distinct.to_pylist())
@@ -93,7 +94,7 @@ def _moment_text(micro: int, value: int, factor: int) -> str:
     return f"{at.date() if at.time() == time() else at}{rest}"
 
 
-def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tuple[str, ...]]:
+def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tuple[Note, ...]]:
     """Return the order of distinct labels, the labels in it, and what was concluded; refuse what has no order.
 
     Examples
@@ -134,7 +135,7 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
 
 def _dates(
     name: str, labels: Sequence[str], found: Sequence[re.Match[str] | None]
-) -> tuple[list[int], list[str], tuple[str, ...]]:
+) -> tuple[list[int], list[str], tuple[Note, ...]]:
     """Read dates such as 31/01/2024: which number is the day is told by the whole column, or not at all."""
     iso = "write dates as 2024-05-31"
     first_day = first_month = ""
@@ -174,7 +175,7 @@ def _dates(
         raise DataError(f"{name}: two epochs are the same date, written in two ways; {iso}")
     order = sorted(range(len(moments)), key=lambda i: moments[i])  # year, month, day: this text sorts
     way, proof = ("day", first_day) if first_day else ("month", first_month)
-    note = f"The epochs of {name} were read as dates with the {way} first, as {_shown(proof)} shows."
+    note = Note("dates-read", name=name, first=way, proof=_shown(proof))
     return order, [moments[i] for i in order], (note,)
 
 

@@ -33,12 +33,12 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
     >>> from reidrisk.measure import random_user
     >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)
     >>> gap = difference(random_user(attacks.Hamming(), a, a), random_user(attacks.Hamming(), a, a))
-    >>> gap.difference, gap.reading
-    (0.0, 'The first and the second measurement of Hamming cannot be told apart on these 3 queries.')
+    >>> gap.difference
+    0.0
     >>> b = Traces([[1, 8], [1, 8], [1, 8]], n_tokens=9)
     >>> one, other = (random_user(attacks.Hamming(), a, seen) for seen in (a, b))
-    >>> difference(one, other, names=("plain data", "protected data")).reading
-    'plain data and protected data cannot be told apart on these 3 queries.'
+    >>> difference(one, other, names=("plain data", "protected data")).other
+    'protected data'
     """
     if one.per_user is None or other.per_user is None or len(one.per_user) != len(other.per_user):
         raise OptionError("a paired difference needs two risks measured on the same queries, with per_user kept")
@@ -46,7 +46,6 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
         raise OptionError(f"names are two different ones, for the first and the second risk, not {names!r}")
     covers, effect = _covered(one, other, (one.per_user - other.per_user + 1.0) / 2.0)
     low, high = difference_interval(one.per_user, other.per_user, one.level, effect)
-    reading = _reading(one, other, names, low, high)
     return Difference(
         attack=one.attack if names is None else names[0],
         other=other.attack if names is None else names[1],
@@ -56,7 +55,6 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
         high=high,
         level=one.level,
         n_queries=one.n_queries,
-        reading=reading,
         covers=covers,
     )
 
@@ -70,21 +68,3 @@ def _covered(one: Risk, other: Risk, halves: npt.NDArray[np.float64]) -> tuple[C
     if a is None or b is None or len(a) != len(b):
         return "queries", crowd
     return "people", max(crowd, design_effect(halves, variance(a - b) / 4.0))
-
-
-def _reading(one: Risk, other: Risk, names: tuple[str, str] | None, low: float, high: float) -> str:
-    apart = f"cannot be told apart on these {one.n_queries:,} queries."
-    first_is_more = low > 0.0
-    if not first_is_more and high >= 0.0:
-        if names is None and one.attack == other.attack:
-            return f"The first and the second measurement of {one.attack} {apart}"
-        first, second = names or (one.attack, other.attack)
-        return f"{first} and {second} {apart}"
-    if names is not None:
-        more, less = names if first_is_more else names[::-1]
-        return f"More people are linked with {more} than with {less}, beyond chance."
-    if one.attack == other.attack:
-        more, less = ("first", "second") if first_is_more else ("second", "first")
-        return f"{one.attack} links more people in the {more} measurement than in the {less} one, beyond chance."
-    better, worse = (one, other) if first_is_more else (other, one)
-    return f"{better.attack} links more people than {worse.attack}, beyond chance."

@@ -35,7 +35,7 @@ _GRID = 2.0**32  # credits are rounded to its steps: sums of up to two million a
 
 
 class Gains(NamedTuple):
-    """What all other queries gain in credit when each target leaves; or ``None``, and why that is not known."""
+    """What all other queries gain in credit when each target leaves; or ``None``, and a code that says why not."""
 
     by_target: Floats | None
     why_not: str = ""
@@ -76,15 +76,15 @@ def gains(attack: Attack[Any], queries: Any, links: Links, truth: Ints, credit: 
     known, among, alone = truth >= 0, credit > 0.0, links.n_ties == 1
     rows = np.flatnonzero(known & (among != alone))
     if (links.target[known] < 0).any() or attack.near_best(queries.take(slice(0, 1)), np.zeros(1, np.int64)) is None:
-        return Gains(None, "this attack does not always answer with the best score")
+        return Gains(None, "best-score")
     if rows.size * n_targets > PAIRS:
-        return Gains(None, f"following each target would take more than {PAIRS:,} scores")
+        return Gains(None, "too-many-scores")
     found = np.zeros(n_targets)
     size = max(1, _SCORES // n_targets)
     for start in range(0, rows.size, size):
         part = rows[start : start + size]
         if not _add(found, attack, queries.take(part), links, truth, among, part):
-            return Gains(None, "this attack does not always answer with the best score")
+            return Gains(None, "best-score")
     return Gains(found)
 
 

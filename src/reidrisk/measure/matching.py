@@ -14,11 +14,11 @@ from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
 from reidrisk.base.errors import OptionError
+from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import fresh_seed, stream
-from reidrisk.base.wording import in_words, people_in_words, range_in_words
 from reidrisk.measure.jackknife import Gains
-from reidrisk.measure.risk import checked_groups, risk_of
+from reidrisk.measure.risk import checked_groups, groups_note, risk_of
 from reidrisk.records import Traces, Truth, find_truth
 
 __all__ = ["DENSE_LIMIT", "matching"]
@@ -31,7 +31,6 @@ DENSE_LIMIT = 10_000
 _CANDIDATES = 20
 _PAIRS = 20_000_000  # candidates held at once: some 320 MB
 _ORDERS = 5
-_DEPEND = "Links of one assignment depend on each other"
 
 
 def matching(
@@ -103,23 +102,20 @@ def matching(
             right[query_rows] += (target_rows[link] == known.target[query_rows]) & (link >= 0)
             answered[query_rows] += link >= 0
     silent = 1.0 - int(answered.sum()) / (orders * len(queries))
-    unknown = Gains(None, _DEPEND)
+    unknown = Gains(None, "linked-together")
     risk = risk_of(right / orders, silent, attack, targets, queries, known, level, True, unknown)
-    assumptions = _assumptions(known, optimal, orders, queries)
+    notes = [
+        Note("truth", origin=known.origin),
+        Note("assignment", optimal=optimal),
+        Note("orders", n=orders),
+        Note("covers-nothing"),
+    ]
+    if isinstance(queries, Traces):  # records that look the same cannot be told apart: one of a kind is right at best
+        notes.append(Note("distinct-records", share=bounds.distinct_outputs(queries).value))
     if parts is not None:
-        risk, assumptions = replace(risk, baseline=_guessed(parts, known)), (*assumptions, _in_groups(parts))
-    about = range_in_words(risk.rate, risk.low, risk.high)
-    return replace(
-        risk,
-        setting="matching",
-        covers="none",
-        seed=used,
-        assumptions=assumptions,
-        reading=(
-            f"An attacker who sees all records at once links {people_in_words(risk.rate)} correctly ({about}); "
-            f"guessing blindly would link {in_words(risk.baseline)}."
-        ),
-    )
+        risk = replace(risk, baseline=_guessed(parts, known))
+        notes.append(groups_note(parts, np.arange(len(queries))))
+    return replace(risk, setting="matching", covers="none", seed=used, notes=tuple(notes))
 
 
 def _views(
@@ -138,14 +134,6 @@ def _guessed(groups: Groups, known: Truth) -> float:
     """Return how many links are right if each query is linked to a random target of its group."""
     same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
     return float(np.where(same, 1.0 / np.maximum(groups.sizes[groups.query], 1), 0.0).mean())
-
-
-def _in_groups(groups: Groups) -> str:
-    sizes = np.where(groups.query >= 0, groups.sizes[groups.query], 0)
-    return (
-        f"Only targets of the record's own group were candidates: {int((groups.sizes > 0).sum()):,} groups, "
-        f"{float(sizes.mean()):,.1f} targets in a record's group on average."
-    )
 
 
 def _scores(attack: Attack[Any], queries: Any, n: int) -> npt.NDArray[np.float64]:
@@ -205,29 +193,3 @@ def _greedy(
         link[query[chosen]], taken[target[chosen]] = target[chosen], True
         pairs = pairs[(link[query] < 0) & ~taken[target]]
     return link
-
-
-def _ceiling(queries: Any) -> tuple[str, ...]:
-    """Say what Lemma 4 allows: records that look the same cannot be told apart, so one a kind is right at best."""
-    if not isinstance(queries, Traces):
-        return ()
-    bound = bounds.distinct_outputs(queries)
-    return (
-        f"There are {in_words(bound.value)} different records for the people there are; on average no attacker links "
-        "more (carey, Lemma 4).",
-    )
-
-
-def _assumptions(known: Truth, optimal: bool, orders: int, queries: Any) -> tuple[str, ...]:
-    how = (
-        "The assignment has the highest possible sum of scores."
-        if optimal
-        else "The assignment was found greedily among each record's best candidates: it need not be the best one."
-    )
-    return (
-        known.origin,
-        how,
-        f"Equal scores were broken by {orders} random orders; the rate is their mean.",
-        f"{_DEPEND}; the interval takes them for independent, so how often it holds the expected rate is not promised.",
-        *_ceiling(queries),
-    )

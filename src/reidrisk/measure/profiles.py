@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.pooled import as_traces
+from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, from_0_to_1, whole, whole_up_to
-from reidrisk.base.results import Result
-from reidrisk.base.wording import in_words, people_in_words, range_in_words
+from reidrisk.base.results import Spoken
 
 __all__ = ["Anonymity", "p_above", "profile_anonymity"]
 
@@ -52,7 +52,7 @@ def p_above(threshold: int, epochs: int, noise: float = 0.05, n_tokens: int = 34
 
 
 @dataclass(frozen=True, eq=False)
-class Anonymity(Result):
+class Anonymity(Spoken):
     """How many people share their denoised profile with at least k - 1 others.
 
     Attributes
@@ -80,8 +80,7 @@ class Anonymity(Result):
     n_users: int
     n_epochs: int
     level: float = 0.95
-    assumptions: tuple[str, ...] = ()
-    reading: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float = 0.95) -> Anonymity:
@@ -135,17 +134,7 @@ def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float 
         n_users=n,
         n_epochs=records.n_epochs,
         level=level,
-        assumptions=(
-            f"A profile is the set of tokens seen in at least {threshold} epochs; people of whom nothing is kept count "
-            "as one crowd.",
-            f"The rate is exact for these {n:,} users; the interval is for as many users like these.",
-        ),
-        reading=(
-            f"{people_in_words(rate).capitalize()} {'share their' if rate else 'shares a'} profile with at least "
-            f"{k - 1} {'other' if k == 2 else 'others'} "
-            f"({range_in_words(rate, low, high)}); "
-            f"{in_words(float((crowd == 1).mean()))} are alone with it."
-        ),
+        notes=(Note("profile-threshold", threshold=int(threshold)), Note("exact-for-these", n=n)),
     )
 
 

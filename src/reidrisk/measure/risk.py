@@ -14,17 +14,28 @@ from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import design_effect, mean_interval
+from reidrisk.base.notes import Note
 from reidrisk.base.results import Covers, Risk
 from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure import jackknife
 from reidrisk.measure.jackknife import Gains
-from reidrisk.measure.promises import assumptions_of, reading_of
+from reidrisk.measure.promises import notes_of
 from reidrisk.records import Truth, find_truth
 from reidrisk.search.engines import Engine
 
-__all__ = ["checked_groups", "chosen_queries", "credits", "curve", "linked", "random_user", "risk_of", "summarise"]
+__all__ = [
+    "checked_groups",
+    "chosen_queries",
+    "credits",
+    "curve",
+    "groups_note",
+    "linked",
+    "random_user",
+    "risk_of",
+    "summarise",
+]
 
-_SAMPLED = "only a sample of the queries was scored"
+_SAMPLED = "sampled"
 
 
 def random_user(
@@ -206,18 +217,19 @@ def _within(
     risk = risk_of(credit[chosen], silent, attack, targets, asked_of, truth, level, rows is None, gains)
     sizes = groups.sizes[groups.query]
     baseline = float(np.where(same, 1.0 / np.maximum(sizes, 1), 0.0)[chosen].mean())
-    note = (
-        f"Only targets of the record's own group were candidates: {int((groups.sizes > 0).sum()):,} groups, "
-        f"{float(np.where(groups.query >= 0, sizes, 0)[chosen].mean()):,.1f} targets in a record's group on average."
-    )
     return replace(
         risk,
         baseline=baseline,
         mean_ties=float(ties[chosen].mean()),
         seed=seed,
-        assumptions=(*assumptions_of(truth, risk, gains.why_not), note),
-        reading=reading_of(risk.rate, risk.low, risk.high, baseline),
+        notes=(*notes_of(truth, risk, gains.why_not), groups_note(groups, chosen)),
     )
+
+
+def groups_note(groups: Groups, chosen: npt.NDArray[np.int64]) -> Note:
+    """Return that only targets of a query's own group were candidates: how many groups, and how large."""
+    sizes = np.where(groups.query >= 0, groups.sizes[groups.query], 0)[chosen]
+    return Note("within-groups", groups=int((groups.sizes > 0).sum()), mean=float(sizes.mean()))
 
 
 def checked_groups(groups: tuple[npt.ArrayLike, npt.ArrayLike], n_targets: int, n_queries: int) -> Groups:
@@ -253,8 +265,7 @@ def summarise(
         risk,
         mean_ties=float(links.n_ties.mean()),
         seed=seed,
-        assumptions=assumptions_of(truth, risk, gains.why_not, min_group),
-        reading=reading_of(risk.rate, risk.low, risk.high, risk.baseline),
+        notes=notes_of(truth, risk, gains.why_not, min_group),
     )
 
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.pooled import gathered
 from reidrisk.base.errors import DataError
+from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
 from reidrisk.base.results import Risk
-from reidrisk.base.wording import in_words, range_in_words
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.records import Traces, Truth, find_truth
 
@@ -69,16 +69,7 @@ def known_victim(
     risk = summarise(
         attack, audience, asked, attack.link(asked), Truth(target, known.origin), rows is None, used, level
     )
-    about = range_in_words(risk.rate, risk.low, risk.high)
-    return replace(
-        risk,
-        setting="known victim",
-        assumptions=(*risk.assumptions, "Each victim's record is known by itself and compared with the audience."),
-        reading=(
-            f"Of people whose profile is known, {in_words(risk.rate)} are found in this audience ({about}) and "
-            f"{in_words(risk.incorrect)} are taken for somebody else; guessing would find {in_words(risk.baseline)}."
-        ),
-    )
+    return replace(risk, setting="known victim", notes=(*risk.notes, Note("victims-alone")))
 
 
 def known_interests(interests: Sequence[Iterable[int]], n_tokens: int, times: int = 10, users: Any = None) -> Traces:

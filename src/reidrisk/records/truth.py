@@ -18,7 +18,8 @@ __all__ = ["Truth", "find_truth"]
 class Truth:
     """Target row of each query's user, -1 where that user is not among the targets; and how it is known.
 
-    ``origin`` is one sentence for the result's assumptions.
+    ``origin`` is a code: ``"given"`` pairs, equal ``"ids"``, equal ``"rows"``, ``"simulated"`` people; or a sentence of
+    your own.
     """
 
     target: npt.NDArray[np.int64]
@@ -49,7 +50,7 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None =
     if isinstance(truth, Truth):
         return Truth(_checked_pairs(truth.target, len(targets), len(queries)), truth.origin)
     if truth is not None:
-        return Truth(_checked_pairs(truth, len(targets), len(queries)), "The true pairs were given.")
+        return Truth(_checked_pairs(truth, len(targets), len(queries)), "given")
     if targets.users is not None and queries.users is not None:
         rows = np.full(len(queries), -1, dtype=np.int64)
         if is_text(queries.users) == is_text(targets.users):  # ids of two kinds have nobody in common
@@ -59,7 +60,7 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None =
                 "no user is in both tables, so the truth is not known and no rate can be measured; "
                 "give the true pairs, or ask for link probabilities only"
             )
-        return Truth(rows, "Records of the same user carry the same id in both tables.")
+        return Truth(rows, "ids")
     if targets.users is not None or queries.users is not None:
         named = "targets" if targets.users is not None else "queries"
         raise TruthError(f"only the {named} name their users; name them in both tables, or give the true pairs")
@@ -68,8 +69,7 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None =
             f"neither table names its users and they differ in length ({len(targets):,} and {len(queries):,} rows), "
             "so the truth is not known; name the users, or give the true pairs"
         )
-    origin = "Neither table names its users: row i of one table was taken to be the same person as row i of the other."
-    return Truth(np.arange(len(queries), dtype=np.int64), origin)
+    return Truth(np.arange(len(queries), dtype=np.int64), "rows")
 
 
 def _checked_pairs(truth: npt.ArrayLike, n_targets: int, n_queries: int) -> npt.NDArray[np.int64]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.base.wording import percent, two_digits
 from reidrisk.bounds import tightest_by_epochs
 from reidrisk.present.html.offline import filled, kept, marked, save
+from reidrisk.present.model import Sentence
+from reidrisk.present.words.audit import terms_of
+from reidrisk.present.words.verdict import verdict
 from reidrisk.report import charts, exposed, sentences, sure, tables
 from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.findings import mood
@@ -53,7 +56,7 @@ def render(result: AuditResult) -> str:
         strongest=result.strongest,
         mood=mood(result.strongest) if result.truth_doubt is None else "unsure",
         subject=sentences.subject(result),
-        verdict=marked(_emphasised(result.verdict)),
+        verdict=_emphasised(verdict(result, terms_of(result))),
         news=sentences.news(result),
         tiles=_tiles(result),
         gate_sentence=sentences.gate_sentence(result),
@@ -138,7 +141,7 @@ def _wrong_interval(risk: Risk) -> str:
     return "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
 
 
-def _emphasised(sentence: str) -> str:
-    """Escape a sentence and print its first natural frequency in bold; how sure an attack wants to be is none."""
-    first = r'(?<!a chance of )<span class="kept">([^<]* in [^<]*)</span>'
-    return re.sub(first, r'<strong class="kept">\1</strong>', kept(sentence), count=1)
+def _emphasised(sentence: Sentence) -> Any:
+    """Return the sentence as HTML, the number that matters most in bold."""
+    strong = f'<strong class="kept">{kept(sentence.strong)}</strong>' if sentence.strong else ""
+    return marked(f"{kept(sentence.before)}{strong}{kept(sentence.after)}")

@@ -8,6 +8,8 @@ from reidrisk.audit import AuditResult, exceeds
 from reidrisk.base.results import Bound
 from reidrisk.bounds import tightest_by_epochs
 from reidrisk.present.scales import RateScale
+from reidrisk.present.words.audit import terms_of
+from reidrisk.present.words.gate import in_frequencies
 from reidrisk.report.findings import lines, mood
 from reidrisk.report.phrases import (
     among,
@@ -108,11 +110,7 @@ def gate_sentence(result: AuditResult) -> str:
         if limit is None or result.risks:
             return ""
         return f"The limit given is {people(limit)}. Without known pairs no rate was measured, so it cannot be checked."
-    about = interval(gate.rate, gate.low, gate.high)
-    rate = people(gate.rate) + (f" ({about})" if about else "")
-    limit = people(gate.max_risk)
-    links = f"{attack_label(gate.attack)} at {epochs(gate.n_epochs)} links {rate}"
-    return f"The limit given is {limit}. {links}: {gate.because}. {attack_label(gate.circumstances)}"
+    return in_frequencies(gate, terms_of(result))
 
 
 def around_growth(result: AuditResult, scale: RateScale) -> Around:
@@ -171,7 +169,7 @@ def paired(result: AuditResult) -> list[str]:
         rate = frequency(sign * gap.difference)
         said.append(
             f"On the same records, {more} links {rate} more people than {less} at {epochs(most)} ({about}): "
-            "that is beyond chance."
+            "statistically significant."
         )
     return said
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
 from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
@@ -29,7 +30,7 @@ class Encoding:
 
     n_tokens: int
     vocabulary: Vocabulary | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared | None) -> Encoding:
@@ -176,13 +177,11 @@ def _from_numbers(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding
     sizes.TOKENS.check(most + 1, _named(tables), ids)
     if most < 0:
         raise DataError(f"{_named(tables)}: not a single token is observed; give a table with tokens in it")
-    return Encoding(most + 1, None, (_note(tables, most + 1, "up to the largest"),))
+    return Encoding(most + 1, None, (_note(tables, most + 1, numbers=True),))
 
 
-def _note(tables: Sequence[RawTokens], count: int, which: str = "") -> str:
-    where = "the two tables" if len(tables) == 2 else "the table"
-    taken = f"the tokens that occur in {where}" if not which else f"the tokens up to the largest that occurs in {where}"
-    return f"The vocabulary was taken from {taken} ({count}); give its full size with n_tokens if the system has more."
+def _note(tables: Sequence[RawTokens], count: int, numbers: bool = False) -> Note:
+    return Note("vocabulary-from-data", n=count, tables=len(tables), numbers=numbers)
 
 
 def _named(tables: Sequence[RawTokens]) -> str:

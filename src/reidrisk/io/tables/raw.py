@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.notes import Note
 from reidrisk.base.users import UserIds
 from reidrisk.io.periods import ordered_periods
 from reidrisk.io.tables.cells import typed
@@ -37,7 +38,7 @@ class RawTokens:
     """Says to people where the cell at an index is."""
     epochs: list[Any] | None = None
     """The labels of the epochs, where the file names them."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What had to be concluded from the table, in sentences."""
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Measurement
-from reidrisk.bounds import Tightest
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import about_in_words, in_words, joined, range_in_words, two_digits
 from reidrisk.present.words.register import reads, says
+
+if TYPE_CHECKING:
+    from reidrisk.bounds import Tightest
 
 __all__ = ["at_most", "bound_name", "setting_name"]
 

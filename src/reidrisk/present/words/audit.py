@@ -1,0 +1,212 @@
+"""What an audit's numbers rest on, each with what happens where it does not hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reidrisk.base.notes import Note
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import attack_label, joined, percent
+from reidrisk.present.words.reading_in import CHECK
+from reidrisk.present.words.register import Assumed, says
+
+if TYPE_CHECKING:
+    from reidrisk.audit import AuditResult
+
+__all__ = ["terms_of"]
+
+
+def terms_of(result: AuditResult) -> Terms:
+    """Return the words of the reader's own data, as far as the audit knows them."""
+    return Terms(item="topic", period="week") if result.spec.get("system") == "topics" else Terms()
+
+
+@says("own-words")
+def _own_words(note: Note, terms: Terms) -> Assumed:
+    return Assumed(note["holds"], note.get("otherwise") or CHECK)
+
+
+@says("no-truth")
+def _no_truth(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "Who is whom is not known, so no rate was measured. How sure an attack is, is said only where its "
+        f"probabilities held in a rehearsal: halves of the known {terms.records}, linked to each other.",
+        "Two tables can differ more than two halves of one, and then the probabilities are too high; true pairs would "
+        "tell.",
+    )
+
+
+@says("closed-world")
+def _closed_world(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "The attacker has these two tables and nothing else (a closed world).",
+        "With any further source (addresses, fingerprints, sign-ins) more people can be linked than stated here.",
+    )
+
+
+@says("system-topics")
+def _topics(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The {terms.items} come from the Topics API: one of a person's top {note['top_k']} per {terms.period}, and a "
+        f"random one with probability {percent(note['noise'])}.",
+        "With other parameters, attacks that know the system find fewer people than they could.",
+    )
+
+
+@says("system-unknown")
+def _unknown(note: Note, terms: Terms) -> Assumed:
+    noise = (
+        f"a random {terms.item} with probability {percent(note['noise'])}" if note["noise"] else "no noise was declared"
+    )
+    return Assumed(
+        f"The system is not known: {noise}, and two observers of one person are taken to see the same {terms.item} "
+        f"once in {note['top_k']} times.",
+        "Rates stay true for the attacks that ran, but one who knows the system better may find more people.",
+    )
+
+
+@says("vocabulary")
+def _vocabulary(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The system can show {note['n']:,} different {terms.items}.",
+        "Noise is spread over the whole vocabulary: with a larger one, attacks that know the system gain a little.",
+    )
+
+
+@says("attack-left-out")
+def _left_out(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The attacks that ran compare {terms.period} by {terms.period}; {note['attack']}, which learns what lasts, "
+        "was not run.",
+        f"It links more people the more {terms.periods} there are: ask for it, with a sample where the tables are "
+        "large.",
+    )
+
+
+@says("all-observed")
+def _all_observed(note: Note, terms: Terms) -> Assumed:
+    when = f"all {note['n']} {terms.periods}" if note["n"] > 1 else f"the one {terms.period} there is"
+    return Assumed(
+        f"Everyone was observed by both in {when}.",
+        f"People who come less often leave shorter {terms.records} and are harder to link.",
+    )
+
+
+@says("gaps")
+def _gaps(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"{percent(note['targets'])} of the known {terms.records}' {terms.items} and {percent(note['queries'])} of the "
+        "others' are missing, and are missing for reasons that have nothing to do with who a person is.",
+        f"If gaps themselves are telling (the same {terms.periods} away on both sides), more people can be linked than "
+        "stated.",
+    )
+
+
+@says("sample-drawn")
+def _sample(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The rates were measured on {note['n']:,} of {note['of']:,} {terms.records}, drawn at random; the attacker "
+        "saw all of them.",
+        "The intervals cover this draw among these people. Scored all together, their rate would be exact; other "
+        "people would differ more than the intervals say.",
+    )
+
+
+_COVERS = {
+    "people": "speak about other people like these in both tables, not about measurement error",
+    "queries": "cover other {records} to identify among the same known ones, not other people among the known, with "
+    "whom the rate can move further",
+    "none": "promise nothing, since links depend on all {records} together",
+}
+
+
+@says("all-scored")
+def _all_scored(note: Note, terms: Terms) -> Assumed:
+    """Say what the intervals of everyone allow for, attack by attack where they differ."""
+    kinds = {covers: attacks for covers, attacks in note["covers"].items() if attacks}
+    said = []
+    for covers, attacks in kinds.items():
+        whose = f" of {', '.join(map(attack_label, attacks))}" if len(kinds) > 1 else ""
+        said.append(f"The intervals{whose} {_COVERS[covers].format(records=terms.records)}.")
+    return Assumed(f"All {note['n']:,} {terms.records} were scored: rates are exact for these people.", " ".join(said))
+
+
+@says("strangers-drawn")
+def _strangers(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"Of the {terms.records} drawn, {note['n']:,} belong to nobody among the known {terms.records}; rates are "
+        f"about the {note['scored']:,} that have a counterpart.",
+        "An attacker who cannot tell who has none also makes wrong links for them; no rate here counts these.",
+    )
+
+
+@says("people-independent")
+def _independent(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "People are independent of each other.",
+        "Where they are not (shared devices, households), the true intervals are wider than stated.",
+    )
+
+
+@says("truth-in-doubt")
+def _doubt(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The truth is in doubt: of {note['asked']:,} {terms.records}, {attack_label(note['attack'])} at "
+        f"{terms.many('period', note['n_epochs'])} links {note['close']:,} more closely than strangers ever come, and "
+        "most of these links are called wrong.",
+        "Rows in another order or ids given anew make every rate too low: check a few pairs by hand, then audit again.",
+    )
+
+
+@says("model-exceeded")
+def _exceeded(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"At {terms.many('period', note['n_epochs'])} {attack_label(note['attack'])} links more people than "
+        f"'{note['bound']}' allows ({percent(note['rate'])} against {percent(note['value'])}).",
+        f"So people are not as that model takes them: interests last, and it has every {terms.period} start anew. Do "
+        "not quote it as a limit here.",
+    )
+
+
+@says("own-attacks")
+def _own_attacks(note: Note, terms: Terms) -> Assumed:
+    were = "was" if len(note["names"]) == 1 else "were"
+    return Assumed(
+        f"{joined(list(note['names']))} {were} handed over as an object, beside the saved spec.",
+        "To run the audit again, keep that code with the spec: the spec alone leaves it out.",
+    )
+
+
+@says("periods-without-items")
+def _without_items(note: Note, terms: Terms) -> Assumed:
+    first = ", ".join(str(r) for r in note["skipped"])
+    return Assumed(
+        f"In the first {first} {terms.periods} one of the tables holds no {terms.item}, so nothing was measured there.",
+        f"Where {terms.items} are missing because a table starts late, cut both tables to the {terms.periods} they "
+        "share.",
+    )
+
+
+@says("simulated-people")
+def _simulated(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "The people are simulated: a population calibrated on figures printed in two papers.",
+        "Real people have habits these figures do not show; their risk can be higher or lower.",
+    )
+
+
+@says("same-file-twice")
+def _same_file(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "Both tables are the same file, so everyone agrees with themselves.",
+        "Give what two different observers saw: these rates say nothing about that.",
+    )
+
+
+@says("format-1")
+def _format(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        "This result was written in format 1: its intervals are too narrow where everyone was scored, and people "
+        "without a counterpart dilute its rates.",
+        "Audit again: the gate answers 'undecided' unless the limit is exceeded in any case.",
+    )

@@ -1,0 +1,203 @@
+"""Sentences about measured rates: how many people are linked, for whom that holds, and what it rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Difference, Risk
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import (
+    about_in_words,
+    capital,
+    in_words,
+    people_in_words,
+    range_in_words,
+)
+from reidrisk.present.words.register import Assumed, reads, says
+
+if TYPE_CHECKING:
+    from reidrisk.measure import Anonymity
+
+__all__ = ["ORIGINS", "how_many"]
+
+ORIGINS = {
+    "given": "The true pairs were given.",
+    "ids": "Records of the same person carry the same id in both tables.",
+    "rows": "Neither table names its people: row i of one table was taken to be the same person as row i of the other.",
+    "simulated": "Both sites see the same simulated people, so who is whom is known.",
+    "unrecorded": "Where the truth came from is not recorded in format 1.",
+}
+"""How the truth is known, by its code; what is not listed is said in the words of whoever gave it."""
+
+_WHY_NOT = {
+    "best-score": "this attack does not always answer with the best score",
+    "too-many-scores": "following each known record would take too long",
+    "sampled": "only a sample of the records was scored",
+    "linked-together": "links of one assignment depend on each other",
+    "one-person": "one person has all records to identify",
+}
+
+
+@reads("Risk")
+def _risk(risk: Risk, terms: Terms) -> str:
+    if risk.setting == "linkage":
+        from reidrisk.present.words.bandits import linkage_reading
+
+        cells = next((note["cells"] for note in risk.notes if note.code == "cells-known"), 0)
+        return linkage_reading(risk, cells)
+    ends = range_in_words(risk.rate, risk.low, risk.high)
+    guessing = f"guessing blindly would link {in_words(risk.baseline)}"
+    if risk.setting == "matching":
+        linked = people_in_words(risk.rate)
+        return f"An attacker who sees all {terms.records} at once links {linked} correctly ({ends}); {guessing}."
+    if risk.setting == "known victim":
+        return (
+            f"Of people whose profile is known, {in_words(risk.rate)} are found in this audience ({ends}) and "
+            f"{in_words(risk.incorrect)} are taken for somebody else; guessing would find {in_words(risk.baseline)}."
+        )
+    if risk.low <= risk.baseline:
+        return (
+            f"This attacker cannot be told apart from blind guessing: it links {people_in_words(risk.rate)} correctly "
+            f"({ends}), guessing links {in_words(risk.baseline)}."
+        )
+    return f"An attacker who holds both tables links {about_in_words(risk.rate)} people correctly ({ends}); {guessing}."
+
+
+@reads("Difference")
+def _difference(gap: Difference, terms: Terms) -> str:
+    same = gap.attack == gap.other
+    if gap.low <= 0.0 <= gap.high:
+        two = f"The first and the second measurement of {gap.attack}" if same else f"{gap.attack} and {gap.other}"
+        return f"{two} cannot be told apart on these {gap.n_queries:,} {terms.records}."
+    more, less = ("first", "second") if same else (gap.attack, gap.other)
+    if gap.low <= 0.0:
+        more, less = less, more
+    if same:
+        linked = f"{gap.attack} links more people in the {more} measurement than in the {less} one"
+    else:
+        linked = f"More people are linked with {more} than with {less}"
+    return f"{linked}; the difference is statistically significant."
+
+
+@reads("Anonymity")
+def _anonymity(found: Anonymity, terms: Terms) -> str:
+    who = capital(people_in_words(found.rate))
+    others = "other" if found.k == 2 else "others"
+    return (
+        f"{who} {'share their' if found.rate else 'shares a'} profile with at least {found.k - 1} {others} "
+        f"({range_in_words(found.rate, found.low, found.high)}); {in_words(found.unique)} are alone with it."
+    )
+
+
+def how_many(note: Note, which: str = "n") -> str:
+    """Write a number of people, or that there are too few of them to say how many."""
+    return f"fewer than {note['least']:,}" if note[which] is None else f"{note[which]:,}"
+
+
+def _times(note: Note) -> str:
+    return f"in {100 * note['level']:g} of 100 such measurements"
+
+
+@says("truth")
+def _truth(note: Note, terms: Terms) -> Assumed:
+    return Assumed(ORIGINS.get(note["origin"], note["origin"]), "Wrong pairs make every attack look weaker than it is.")
+
+
+@says("everyone-scored")
+def _everyone(note: Note, terms: Terms) -> str:
+    return f"Every {terms.record} to identify was scored: the rate is exact for these people."
+
+
+@says("sample-scored")
+def _sample(note: Note, terms: Terms) -> str:
+    return (
+        f"The rate was measured on {terms.many('record', note['n'])} drawn at random, and the interval holds the rate "
+        f"of all of them {_times(note)}."
+    )
+
+
+@says("strangers-scored")
+def _strangers(note: Note, terms: Terms) -> str:
+    return (
+        f"Of the {terms.records} scored, {how_many(note)} belong to nobody among the known {terms.records}; any link "
+        "of them is wrong."
+    )
+
+
+@says("covers-people")
+def _covers_people(note: Note, terms: Terms) -> str:
+    return (
+        "The interval is for as many people like these, drawn anew for both tables, and holds their expected rate "
+        f"{_times(note)} if people are independent: the wider of Gaffke's bound and a jackknife over people."
+    )
+
+
+@says("covers-nothing")
+def _covers_nothing(note: Note, terms: Terms) -> str:
+    return (
+        f"The links depend on all {terms.records} together; the interval takes them for independent, so how often it "
+        "holds the expected rate is not promised."
+    )
+
+
+@says("covers-records")
+def _covers_records(note: Note, terms: Terms) -> str:
+    return (
+        f"The interval covers another draw of {terms.records} to identify among the same known ones, not other people "
+        f"among the known: {_WHY_NOT.get(note['why'], note['why'])}. It holds their expected rate {_times(note)} if "
+        "people are independent."
+    )
+
+
+@says("gaffke-conjectured")
+def _gaffke(note: Note, terms: Terms) -> str:
+    return "That Gaffke's bound holds is conjectured; it was tested by simulation."
+
+
+@says("within-groups")
+def _within_groups(note: Note, terms: Terms) -> str:
+    return (
+        f"Only known {terms.records} of the {terms.record}'s own group were candidates: {note['groups']:,} groups, "
+        f"{note['mean']:,.1f} known {terms.records} in a {terms.record}'s group on average."
+    )
+
+
+@says("assignment")
+def _assignment(note: Note, terms: Terms) -> str:
+    if note["optimal"]:
+        return "The assignment has the highest possible sum of scores."
+    return (
+        f"The assignment was found greedily among each {terms.record}'s best candidates: it need not be the best one."
+    )
+
+
+@says("orders")
+def _orders(note: Note, terms: Terms) -> str:
+    return f"Equal scores were broken by {note['n']} random orders; the rate is their mean."
+
+
+@says("distinct-records")
+def _distinct(note: Note, terms: Terms) -> str:
+    return (
+        f"There are {in_words(note['share'])} different {terms.records} for the people there are; on average no "
+        "attacker links more."
+    )
+
+
+@says("victims-alone")
+def _victims(note: Note, terms: Terms) -> str:
+    return f"Each victim's {terms.record} is known by itself and compared with the audience."
+
+
+@says("profile-threshold")
+def _threshold(note: Note, terms: Terms) -> str:
+    return (
+        f"A profile is the set of {terms.items} seen in at least {terms.many('period', note['threshold'])}; people of "
+        "whom nothing is kept count as one crowd."
+    )
+
+
+@says("exact-for-these")
+def _exact(note: Note, terms: Terms) -> str:
+    return f"The rate is exact for these {terms.many('person', note['n'])}; the interval is for as many like these."

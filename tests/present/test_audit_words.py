@@ -1,0 +1,86 @@
+"""The verdict of an audit, what it rests on and what the gate says, in English."""
+
+import numpy as np
+import pytest
+
+from reidrisk import Traces
+from reidrisk.audit import AuditSpec, Published, audit_traces, gate, run
+from reidrisk.base.notes import Note
+from reidrisk.present import words
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.audit import terms_of
+from reidrisk.present.words.verdict import verdict
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return run(AuditSpec(inputs=Published(users=300, epochs=2), system="topics", seed=1, max_risk=0.0))
+
+
+def own_items(n_queries=250, people=300):
+    """Everybody holds one token that nobody else does, every week."""
+    tokens = np.repeat(np.arange(people)[:, None], 4, axis=1)
+    return Traces(tokens, people), Traces(tokens[:n_queries], people)
+
+
+def test_the_verdict_sets_its_number_apart(simulated):
+    said = verdict(simulated, terms_of(simulated))
+    assert str(said) == simulated.verdict
+    assert said.strong in simulated.verdict
+    assert "holds both tables" in said.before
+
+
+def test_readers_meet_weeks_and_topics_never_tokens_epochs_or_queries(simulated):
+    page = " ".join([simulated.verdict, *(f"{a.holds} {a.otherwise}" for a in simulated.assumptions)])
+    assert "week" in page
+    assert "topics" in page
+    for word in ("token", "epoch", "query", "queries", "Lemma"):
+        assert word not in page
+
+
+def test_the_gate_names_people_attacks_and_what_could_decide(simulated):
+    said = simulated.gate.reading
+    assert "Among 300 simulated people, 300 of them scored; attacks tried: Hamming, WeightedHamming" in said
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 6, (200, 4))
+    b = np.where(rng.random((200, 4)) < 0.5, a, rng.integers(0, 6, (200, 4)))
+    spec = AuditSpec(seed=1, attacks=("hamming",))
+    everyone = audit_traces(Traces(a, 6), Traces(b, 6), spec)
+    answer = gate(everyone, everyone.strongest.rate).reading
+    assert "all records were scored: only data of more people can decide" in answer
+    assert "attacks tried: Hamming; ProfileBayes was not run" in answer
+    sampled = audit_traces(Traces(a, 6), Traces(b, 6), spec.model_copy(update={"sample": 100}))
+    assert "score more records to decide" in gate(sampled, sampled.strongest.rate).reading
+
+
+def test_without_truth_the_verdict_counts_records_and_hides_a_few():
+    a, b = own_items()
+    sure = audit_traces(a, b, AuditSpec(seed=1, attacks=("weighted-hamming",)))
+    held = "the attack gives 100 in 100 records a chance of 90 in 100 or more, and such chances held in a rehearsal"
+    assert held in sure.verdict
+    few = audit_traces(a.take(np.arange(15)), b.take(np.arange(10)), AuditSpec(seed=1))
+    assert few.verdict.endswith(
+        "too few people or periods to check its probabilities in a rehearsal on the known records."
+    )
+    plain = audit_traces(a, b, AuditSpec(seed=1, attacks=("hamming",)))
+    assert "nothing can be said" in plain.verdict
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        (Note("own-attacks", names=["Rarest", "Own"]), "Rarest and Own were handed over as an object"),
+        (Note("gaps", targets=0.02, queries=0.0), "2 % of the known records' topics"),
+        (Note("periods-without-items", skipped=[1, 2]), "In the first 1, 2 weeks one of the tables holds no topic"),
+        (Note("attack-left-out", attack="profile-bayes"), "profile-bayes, which learns what lasts, was not run"),
+        (Note("in-one-table-only", targets=None, queries=7, least=20), "which are distractors: fewer than 20."),
+        (
+            Note("vocabulary-from-data", n=8, tables=2, numbers=True),
+            "up to the largest that occurs in the two tables (8)",
+        ),
+        (Note("own-words", holds="The tables were randomised."), "The tables were randomised."),
+        (Note("from-a-later-version"), "no sentence for: from-a-later-version"),
+    ],
+)
+def test_notes_in_the_words_of_the_reader(note, said):
+    assert said in words.sentence(note, Terms(item="topic", period="week"))
