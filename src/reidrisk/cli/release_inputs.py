@@ -10,16 +10,17 @@ from reidrisk.base.errors import DataError, OptionError
 if TYPE_CHECKING:
     from reidrisk.records import TopSets
     from reidrisk.release import TypeMixture
+    from reidrisk.release.spec import SetsSpec
 
 __all__ = ["declared_sets", "keep_apart", "read_model", "real_sets"]
 
 
-def declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
+def declared_sets(path: Path, spec: SetsSpec) -> TopSets:
     """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
     from reidrisk import io
     from reidrisk.io.tables.formats import open_table
 
-    said = open_table(path).metadata
+    said, words = open_table(path).metadata, spec.vocabulary
     declared = said.vocabulary if words is None else io.read_vocabulary(words)
     if declared is None:
         if _holds_labels(path):
@@ -27,30 +28,30 @@ def declared_sets(path: Path, n_tokens: int | None, words: Path | None, top_k: i
                 f"{path}: its tokens are labels and nothing says which exist; give --vocabulary, a list that does not "
                 "come from these people (--n-tokens is for tokens that are numbers)"
             )
-        if n_tokens is None and said.n_tokens is None:
+        if spec.n_tokens is None and said.n_tokens is None:
             raise OptionError(
                 f"{path}: nothing says which tokens exist, and that must not be read off the people; "
                 "give --n-tokens, or --vocabulary where they have labels"
             )
-    top_k = said.k if top_k is None else top_k
+    top_k = said.k if spec.top_k is None else spec.top_k
     if top_k is None:
         raise OptionError(
             f"{path}: nothing says how large a full set is, and that must not be read off the people; give --top-k"
         )
-    sets = io.read_top_sets(path, n_tokens if words is None else None, None if words is None else declared)
+    sets = io.read_top_sets(path, spec.n_tokens if words is None else None, None if words is None else declared)
     return _of_size(path, sets, top_k)
 
 
-def real_sets(path: Path, model: TypeMixture, n_tokens: int | None, words: Path | None, top_k: int | None) -> TopSets:
-    """Read the people for the internal report, over the model's tokens unless told."""
+def real_sets(path: Path, model: TypeMixture, spec: SetsSpec) -> TopSets:
+    """Read the people for the internal report, over the model's tokens by default."""
     from reidrisk import io
     from reidrisk.io.tables.formats import open_table
 
-    declared = None if words is None else io.read_vocabulary(words)
+    declared = None if spec.vocabulary is None else io.read_vocabulary(spec.vocabulary)
     if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):
         declared = model.vocabulary
-    sets = io.read_top_sets(path, None if declared is not None else n_tokens or model.n_tokens, declared)
-    return _of_size(path, sets, top_k or model.k)
+    sets = io.read_top_sets(path, None if declared is not None else spec.n_tokens or model.n_tokens, declared)
+    return _of_size(path, sets, spec.top_k or model.k)
 
 
 def _holds_labels(path: Path) -> bool:

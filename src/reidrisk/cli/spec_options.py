@@ -12,9 +12,10 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-__all__ = ["takes"]
+__all__ = ["chosen", "takes"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Spec = TypeVar("Spec", bound=BaseModel)
 
 
 def takes(*specs: type[BaseModel]) -> Callable[[Command], Command]:
@@ -32,9 +33,7 @@ def takes(*specs: type[BaseModel]) -> Callable[[Command], Command]:
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=None if field.is_required() else field.default,
-                annotation=Annotated[
-                    _kind(field.annotation, field.is_required()), typer.Option(help=field.description)
-                ],
+                annotation=Annotated[_kind(field.annotation, field.is_required()), _option(name, field)],
             )
             for name, field in fields
         ]
@@ -44,6 +43,11 @@ def takes(*specs: type[BaseModel]) -> Callable[[Command], Command]:
         return command
 
     return extend
+
+
+def chosen(spec: type[Spec], options: dict[str, Any]) -> Spec:
+    """Return one of the specs of a command, with what was chosen for its fields."""
+    return spec(**{name: options[name] for name in spec.model_fields})
 
 
 def _option(name: str, field: FieldInfo) -> Any:

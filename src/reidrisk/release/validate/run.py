@@ -1,0 +1,82 @@
+"""A whole validation: model and samples, the noise, the attack on it and, for its owner, the real people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reidrisk.base.progress import Progress, silent
+from reidrisk.base.streams import checked_seed, fresh_seed
+from reidrisk.populations.type_mixture import TypeMixture
+from reidrisk.privacy import PrivacyStatement
+from reidrisk.records import TopSets
+from reidrisk.release.counts.statistics import Statistics
+from reidrisk.release.validate.budget import noise_budget
+from reidrisk.release.validate.canary import canary
+from reidrisk.release.validate.found import Validation
+from reidrisk.release.validate.internal import internal_validation, refitted
+from reidrisk.release.validate.noise import noise_fit
+from reidrisk.release.validate.public import public_validation
+
+if TYPE_CHECKING:
+    from reidrisk.release.spec import ValidationSpec
+
+__all__ = ["validate"]
+
+
+def validate(
+    statistics: Statistics,
+    model: TypeMixture,
+    spec: ValidationSpec,
+    users: tuple[TopSets, PrivacyStatement] | None = None,
+    real: TopSets | None = None,
+    progress: Progress = silent,
+) -> Validation:
+    """Examine a release and, where the real people are given, compare with them; that part is private.
+
+    Parameters
+    ----------
+    statistics, model
+        What was released.
+    spec : ValidationSpec
+        What to try, how often, and the seed.
+    users : tuple of TopSets and PrivacyStatement, optional
+        Drawn from the model, as :func:`reidrisk.release.read_users` reads them.
+    real : TopSets, optional
+        The real people.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> from reidrisk.release.spec import ValidationSpec
+    >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 2_000, n_tokens=4)
+    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
+    >>> model = release.fit_mixture(stats, n_types=4, n_epochs=2, steps=50, device="cpu")
+    >>> found = validate(stats, model, ValidationSpec(canary=100, seed=0))
+    >>> found.canary.passed, found.budget.enough, found.internal is None
+    (True, True, True)
+    """
+    seed = fresh_seed() if spec.seed is None else checked_seed(spec.seed)
+    progress("comparing with the statistics", 0.0)
+    public = public_validation(model, statistics, *(users or (None, None)))
+    progress("looking at the noise", 0.1)
+    fit, budget = noise_fit(statistics), noise_budget(statistics)
+    attacked, statement = None, statistics.statement
+    # Without a size of the noise, or with that of other tables, there is nothing to draw.
+    if spec.canary and budget.promised and statement is not None and statistics.n_epochs is not None:
+        seeded = seed if statement.simulation else None
+        attacked = canary(statement, statistics.k, statistics.n_epochs, spec.canary, seeded)
+    compared = None
+    if real is not None:
+        one_model = spec.no_refit or spec.trials < 2
+        compared = internal_validation(
+            real,
+            statistics,
+            model,
+            noise=spec.noise,
+            trials=spec.trials,
+            queries=spec.queries,
+            models=None if one_model else refitted(model, statistics, spec.device),
+            seed=seed,
+            progress=lambda stage, share: progress(stage, 0.2 + 0.8 * share),
+        )
+    return Validation(public, fit, budget, attacked, compared)
