@@ -110,7 +110,7 @@ def main() -> None:
         stats = Statistics(given["single"], given["within"], given["across"], 5, PUBLISHED)
     compare(stats, chosen.types, device)
     steps = chosen.steps or (20 if device == "cpu" else 2000)
-    cpu, wall, curve = time.process_time(), time.perf_counter(), []
+    cpu, wall, seconds_at = time.process_time(), time.perf_counter(), []
     model = fit_mixture(
         stats,
         chosen.types,
@@ -118,10 +118,11 @@ def main() -> None:
         chosen.seed,
         steps=steps,
         device=device,
-        progress=lambda step, _, value: curve.append((step, time.perf_counter() - wall, value)),
+        progress=lambda *_: seconds_at.append(time.perf_counter() - wall),
     )
     cpu = time.process_time() - cpu
     report = model.report
+    curve = [(step, at, value) for (step, value), at in zip(report.curve, seconds_at, strict=True)]
     print(f"fit: {report.steps} steps, {report.seconds:.1f} s, {cpu:.0f} CPU-s, J = {report.objective:.4g}")
     print("  J:", ", ".join(f"{v:.3g} ({t:.1f} s)" for _, t, v in curve[:: max(1, len(curve) // 10)]))
     step, seconds, _ = next((point for point in curve if point[2] <= 1.01 * report.objective), curve[-1])

@@ -11,9 +11,11 @@ BETWEEN = re.compile(r"(?<=<!-- registry -->\n).*?(?=<!-- end of registry -->)",
 
 
 def attack_table() -> str:
-    """Return the rows of the registry of attacks."""
+    """Return the rows of the registry of attacks, those of the package; pages that were run may have added more."""
     rows = ["| name | class | compares | by default | needs |", "| --- | --- | --- | --- | --- |"]
     for entry in attacks.registry():
+        if not entry.attack.__module__.startswith("reidrisk."):
+            continue
         default = "no"
         if entry.default:
             default = "yes" if entry.up_to == math.inf else f"up to {entry.up_to:g} reference seconds"

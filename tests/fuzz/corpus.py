@@ -198,8 +198,8 @@ def _release() -> None:
     run("release", "fit", "stats", "--out", "model.json", "--types", 2, "--epochs", 2, "--steps", 10)
     run("release", "sample", "model.safetensors", "--users", 20, "--out", "users", "--seed", 1)
 
-    def stop(step: int, of: int, value: float) -> None:
-        if step > 4:
+    def stop(stage: str, share: float) -> None:
+        if share > 0.4:
             raise KeyboardInterrupt
 
     # What a fit has kept when it is interrupted is its checkpoint; this one is interrupted at its second look.

@@ -150,16 +150,16 @@ def test_a_killed_fit_resumes_where_it_was(tmp_path, monkeypatch):
     class Killed(Exception):
         pass
 
-    def kill(step, steps, value):
-        if step == 150:
+    def kill(stage, share):
+        if share == 150 / 300:
             raise Killed
 
     with pytest.raises(Killed):
         release.fit_mixture(target, checkpoint=file, progress=kill, **options)
     assert file.exists()
     seen = []
-    resumed = release.fit_mixture(target, checkpoint=file, progress=lambda *now: seen.append(now[0]), **options)
-    assert seen[0] == 150  # the checkpoint is of step 149
+    resumed = release.fit_mixture(target, checkpoint=file, progress=lambda _, share: seen.append(share), **options)
+    assert seen[0] == 150 / 300  # the checkpoint is of step 149
     assert np.array_equal(resumed.theta, whole.theta)
     assert resumed.report.curve == whole.report.curve
     assert not file.exists()
@@ -268,7 +268,7 @@ def test_files_hold_the_same_users_and_short_sets_stay_short(tmp_path, monkeypat
     seen = []
     files = release.write_users(model, 150_000, 2, tmp_path / "users", progress=lambda *now: seen.append(now))
     assert [f.name for f in files] == [f"users-0000{i}-of-00003.parquet" for i in range(3)]
-    assert seen[-1] == (150_000, 150_000)
+    assert seen[-1] == ("150,000 users drawn", 1.0)
     whole = model.sample(150_000, seed=2)
     sets, statement = release.read_users(tmp_path / "users")
     assert np.array_equal(sets.tokens, whole.tokens)

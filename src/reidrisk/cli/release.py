@@ -113,7 +113,7 @@ def fit(
                 device=spec.device,
                 checkpoint=checkpoint,
                 keep_checkpoint=True,
-                progress=lambda step, of, value: say(f"fitting, J = {value:.3g}", step / of),
+                progress=say,
             )
         except KeyboardInterrupt:
             if checkpoint is not None and checkpoint.exists():
@@ -150,9 +150,7 @@ def sample(
     known = release_inputs.read_model(model)
     seed = fresh_seed() if seed is None else checked_seed(seed)
     with output.progress_bar() as say:
-        files = api.write_users(
-            known, users, seed, out, progress=lambda done, of: say(f"{done:,} users drawn", done / of)
-        )
+        files = api.write_users(known, users, seed, out, progress=say)
     assert known.statement is not None
     stated = known.statement.after("synthetic users were drawn from the model")
     values = {"folder": str(out), "files": [str(file) for file in files], "users": users, "seed": seed}

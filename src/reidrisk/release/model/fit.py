@@ -13,7 +13,6 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.base.extras import require
 from reidrisk.base.options import whole
+from reidrisk.base.progress import Progress
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.populations.type_mixture import FitReport, TypeMixture
@@ -54,7 +54,7 @@ def fit_mixture(
     device: str | None = None,
     checkpoint: PathLike | None = None,
     keep_checkpoint: bool = False,
-    progress: Callable[[int, int, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> TypeMixture:
     """Fit theta so that the model's statistics of every epoch are near the given ones: the least J that is found.
 
@@ -79,7 +79,7 @@ def fit_mixture(
     keep_checkpoint : bool
         Whether to leave it there at the end, for a caller who removes it once the model is safe in a file.
     progress : callable, optional
-        Called with (step, steps, J) from time to time.
+        Told J and the share of the steps that is behind, from time to time.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def fit_mixture(
             if state.step % _EVERY == 0 or state.step == steps:
                 state.note(float(value))
                 if progress is not None:
-                    progress(state.step, steps, float(value))
+                    progress(f"fitting, J = {float(value):.3g}", state.step / steps)
                 if state.step > 0.8 * steps and _levelled_off(state.curve, steps):
                     stopped = "levelled off"
                     break

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.base.options import whole
+from reidrisk.base.progress import Progress
 from reidrisk.base.streams import BLOCK, blocks, checked_seed
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
@@ -40,7 +40,7 @@ def write_users(
     seed: int,
     folder: PathLike,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Draw users as ``model.sample`` does and write them as ``users-00000-of-00010.parquet`` and so on.
 
@@ -55,7 +55,7 @@ def write_users(
     folder : str or path
         Made if it is not there.
     progress : callable, optional
-        Called with (users written, n) after each file.
+        Told after each file.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def write_users(
             tokens = draw(steps, start, stop, seed, threads)
             write_batches(new / names[shard], [_batch(tokens, start)], metadata)
             if progress is not None:
-                progress(stop, n)
+                progress(f"{stop:,} users drawn", stop / n)
     return [folder / name for name in names]
 
 
