@@ -47,7 +47,7 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     folder : str or path
         Made if it is not there.
     ids : sequence of int, optional
-        Number of each token in the files; 0, 1, … unless told.
+        Number of each token in the files; default: 0, 1, …
 
     Examples
     --------
@@ -145,7 +145,7 @@ def read_published(
     k : int
         Size of a set.
     statement : PrivacyStatement, optional
-        What its authors state; that of the published release, :data:`PUBLISHED`, unless told.
+        What its authors state; default: that of the published release, :data:`PUBLISHED`.
     """
     k = whole("k", k)
     pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)

@@ -125,7 +125,7 @@ def statistics(
     simulation : bool
         Whether this is a try with floating-point noise and a seed, which protects nobody and is marked so.
     seed : int, optional
-        For simulations only; drawn afresh when missing. Real noise is never seeded.
+        For simulations only; default: drawn afresh. Real noise is never seeded.
     budget : {"joint", "split"}
         One mechanism over all counts, or the published shares:
         :func:`reidrisk.release.counts.mechanism.plan_noise`.

@@ -47,7 +47,7 @@ class Objective:
     device : str or torch.device
         Where to compute.
     dtype : torch.dtype, optional
-        Single precision unless told.
+        Default: single precision.
     at_once : int, optional
         Entries of intermediate matrices that are made at a time.
     """

@@ -33,7 +33,7 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
     path : str or path
         The file.
     ids : sequence of int, optional
-        Topic id of each token; 0, 1, … unless told.
+        Topic id of each token; default: 0, 1, …
     """
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so it is not written")
@@ -88,11 +88,11 @@ def read_parameters(
     path : str or path
         The file.
     ids : sequence of int, optional
-        Topic ids in token order; those of the file, ascending, unless told. A model over other ids is refused.
+        Topic ids in token order; default: those of the file, ascending. A model over other ids is refused.
     vocabulary : Vocabulary, optional
-        Labels of the tokens; those in the file beside it, or else the ids, unless told.
+        Labels of the tokens; default: those in the file beside it, or else the ids.
     statement : PrivacyStatement, optional
-        What protects the people behind it; read from the file beside it unless told, and refused without either. For
+        What protects the people behind it; default: read from the file beside it; refused without either. For
         the parameters that dick's authors published it is :data:`reidrisk.release.PUBLISHED`.
 
     Examples

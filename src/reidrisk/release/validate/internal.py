@@ -90,7 +90,7 @@ def internal_validation(
     trials, queries : int
         Of the re-identification; 0 trials leave it out.
     models : callable, optional
-        Given the number of a trial, a model fitted anew; unless told, the one model serves all trials, which hides how
+        Given the number of a trial, a model fitted anew; default: the one model serves all trials, which hides how
         much a fit depends on its start. :func:`refitted` makes such a function.
     seed : int
         Of synthetic users, sites and queries.

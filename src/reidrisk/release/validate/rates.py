@@ -78,7 +78,7 @@ def compare_rates(
 ) -> tuple[RateComparison, ...]:
     """Attack real and synthetic users alike: both Hamming attacks and ProfileBayes, several times.
 
-    In every trial two sites see one token an epoch of everybody, and the records of so many users, drawn at random, are
+    In every trial two sites see one token per epoch of everybody, and the records of users drawn at random are
     to be found again among all. Each kind of data is attacked by itself.
 
     Parameters
@@ -93,9 +93,9 @@ def compare_rates(
     trials, queries : int
         How often, and how many users are to be found.
     epochs : sequence of int, optional
-        Numbers of epochs observed; all of them unless told.
+        Numbers of epochs observed; default: all of them.
     bayes_users : int
-        The first so many users are attacked by ProfileBayes, 0 for none.
+        How many users, from the first, ProfileBayes attacks; 0 for none.
     seed : int
         Of what sites see, and of who is to be found.
 

@@ -17,7 +17,7 @@ from reidrisk.release.counts.pairs import Counts
 __all__ = ["alike_sums", "differing_sums", "least_spread", "near_zero", "nearest_shares", "spread"]
 
 NEAR = 3.0
-"""A count is near-empty within so many sigma of 0."""
+"""A count is near-empty within this many sigma of 0."""
 
 HALVINGS = 11
 """Windows around 0: sigma, a half of it, a quarter, …"""
