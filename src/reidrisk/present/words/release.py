@@ -97,14 +97,6 @@ def sample_agrees(result: PublicValidation, terms: Terms) -> str:
     )
 
 
-@says("targets-are-released")
-def _targets(_note: Note, _terms: Terms) -> Assumed:
-    return Assumed(
-        "The targets are the released statistics.",
-        "How far those are from the real ones is not part of a public report; the internal report says it.",
-    )
-
-
 @says("targets-hold-in-every-period")
 def _stationary(_note: Note, terms: Terms) -> Assumed:
     return Assumed(
@@ -224,29 +216,9 @@ def _users_not_of_counts(_note: Note, terms: Terms) -> str:
     return f"The number of {terms.people} does not follow from the noisy counts."
 
 
-@says("counts-missing")
-def _counts_missing(_note: Note, _terms: Terms) -> str:
-    return "The noisy counts (counts.npz) are missing."
-
-
-@says("no-counts")
-def _no_counts(_note: Note, _terms: Terms) -> str:
-    return "There are no noisy counts in it."
-
-
-@says("noise-not-stated")
-def _not_stated(_note: Note, _terms: Terms) -> str:
-    return "The statement does not say how much noise there is."
-
-
 @says("noise-below-one-count")
 def _below_one(note: Note, _terms: Terms) -> str:
     return f"The stated noise is below one count (sigma {note['sigma']:.2g})."
-
-
-@says("noise-does-not-show")
-def _does_not_show(_note: Note, _terms: Terms) -> str:
-    return "Too few counts are empty, and too few would be alike without noise, to show its size."
 
 
 @says("noise-test-error")
@@ -260,14 +232,6 @@ def _test_power(note: Note, _terms: Terms) -> str:
     return (
         f"{note['n']:,} {kind} would show noise of half the stated size, in all tables, with a probability of "
         f"{percent(note['finds_half'])}."
-    )
-
-
-@says("noise-test-limits")
-def _test_limits(_note: Note, _terms: Terms) -> Assumed:
-    return Assumed(
-        "Near-empty counts show too little noise only where many pairs never occur.",
-        "Whoever knows the test can make noise that passes it.",
     )
 
 
@@ -326,30 +290,9 @@ def _canary(result: CanaryTest, _terms: Terms) -> str:
     return f"Noise of the stated size keeps the promise. {told} {padded}"
 
 
-@says("canary-known")
-def _known(_note: Note, _terms: Terms) -> str:
-    return "The attacker knows everybody else's sets, the canary's, and the noise that was promised."
-
-
 @says("canary-moves-most")
 def _moves_most(_note: Note, terms: Terms) -> str:
     return f"The canary's set is the same in every {terms.period}: nobody moves the counts further."
-
-
-@says("canary-of-new-noise")
-def _new_noise(_note: Note, _terms: Terms) -> Assumed:
-    return Assumed(
-        "The attacked noise was drawn anew, of the stated size, by the code that draws it for a release.",
-        "If the file was made by other code, the attack says nothing about it.",
-    )
-
-
-@says("canary-of-new-padding")
-def _new_padding(_note: Note, _terms: Terms) -> Assumed:
-    return Assumed(
-        "Short sets were padded by the code that pads them for a release.",
-        "How the sets were padded before they came here is not known.",
-    )
 
 
 # Against the real people.
@@ -380,11 +323,6 @@ def _rate(result: RateComparison, terms: Terms) -> str:
         f"{terms.many('period', result.n_epochs)}, {'' if result.agrees else 'not '}within {range_of}; blind guessing "
         f"finds {100 * result.baseline:.2g} %."
     )
-
-
-@says("not-covered-by-the-privacy-statement")
-def _not_covered(_note: Note, _terms: Terms) -> str:
-    return "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
 
 
 @says("real-users")
@@ -419,3 +357,35 @@ def _anew(_note: Note, terms: Terms) -> str:
 @says("one-model-for-all-trials")
 def _one_model(_note: Note, _terms: Terms) -> str:
     return "One model serves all trials: what another fit would change is not part of the spread."
+
+
+# Notes without values, the same for every reader.
+
+_FIXED: dict[str, str | Assumed] = {
+    "targets-are-released": Assumed(
+        "The targets are the released statistics.",
+        "How far those are from the real ones is not part of a public report; the internal report says it.",
+    ),
+    "counts-missing": "The noisy counts (counts.npz) are missing.",
+    "no-counts": "There are no noisy counts in it.",
+    "noise-not-stated": "The statement does not say how much noise there is.",
+    "noise-does-not-show": "Too few counts are empty, and too few would be alike without noise, to show its size.",
+    "noise-test-limits": Assumed(
+        "Near-empty counts show too little noise only where many pairs never occur.",
+        "Whoever knows the test can make noise that passes it.",
+    ),
+    "canary-known": "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
+    "canary-of-new-noise": Assumed(
+        "The attacked noise was drawn anew, of the stated size, by the code that draws it for a release.",
+        "If the file was made by other code, the attack says nothing about it.",
+    ),
+    "canary-of-new-padding": Assumed(
+        "Short sets were padded by the code that pads them for a release.",
+        "How the sets were padded before they came here is not known.",
+    ),
+    "not-covered-by-the-privacy-statement": (
+        "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
+    ),
+}
+for _code in _FIXED:
+    says(_code)(lambda note, terms: _FIXED[note.code])
