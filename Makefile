@@ -52,12 +52,12 @@ $(VENV)/.user: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable ".[report]"
 	@touch $@
 
-$(VENV)/.studies: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable ".[report,bandits,release]"
+$(VENV)/.studies: pyproject.toml studies/pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable ".[report,bandits,release]" --editable ./studies
 	@touch $@ $(VENV)/.user
 
-$(VENV)/.developer: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable ".[report,dev]"
+$(VENV)/.developer: pyproject.toml studies/pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable ".[report,dev]" --editable ./studies
 	@touch $@ $(VENV)/.user $(VENV)/.studies
 
 chromium: ## Install Debian's Chromium for the report test, where that is allowed

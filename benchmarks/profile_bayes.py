@@ -17,7 +17,7 @@ import numpy as np
 from reidrisk import attacks, measure, populations, topics
 from reidrisk.base.errors import ReidRiskError
 from reidrisk.records import Bags, Traces
-from reidrisk.studies.data import data_file
+from reidrisk_studies.data import data_file
 
 API = topics.TopicsAPI(n_topics=349)
 ATTACKS: dict[str, Callable[[], attacks.Attack[Traces]]] = {

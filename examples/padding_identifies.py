@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 import polars as pl
 
-from reidrisk import attacks, measure, populations, topics
+from reidrisk import Traces, attacks, measure, topics
 
 TOP_K, NOISE, WEEK = 5, 0.05, 7 * 86_400
 
@@ -30,6 +30,11 @@ def made_up() -> tuple[topics.Histories, topics.HostClassifier]:
     rows += [(user, 12 * WEEK - 1, "a.com") for user in range(12)]
     frame = pl.DataFrame(rows, schema=["user", "timestamp", "host"], orient="row")
     return topics.histories_from_frame(frame), classifier
+
+
+def only_in(weeks: np.ndarray, site: Traces) -> Traces:
+    """What the site sees if people come in these weeks only."""
+    return Traces(np.where(weeks, site.tokens, -1), site.n_tokens)
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -54,8 +59,8 @@ for seed in range(options.seeds):
     every = [api.expose(found.top_sets, seed, site) for site in options.observers]
     seen = {
         "always": every,
-        "only the weeks without a visit": [populations.seen(site, came=~found.active) for site in every],
-        "active": [populations.seen(site, came=found.active) for site in every],
+        "only the weeks without a visit": [only_in(~found.active, site) for site in every],
+        "active": [only_in(found.active, site) for site in every],
         "visits": [
             api.observe(found.top_sets, seed, site, visits)
             for site, visits in zip(options.observers, came, strict=True)

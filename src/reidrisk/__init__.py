@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from reidrisk.base.kernel_cache import settle as _settle_kernel_cache
+from reidrisk.base.moved import to_studies as _to_studies
 
 if TYPE_CHECKING:
     from reidrisk import attacks, audit, bandits, bounds, cohorts, io, measure, populations, release, report, topics
@@ -58,6 +59,7 @@ _HOME = {
 }
 
 _settle_kernel_cache()
+_moved = _to_studies("reidrisk", {"studies": "reidrisk_studies"})
 
 
 def __getattr__(name: str) -> Any:
@@ -65,7 +67,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"reidrisk.{_HOME[name]}"), name)
     if name in __all__:
         return importlib.import_module(f"reidrisk.{name}")
-    raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")
+    return _moved(name)
 
 
 def __dir__() -> list[str]:

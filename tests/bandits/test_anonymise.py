@@ -264,16 +264,6 @@ def test_weights_beyond_floating_point_are_refused():
             bandits.cell_weights(RECORDS, np.where(np.arange(7) == 2, bad, np.ones((7, 7))))
 
 
-def test_scores_of_numbers_of_clusters():
-    scores = bandits.cluster_scores(PROFILES, [2, 4, 12])
-    assert [score.n_clusters for score in scores] == [2, 4, 12]
-    assert all(score.smallest >= 1 and score.largest <= 23 for score in scores)
-    assert [s.to_dict() for s in scores] == [s.to_dict() for s in bandits.cluster_scores(PROFILES, [2, 4, 12])]
-    for count in (1, 24):
-        with pytest.raises(OptionError, match="2 to 23 clusters"):
-            bandits.cluster_scores(PROFILES, [count])
-
-
 @pytest.mark.parametrize("module", ["sklearn.manifold", "sklearn.cluster"])
 def test_a_missing_library_is_one_sentence_with_the_install_command(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)

@@ -19,8 +19,6 @@ def private(**change):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: cohorts.weekly_histories(10, 1, sites_per_interest=0), "sites_per_interest"),
-        (lambda: cohorts.weekly_histories(10, 1, n_interests=2.5), "n_interests"),
         (lambda: as_assignment(np.array([0, 2**64 - 1], dtype=np.uint64)), "18446744073709551615 of user 1"),
         (lambda: as_assignment(np.array([0, 2**64], dtype=object)), "18446744073709551616 of user 1"),
         (lambda: as_assignment([0, 1], n_cohorts=2.5), "n_cohorts must be"),
@@ -28,8 +26,6 @@ def private(**change):
         (lambda: private(epsilon=2e-9, delta=1e-15), "give a larger one"),
         (lambda: private(epsilon=1e-12), "epsilon 1e-12"),
         (lambda: private(epsilon=1e-300), "epsilon 1e-300"),
-        (lambda: cohorts.users_needed(COUNTS, [10**10], 1.0, model="local"), "too many to draw"),
-        (lambda: cohorts.users_needed(COUNTS, [10**30], 1.0, 1e-6), "at most"),
         (lambda: cohorts.sensitivity([0, 1], [1, 0], n_cohorts=2, noise={"epsilon": 1.0, "delta": 1e-6}), "the shape"),
         (lambda: cohorts.registrable(5), "give a list of hosts"),
         (lambda: cohorts.sensitivity([0, 1], [[1], [0]], cohorts.CohortSpec(), t=0.1), "a spec or t, not both"),

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import norm
 
 from reidrisk import cohorts
 from reidrisk.base.errors import DataError, OptionError
@@ -154,50 +153,6 @@ def test_bounded_visits_are_some_of_the_visits():
     assert kept.sum(axis=0).max() < 2.5 * kept.sum(axis=0).min()
 
 
-def test_the_share_of_right_decisions_follows_the_normal_law_of_the_noise():
-    size, frequency, rest = 100, 0.4, 0.1
-    counts = count_visits(
-        np.repeat([0, 1], [size, 9_900]), (np.arange(10_000) % 10 < np.repeat([4, 1], [size, 9_900]))[:, None]
-    )
-    gap = 0.99 * (frequency - rest)
-    sigma = central_noise(1, 1.0, 1e-9)[1]
-    t = gap - 0.15
-    found = cohorts.users_needed(counts, [10_000], 1.0, 1e-9, t=t, runs=2_000, seed=1)
-    wrong = norm.cdf(-0.15 * size / (sigma * math.sqrt(1 + frequency**2)))
-    assert found.missed[0] == pytest.approx(wrong, abs=4 * math.sqrt(wrong / 2_000))
-
-
-@pytest.mark.parametrize("model", ["central", "local"])
-def test_more_users_bring_the_decisions_of_the_exact_counts(model):
-    rng = np.random.default_rng(6)
-    chance = np.full((31, 8), 0.05)
-    chance[[2, 9], [1, 4]] = 0.4
-    counts = count_visits(*population(rng, [100] * 30, chance, without=300))
-    found = cohorts.users_needed(counts, [3_300, 100_000, 10_000_000], model=model, t=0.2, **BUDGET[model])
-    assert found.agreement[0] < found.agreement[-1] == 1.0
-    assert found.needed in found.users
-    assert found.sensitive == 2
-    assert cohorts.UsersNeeded.from_json(found.to_json()) == found
-
-
-def test_runs_of_one_cohort_do_not_narrow_the_interval():
-    """Cohorts are what is new in another system; more runs of the same ones say nothing about others."""
-    cohort = np.repeat(np.arange(20), 50)
-    counts = count_visits(cohort, np.arange(1_000)[:, None] % 50 < np.where(cohort == 3, 20, 5)[:, None])
-    one, many = (cohorts.users_needed(counts, [10**7], 1.0, 1e-9, runs=runs) for runs in (1, 50))
-    assert one.agreement == many.agreement == (1.0,)
-    # Clopper-Pearson of 20 of 20.
-    assert many.low[0] == one.low[0] == pytest.approx(0.025 ** (1 / 20))
-    # One cohort next to t, wrong in about half of its runs: the other 19 are still only 19.
-    near = counts.visits.copy()
-    near[5] = 10
-    edge = cohorts.CohortCounts(counts.cohorts, counts.sizes, near, near.sum(axis=0), 1_000, counts.categories)
-    t = float(0.95 * (10 / 50 - (near.sum() - 10) / 950)) + 1e-9
-    found = cohorts.users_needed(edge, [10**6], 1.0, 1e-9, t=t, runs=50)
-    assert 0.9 < found.agreement[0] < 1.0
-    assert found.low[0] < 0.9
-
-
 @pytest.mark.parametrize("epsilon", [700, 710, 800, 1e6, 1e9])
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_a_huge_epsilon_is_measured(model, epsilon):
@@ -242,21 +197,6 @@ def test_the_noise_is_made_for_cohorts_that_were_not_fitted_to_these_users():
         assert "the rule that assigns cohorts (16 equal parts), not fitted to these users" in (
             found.statement.taken_as_public
         )
-
-
-def test_beyond_chance_blocks_hardly_anything_needlessly():
-    rng = np.random.default_rng(8)
-    chance = np.full((41, 20), 0.03)
-    chance[:4, 0] = 0.5
-    counts = count_visits(*population(rng, [200] * 40, chance, without=200))
-    budget = {"epsilon": 0.5, "delta": 1e-9, "t": 0.1, "runs": 4}
-    plain, sure = (
-        cohorts.users_needed(counts, [8_200, 80_000, 800_000], rule=rule, **budget) for rule in ("plain", "chance")
-    )
-    assert plain.needless[0] > 20
-    assert max(sure.needless) < 0.5
-    assert sure.agreement[0] >= sure.baseline - 0.02
-    assert sure.missed[-1] == 0.0
 
 
 def test_real_noise_differs_from_run_to_run_and_says_what_it_protects():

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from reidrisk import attacks, bounds, cohorts, measure
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import DataError
+from reidrisk_studies.floc.weekly_histories import weekly_histories
 
 
 @pytest.fixture(scope="module")
 def histories():
-    return cohorts.weekly_histories(6_000, weeks=6, seed=1)
+    return weekly_histories(6_000, weeks=6, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -73,25 +74,6 @@ def test_one_week_keeps_the_bound_and_several_weeks_do_not(weekly):
     assert rates[6] > 0.9 > 0.2 > rates[2] > rates[1]
 
 
-def test_more_people_and_weeks_leave_the_first_ones_as_they_are(histories):
-    small = cohorts.weekly_histories(100, weeks=2, seed=1)
-    for few, many in zip(small, histories, strict=False):
-        assert (few.starts == many.starts[:101]).all()
-        assert (few.codes == many.codes[: few.starts[-1]]).all()
-
-
-def test_habits_bring_people_back_to_their_sites():
-    def overlap(habit):
-        one, two = cohorts.weekly_histories(300, weeks=2, seed=0, habit=habit)
-        shares = []
-        for u in range(300):
-            a, b = (set(week.codes[week.starts[u] : week.starts[u + 1]].tolist()) for week in (one, two))
-            shares.append(len(a & b) / max(len(a | b), 1))
-        return np.mean(shares)
-
-    assert overlap(0.0) < overlap(0.6) < overlap(1.0)
-
-
 def test_users_with_few_domains_have_no_cohort_in_that_week():
     plenty = [[f"s{u}-{i}.org" for i in range(8)] for u in range(20)]
     found = cohorts.weekly_cohorts([plenty, [*plenty[:-1], ["one.org"]]], min_size=5)
@@ -107,5 +89,3 @@ def test_bad_input_is_named():
         cohorts.weekly_cohorts([week, week[:1]], 1, min_domains=0)
     with pytest.raises(DataError, match="week 0 has 0 users with enough domains"):
         cohorts.weekly_cohorts([week], 1)
-    with pytest.raises(OptionError, match="habit"):
-        cohorts.weekly_histories(10, 1, habit=1.5)

@@ -7,7 +7,8 @@ import pytest
 from pages import ROOT
 
 NAMED = re.findall(
-    r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (ROOT / "docs" / "explanation" / "promises.md").read_text(encoding="utf-8")
+    r"`((?:studies/)?tests/[\w/]+\.py)(?:::(\w+))?`",
+    (ROOT / "docs" / "explanation" / "promises.md").read_text(encoding="utf-8"),
 )
 
 

@@ -92,10 +92,6 @@ _COMMANDS = {
     f"bandits tradeoff log.csv --states states.txt --max-gap 900 --json {_PLAY}": 1,
     f"bandits tradeoff log.csv --out p.html {_PLAY}": _REPORT,
     f"bandits tradeoff matrices.npz --format matrices --json {_PLAY}": 1,
-    f"bandits tradeoff workouts.json --format endomondo --json {_PLAY}": 1,
-    f"bandits tradeoff workouts.json.gz --format endomondo --json {_PLAY}": 0.5,
-    f"bandits tradeoff homes --format casas --json {_PLAY}": 0.2,
-    f"bandits tradeoff fitbit --format fitbit --json {_PLAY}": 1,
     "study list --json": 0.2,
     "study run carey-information --users 500 --json": 0.02,
     "demo --users 40 --epochs 2 --seed 1 --json": 0.05,
@@ -127,22 +123,22 @@ def _readers() -> list[Door]:
         return io.read_bags_pair("bags.csv", "bags.parquet")
 
     def lastfm() -> Any:
-        from reidrisk.studies.items import read_lastfm
+        from reidrisk_studies.carey.items import read_lastfm
 
         return read_lastfm(_path("lastfm.dat"))
 
     def msweb() -> Any:
-        from reidrisk.studies.items import read_msweb
+        from reidrisk_studies.carey.items import read_msweb
 
         return read_msweb(_path("msweb.data.gz"))
 
     def msnbc() -> Any:
-        from reidrisk.studies.floc_people import read_msnbc
+        from reidrisk_studies.floc.people import read_msnbc
 
         return read_msnbc(_path("msnbc.zip"))
 
     def panel() -> Any:
-        from reidrisk.studies.floc_people import read_panel
+        from reidrisk_studies.floc.people import read_panel
 
         return read_panel(_path("panel.rds"), _path("override_list.tsv"), _path("taxonomy.md"))
 
@@ -150,7 +146,9 @@ def _readers() -> list[Door]:
         def call() -> Any:
             from importlib import import_module
 
-            return getattr(import_module(f"reidrisk.{area}"), function)(*arguments)
+            return getattr(import_module(area if area.startswith("reidrisk_") else f"reidrisk.{area}"), function)(
+                *arguments
+            )
 
         return call
 
@@ -198,11 +196,19 @@ def _readers() -> list[Door]:
         Door(
             "bandits.read_matrices", ("matrices.npz",), call=read("bandits", "read_matrices", "matrices.npz"), share=2
         ),
-        Door("bandits.read_fitbit", ("fitbit",), call=read("bandits", "read_fitbit", "fitbit")),
-        Door(
-            "bandits.read_endomondo",
-            ("workouts.json",),
-            call=read("bandits", "read_endomondo", "workouts.json"),
+        *(
+            Door(
+                f"studies.{function} {file}",
+                (file,),
+                call=read(f"reidrisk_studies.galozy.{data}", function, file),
+                share=share,
+            )
+            for data, function, file, share in (
+                ("fitbit", "read_fitbit", "fitbit", 2.0),
+                ("casas", "read_casas", "homes", 0.5),
+                ("endomondo", "read_endomondo", "workouts.json", 2.0),
+                ("endomondo", "read_endomondo", "workouts.json.gz", 1.0),
+            )
         ),
         Door("studies.read_lastfm", ("lastfm.dat",), call=lastfm),
         Door("studies.read_msweb", ("msweb.data.gz",), call=msweb),

@@ -14,6 +14,7 @@ import pytest
 import typer.main
 
 import reidrisk
+import reidrisk_studies
 from fuzz.case import copied, enter, fault, prepared
 from fuzz.corpus import make_corpus
 from fuzz.doors import DOORS
@@ -21,6 +22,7 @@ from fuzz.drive import drive
 from fuzz.mutate import fitting
 from reidrisk.cli.app import app
 
+PACKAGES = (reidrisk, reidrisk_studies)
 SEED, CASES = 20_240_501, 1_500
 
 pytest.importorskip("torch", reason="torch is not installed; releases need it")
@@ -39,10 +41,10 @@ def corpus(tmp_path_factory):
 def entered(corpus, tmp_path_factory):
     """Go through every door with good files; return how each ended, and every function of the package that ran."""
     ran, ended = set(), {}
-    home = Path(reidrisk.__file__).parent
+    homes = tuple(str(Path(package.__file__).parent) for package in PACKAGES)
 
     def note(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(str(home)):
+        if event == "call" and frame.f_code.co_filename.startswith(homes):
             ran.add(frame.f_code)
 
     before = Path.cwd()
@@ -82,10 +84,8 @@ def test_good_files_pass_every_door(entered, name):
 def readers():
     """Return every function of the package that is named like a reader of files, and every such constructor."""
     found = {}
-    for info in pkgutil.walk_packages(reidrisk.__path__, "reidrisk."):
-        if info.name.endswith("__main__"):
-            continue
-        module = importlib.import_module(info.name)
+    names = [info.name for one in PACKAGES for info in pkgutil.walk_packages(one.__path__, f"{one.__name__}.")]
+    for module in (importlib.import_module(name) for name in names if not name.endswith("__main__")):
         for name, value in vars(module).items():
             if getattr(value, "__module__", None) != module.__name__ or name.startswith("_"):
                 continue

@@ -263,8 +263,6 @@ def test_pipes_and_devices_are_no_input(tmp_path: Path) -> None:
         ("m.safetensors", TypeMixture.load),
         ("m.json", release.read_parameters),
         ("r.csv", populations.read_rates),
-        ("w.json", lambda path: list(bandits.endomondo.read_workouts(path))),
-        ("h.txt", bandits.casas.read_home),
         ("n.npz", bandits.read_matrices),
     ]
     for name, read in doors:

@@ -1,46 +1,6 @@
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-
-from reidrisk.cli import main
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def reidrisk(capsys, monkeypatch, tmp_path) -> Callable[..., Done]:
-    """Run the command line as a person would, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Done:
-        capsys.readouterr()
-        try:
-            main([str(argument) for argument in arguments])
-            code = 0
-        except SystemExit as leave:
-            code = int(leave.code or 0)
-        captured = capsys.readouterr()
-        return Done(code, captured.out, captured.err)
-
-    return run
-
-
-@pytest.fixture
-def table(tmp_path) -> Callable[..., Path]:
-    """Write a small file and return its path."""
-
-    def write(name: str, text: str | bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(text.encode() if isinstance(text, str) else text)
-        return path
-
-    return write
 
 
 @pytest.fixture

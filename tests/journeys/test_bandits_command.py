@@ -118,25 +118,12 @@ def test_quick_leaves_out_the_stronger_attacker(reidrisk, file):
     assert {p["likelihood"] for p in values["points"]} == {None}
 
 
-def test_matrices_and_the_workouts_of_endomondo_are_read_too(reidrisk, table, tmp_path):
+def test_matrices_are_read_too(reidrisk, tmp_path):
     some = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, 3))
     np.savez(tmp_path / "m.npz", records=some, profiles=some[:, :, 0])
     done = reidrisk("bandits", "tradeoff", "m.npz", "--format", "matrices", *QUICK, "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["n_users"] == 6
-    workouts = [
-        {
-            "userId": u,
-            "sport": ("run", "bike", "row")[(u + i * (1 + u % 2)) % 3],
-            "timestamp": [1000 * i, 1000 * i + 300 + u],
-        }
-        for u in range(5)
-        for i in range(9)
-    ]
-    lines = "\n".join(map(json.dumps, workouts))
-    done = reidrisk("bandits", "tradeoff", table("w.json", lines), "--format", "endomondo", *QUICK, "--json")
-    assert done.code == 0, done.err
-    assert "45 workouts of 5 people" in json.loads(done.out)["origin"]
 
 
 BAD = {
@@ -178,7 +165,9 @@ BAD = {
     "chart": ([], ["--chart", "chart.gif"], ".png or .svg"),
     "report": ([], ["--out", "page.txt"], ".html"),
     "over the input": ([], ["--out", "log.csv"], "it is also an input"),
-    "states of fitbit": ([], ["--format", "fitbit", "--states", "states.txt"], "--states is for logs"),
+    "states of matrices": ([], ["--format", "matrices", "--states", "states.txt"], "--states is for logs"),
+    "unit of matrices": ([], ["--format", "matrices", "--unit", "hour"], "--unit is for logs"),
+    "a format of the studies": ([], ["--format", "fitbit"], "is now in reidrisk-studies: read it with"),
     "gap of matrices": ([], ["--format", "matrices", "--max-gap", 5], "--max-gap is for logs"),
     "seed": ([], ["--seed", -1], "seed must be a whole number"),
     "no steps": ([], ["--steps", 0], "steps must be a whole number of at least 1"),
@@ -236,26 +225,6 @@ def test_matrices_that_are_none_are_refused(case, reidrisk, tmp_path):
     assert done.err.count("\n") == 1
 
 
-WORKOUT = {"userId": 1, "sport": "run", "timestamp": [0, 60]}
-
-
-@pytest.mark.parametrize("name", ["timestamp", "heart_rate", "longitude"])
-def test_workouts_with_words_for_numbers_are_refused(name, reidrisk, table):
-    line = json.dumps(WORKOUT | {name: ["fast", {}]})
-    done = reidrisk("bandits", "tradeoff", table("w.json", line), "--format", "endomondo", *QUICK)
-    assert (done.code, done.out) == (2, ""), done
-    assert f"line 1 has a '{name}' that is no list of numbers" in done.err
-
-
-def test_compressed_workouts_that_are_cut_off_are_refused(reidrisk, table):
-    lines = "\n".join(json.dumps(WORKOUT | {"userId": i}) for i in range(500))
-    whole = gzip.compress(lines.encode())
-    for name, content in (("cut.json.gz", whole[: len(whole) // 2]), ("none.json.gz", b"no archive")):
-        done = reidrisk("bandits", "tradeoff", table(name, content), "--format", "endomondo", *QUICK)
-        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done
-        assert f"{name}: cannot be read as workouts" in done.err
-
-
 def test_the_command_to_run_again_keeps_a_gap_of_nothing(reidrisk, file, tmp_path):
     pytest.importorskip("altair", reason="the extra report is not installed")
     done = reidrisk("bandits", "tradeoff", file, *QUICK, "--strategy", "own", "--max-gap", 0, "--out", "page.html")
@@ -287,44 +256,7 @@ def test_a_file_that_holds_no_arrays_is_no_matter_of_pickles(reidrisk, table, tm
         assert "pickle" not in done.err
 
 
-SENSORS = """\
-2012-07-20 10:00:00.5 OutsideDoor ON Step_Out="begin"
-2012-07-20 10:00:20.5 Hall ON Step_Out="end"
-2012-07-20 10:00:30.5 Kitchen ON
-2012-07-20 10:01:30.5 Kitchen OFF Cook
-2012-07-20 10:01:31 Hall ON
-"""
-
-
-def test_small_sensor_logs_are_read_and_the_result_says_what_was_lowered(reidrisk, table):
-    for home in range(2):  # three sensors in a row each: 4 ends, 2 in between
-        table(f"h{home}.ann.txt", SENSORS.replace(":30.5", f":3{home}.5").replace("Hall", f"Hall{'Stairs'[:home]}"))
-    done = reidrisk("bandits", "tradeoff", ".", "--format", "casas", "--strategy", "neighbour", *QUICK)
-    assert done.code == 0, done.err
-    assert "Small logs: the least count of a word in their graphs is 4, not 5." in " ".join(done.out.split())
-
-
 DAMAGED = {
-    "no home": ("casas", {"x.txt": SENSORS}, ".", "there is no annotated log"),
-    "empty home": ("casas", {"a.ann.txt": ""}, ".", "a.ann.txt: the log has no events"),
-    "cut home": ("casas", {"a.ann.txt": SENSORS + "2012-07-20 10:02:00 Ha"}, ".", "a.ann.txt: line 6 has 3 fields"),
-    "home in latin-1": ("casas", {"a.ann.txt": SENSORS.encode() + b"\xfc"}, ".", "a.ann.txt: line 6 is not UTF-8 text"),
-    "compressed home": ("casas", {"a.ann.txt": gzip.compress(SENSORS.encode())}, ".", "a.ann.txt: line 1 is not UTF-8"),
-    "one home": ("casas", {"a.ann.txt": SENSORS}, ".", "there is only 1 user"),
-    "nowhere": ("casas", {}, "nowhere", "there is no such folder or file"),
-    "no workouts": ("endomondo", {"w.json": "\n"}, "w.json", "the file has no workouts"),
-    "cut workout": ("endomondo", {"w.json": '{"userId": 1, "spo'}, "w.json", "line 1 is neither JSON"),
-    "deep workout": ("endomondo", {"w.json": "[" * 100_000}, "w.json", "line 1 is neither JSON"),
-    "nobody's workout": (
-        "endomondo",
-        {"w.json": '{"userId": null, "sport": "run", "timestamp": [1]}'},
-        "w.json",
-        "line 1 has the userId None",
-    ),
-    "folder of workouts": ("endomondo", {}, ".", "is a folder, not a file"),
-    "no minutes": ("fitbit", {}, ".", "there is no minuteIntensitiesWide_merged.csv"),
-    "no people": ("fitbit", {}, "nowhere", "there is no such folder or file"),
-    "a log for minutes": ("fitbit", {"log.csv": log()}, "log.csv", "there is no column 'Id'"),
     "cut log": ("log", {"log.csv.gz": gzip.compress(log().encode())[:200]}, "log.csv.gz", "cannot be read as CSV"),
     "folder of logs": ("log", {}, ".", "the name has no ending"),
 }

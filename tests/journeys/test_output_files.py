@@ -102,14 +102,6 @@ def test_an_audit_of_cohorts_writes_its_report_before_a_pipe_that_breaks(
     assert "without a cohort" in done.out
 
 
-def test_all_studies_are_written_when_nobody_listens_to_the_first(tmp_path):
-    studies = ["carey-fig4", "carey-information"]
-    code = closed(["study", "run", *studies, "--users", 500, "--out", "new/folder"], tmp_path)
-    assert code == 141
-    written = {path.stem for path in (tmp_path / "new" / "folder").iterdir()}
-    assert written == set(studies)
-
-
 def test_files_that_cannot_be_written_do_not_cost_the_answer(reidrisk, pair, monkeypatch):
     from reidrisk import report
     from reidrisk.base.errors import FormatError
@@ -173,17 +165,6 @@ def test_missing_folders_are_made(reidrisk, pair, tmp_path):
     assert (tmp_path / "c" / "r.json").exists()
     assert reidrisk("convert", pair[0], "--out", "d/a.parquet").code == 0
     assert (tmp_path / "d" / "a.parquet").exists()
-
-
-def test_an_interrupted_study_leaves_no_folder(reidrisk, tmp_path, monkeypatch):
-    from reidrisk import studies
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(studies, "run", interrupted)
-    assert reidrisk("study", "run", "carey-fig2", "--users", 500, "--out", "new/folder").code == 130
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_pipe_is_written_into_and_stays_one(reidrisk, pair, tmp_path):

@@ -13,6 +13,7 @@ from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, 
 from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.bandits.transitions import Behaviour
 from reidrisk.base.errors import OptionError
+from reidrisk.base.moved import STUDIES
 from reidrisk.base.specs import Spec, named
 from reidrisk.base.streams import checked_seed
 
@@ -34,6 +35,15 @@ def paper_strategies(n_clusters: int) -> tuple[str, ...]:
     """
     sized = (f"clusters:{times * n_clusters}" for times in (1, 2, 3))
     return ("own", "average", "neighbour:1", "neighbour:2", *sized)
+
+
+def _format(value: Any) -> Any:
+    if value in ("fitbit", "casas", "endomondo"):
+        raise OptionError(
+            f"{named('format')} {value} is now in {STUDIES}: read it with reidrisk_studies.galozy.{value}, "
+            f"save records and profiles with numpy.savez, and give {named('format')} matrices"
+        )
+    return value
 
 
 def _seconds(value: Any) -> Any:
@@ -76,8 +86,8 @@ class BehaviourFile(Spec):
 
     kind: Literal["file"] = "file"
     path: str
-    format: Literal["log", "fitbit", "casas", "endomondo", "matrices"] = Field(
-        default="log", description="'log'; or as published: 'fitbit', 'casas', 'endomondo'; or 'matrices' (NPZ)."
+    format: Annotated[Literal["log", "matrices"], BeforeValidator(_format)] = Field(
+        default="log", description="'log', or 'matrices' (NPZ)."
     )
     states: str | None = Field(
         default=None, description="File of all states there are: one per line, or a JSON list; others are refused."
@@ -92,27 +102,23 @@ class BehaviourFile(Spec):
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
-        if self.format in ("fitbit", "matrices") and self.states is not None:
+        if self.format == "log":
+            return self
+        if self.states is not None:
             raise OptionError(f"{named('states')} is for logs; the format '{self.format}' has its own")
-        if self.format in ("fitbit", "endomondo", "matrices") and self.max_gap is not None:
+        if self.max_gap is not None:
             raise OptionError(
-                f"{named('max_gap')} is for logs and sensors; the format '{self.format}' knows how long a state lasts"
+                f"{named('max_gap')} is for logs; the format '{self.format}' knows how long a state lasts"
             )
-        if self.format != "log" and self.unit != "second":
+        if self.unit != "second":
             raise OptionError(f"{named('unit')} is for logs; the format '{self.format}' has its own")
         return self
 
-    def read(self, seed: int = 0) -> Behaviour:
-        """Read it; ``seed`` is that of the profiles, where these are learnt."""
+    def read(self) -> Behaviour:
+        """Read it."""
         from reidrisk import bandits, io
 
         names = None if self.states is None else list(io.read_vocabulary(self.states).labels)
-        if self.format == "fitbit":
-            return bandits.read_fitbit(self.path)
-        if self.format == "casas":
-            return bandits.read_casas(self.path, names, self.max_gap, seed=seed)
-        if self.format == "endomondo":
-            return bandits.read_endomondo(self.path, names)
         if self.format == "matrices":
             return bandits.read_matrices(self.path)
         try:

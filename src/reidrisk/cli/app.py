@@ -8,7 +8,8 @@ import typer
 
 from reidrisk import __version__
 from reidrisk.base.foreign import MASK_VARIABLE
-from reidrisk.cli import audit, bandits, bounds, cohorts, convert, demo, release, simulate, study
+from reidrisk.cli import audit, bandits, bounds, cohorts, convert, demo, release, simulate
+from reidrisk.cli.plugins import add_commands
 
 __all__ = ["app"]
 
@@ -32,7 +33,7 @@ app.command("convert", rich_help_panel=_DATA)(convert.convert)
 app.add_typer(simulate.simulate, name="simulate", rich_help_panel=_DATA)
 app.add_typer(release.release, name="release", rich_help_panel=_RELEASE)
 app.add_typer(bandits.bandits, name="bandits", rich_help_panel=_RELEASE)
-app.add_typer(study.study, name="study", rich_help_panel=_PAPERS)
+add_commands(app, _PAPERS)
 
 
 def _version(asked: bool) -> None:

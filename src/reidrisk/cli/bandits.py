@@ -71,7 +71,7 @@ def tradeoff(
     _check_chart(chart)
     with output.progress_bar() as say:
         say("reading", 0.0)
-        users = inputs.read(seed)
+        users = inputs.read()
         say("making clusters", 0.02)
         found = api.tradeoff(users, spec, progress=lambda stage, share: say(stage, 0.05 + 0.95 * share))
     command = again(context, "bandits", "tradeoff", left_out=("seed", "as_json"))

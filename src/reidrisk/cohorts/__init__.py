@@ -1,5 +1,6 @@
 """Cohorts: FLoC as Chrome computed it, other groupings, and which of them give a sensitive interest away."""
 
+from reidrisk.base.moved import to_studies
 from reidrisk.cohorts.assignment import AssignmentSummary, CohortSizes, assignment_summary
 from reidrisk.cohorts.audit import CohortAudit, CohortRow, GapHistogram, audit_tables, cohort_audit
 from reidrisk.cohorts.floc.cityhash import cityhash64
@@ -10,7 +11,6 @@ from reidrisk.cohorts.floc.weekly import WeeklyCohorts, weekly_cohorts
 from reidrisk.cohorts.measure import private_sensitivity, sensitivity
 from reidrisk.cohorts.other_groupings import kmeans, prefix_lsh
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
-from reidrisk.cohorts.private.users_needed import UsersNeeded, users_needed
 from reidrisk.cohorts.sensitivity.blocklist import (
     Blocklist,
     BlocklistChanges,
@@ -31,7 +31,6 @@ from reidrisk.cohorts.sensitivity.thresholds import (
 )
 from reidrisk.cohorts.spec import CohortSpec, CohortTables, Noise
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits, write_assignment
-from reidrisk.cohorts.weekly_histories import weekly_histories
 
 __all__ = [
     "AssignmentSummary",
@@ -56,7 +55,6 @@ __all__ = [
     "SensitivitySummary",
     "SortingLSH",
     "ThresholdCurve",
-    "UsersNeeded",
     "WeeklyCohorts",
     "assignment_summary",
     "audit_tables",
@@ -82,8 +80,15 @@ __all__ = [
     "sensitivity_of_counts",
     "simhash",
     "threshold_curve",
-    "users_needed",
     "weekly_cohorts",
-    "weekly_histories",
     "write_assignment",
 ]
+
+__getattr__ = to_studies(
+    "reidrisk.cohorts",
+    {
+        "UsersNeeded": "reidrisk_studies.floc.users_needed",
+        "users_needed": "reidrisk_studies.floc.users_needed",
+        "weekly_histories": "reidrisk_studies.floc.weekly_histories",
+    },
+)

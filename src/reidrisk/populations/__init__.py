@@ -1,7 +1,6 @@
 """Who people are: the populations that everything else is tried on."""
 
-from reidrisk.populations.audiences import audiences, seen, visits
-from reidrisk.populations.drift import drifting
+from reidrisk.base.moved import to_studies
 from reidrisk.populations.mixture import mixture
 from reidrisk.populations.published import published
 from reidrisk.populations.rate_tables import read_rates
@@ -11,16 +10,22 @@ from reidrisk.populations.type_mixture import TypeMixture
 __all__ = [
     "Rates",
     "TypeMixture",
-    "audiences",
     "crossover",
     "distinct",
-    "drifting",
     "identical",
     "iid",
     "mixture",
     "published",
     "read_rates",
     "real",
-    "seen",
-    "visits",
 ]
+
+__getattr__ = to_studies(
+    "reidrisk.populations",
+    {
+        "audiences": "reidrisk_studies.jha.audiences",
+        "drifting": "reidrisk_studies.jha.drift",
+        "seen": "reidrisk_studies.jha.audiences",
+        "visits": "reidrisk_studies.jha.audiences",
+    },
+)

@@ -11,7 +11,7 @@ How a user's sets come about, and what each parameter is for:
   (``theme_share``) or from anywhere, each time by popularity ``(rank + shift) ** -exponent``. What is already in
   the set is drawn again.
 
-The numbers are in ``published.json``, which ``reidrisk.studies.calibrate_published`` derives from the printed figures.
+The numbers are in ``published.json``, which ``reidrisk_studies.calibrate_published`` derives from the printed figures.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ def weekly_cohorts(
 
     Examples
     --------
-    >>> from reidrisk.cohorts.weekly_histories import weekly_histories
-    >>> found = weekly_cohorts(weekly_histories(2_000, weeks=3, seed=0), min_size=200)
+    >>> weeks = [[[f"{(u + w) * i % 997}.org" for i in range(1, 10)] for u in range(2_000)] for w in range(3)]
+    >>> found = weekly_cohorts(weeks, min_size=200)
     >>> found.traces.n_epochs, min(found.k) >= 200
     (3, True)
     """

@@ -1,0 +1,61 @@
+"""What tests of both distributions share: the command line, small files, and where the study data is."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from reidrisk.cli import main
+
+
+@pytest.fixture(scope="session")
+def study_file():
+    """Return the path of a file of study data by its name; where it is missing, skip the test and say which it is."""
+
+    def found(name: str) -> Path:
+        folder = Path(os.environ.get("REIDRISK_DATA") or Path(__file__).parents[1] / "shared" / "data")
+        if not (folder / name).is_file():
+            pytest.skip(f"{name} is not in the data folder {folder}")
+        return folder / name
+
+    return found
+
+
+class Done(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def reidrisk(capsys, monkeypatch, tmp_path) -> Callable[..., Done]:
+    """Run the command line as a person would, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Done:
+        capsys.readouterr()
+        try:
+            main([str(argument) for argument in arguments])
+            code = 0
+        except SystemExit as leave:
+            code = int(leave.code or 0)
+        captured = capsys.readouterr()
+        return Done(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path) -> Callable[..., Path]:
+    """Write a small file and return its path."""
+
+    def write(name: str, text: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    return write

@@ -1,0 +1,1 @@
+"""Carey et al., Measuring re-identification risk."""

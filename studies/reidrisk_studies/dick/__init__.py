@@ -1,0 +1,1 @@
+"""Dick et al., Differentially private synthetic data release for Topics API outputs."""

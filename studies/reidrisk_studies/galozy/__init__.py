@@ -1,0 +1,1 @@
+"""Galozy et al., Beyond random noise."""

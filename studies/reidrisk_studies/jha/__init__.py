@@ -1,0 +1,1 @@
+"""Jha et al., Re-identification attacks against the Topics API."""

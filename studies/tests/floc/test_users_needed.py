@@ -1,0 +1,91 @@
+"""How many users it takes until noisy counts lead to the decisions of the exact ones."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from reidrisk import cohorts
+from reidrisk.base.errors import ReidRiskError
+from reidrisk.cohorts.private.counts import central_noise
+from reidrisk.cohorts.sensitivity.counts import count_visits
+from reidrisk_studies.floc.users_needed import UsersNeeded, users_needed
+
+BUDGET = {"central": {"epsilon": 1.0, "delta": 1e-6}, "local": {"epsilon": 2.0}}
+
+
+def population(rng, sizes, chance, without=0):
+    """Draw users: cohort i has sizes[i] users, who visit with chance[i]; the last row is for users without one."""
+    assignment = np.repeat([*range(len(sizes)), -1], [*sizes, without])
+    return assignment, rng.random((assignment.size, chance.shape[1])) < chance[assignment]
+
+
+def test_the_share_of_right_decisions_follows_the_normal_law_of_the_noise():
+    size, frequency, rest = 100, 0.4, 0.1
+    counts = count_visits(
+        np.repeat([0, 1], [size, 9_900]), (np.arange(10_000) % 10 < np.repeat([4, 1], [size, 9_900]))[:, None]
+    )
+    gap = 0.99 * (frequency - rest)
+    sigma = central_noise(1, 1.0, 1e-9)[1]
+    t = gap - 0.15
+    found = users_needed(counts, [10_000], 1.0, 1e-9, t=t, runs=2_000, seed=1)
+    wrong = norm.cdf(-0.15 * size / (sigma * math.sqrt(1 + frequency**2)))
+    assert found.missed[0] == pytest.approx(wrong, abs=4 * math.sqrt(wrong / 2_000))
+
+
+@pytest.mark.parametrize("model", ["central", "local"])
+def test_more_users_bring_the_decisions_of_the_exact_counts(model):
+    rng = np.random.default_rng(6)
+    chance = np.full((31, 8), 0.05)
+    chance[[2, 9], [1, 4]] = 0.4
+    counts = count_visits(*population(rng, [100] * 30, chance, without=300))
+    found = users_needed(counts, [3_300, 100_000, 10_000_000], model=model, t=0.2, **BUDGET[model])
+    assert found.agreement[0] < found.agreement[-1] == 1.0
+    assert found.needed in found.users
+    assert found.sensitive == 2
+    assert UsersNeeded.from_json(found.to_json()) == found
+
+
+def test_runs_of_one_cohort_do_not_narrow_the_interval():
+    """Cohorts are what is new in another system; more runs of the same ones say nothing about others."""
+    cohort = np.repeat(np.arange(20), 50)
+    counts = count_visits(cohort, np.arange(1_000)[:, None] % 50 < np.where(cohort == 3, 20, 5)[:, None])
+    one, many = (users_needed(counts, [10**7], 1.0, 1e-9, runs=runs) for runs in (1, 50))
+    assert one.agreement == many.agreement == (1.0,)
+    # Clopper-Pearson of 20 of 20.
+    assert many.low[0] == one.low[0] == pytest.approx(0.025 ** (1 / 20))
+    # One cohort next to t, wrong in about half of its runs: the other 19 are still only 19.
+    near = counts.visits.copy()
+    near[5] = 10
+    edge = cohorts.CohortCounts(counts.cohorts, counts.sizes, near, near.sum(axis=0), 1_000, counts.categories)
+    t = float(0.95 * (10 / 50 - (near.sum() - 10) / 950)) + 1e-9
+    found = users_needed(edge, [10**6], 1.0, 1e-9, t=t, runs=50)
+    assert 0.9 < found.agreement[0] < 1.0
+    assert found.low[0] < 0.9
+
+
+def test_beyond_chance_blocks_hardly_anything_needlessly():
+    rng = np.random.default_rng(8)
+    chance = np.full((41, 20), 0.03)
+    chance[:4, 0] = 0.5
+    counts = count_visits(*population(rng, [200] * 40, chance, without=200))
+    budget = {"epsilon": 0.5, "delta": 1e-9, "t": 0.1, "runs": 4}
+    plain, sure = (users_needed(counts, [8_200, 80_000, 800_000], rule=rule, **budget) for rule in ("plain", "chance"))
+    assert plain.needless[0] > 20
+    assert max(sure.needless) < 0.5
+    assert sure.agreement[0] >= sure.baseline - 0.02
+    assert sure.missed[-1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda counts: users_needed(counts, [10**10], 1.0, model="local"), "too many to draw"),
+        (lambda counts: users_needed(counts, [10**30], 1.0, 1e-6), "at most"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(call, message):
+    with pytest.raises(ReidRiskError, match=message) as caught:
+        call(count_visits([0, 0, 1, 1], [[1], [1], [0], [0]]))
+    assert "\n" not in str(caught.value)
