@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+STUDIES = tomllib.loads((ROOT / "studies" / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", re.MULTILINE)
 
@@ -25,7 +26,12 @@ def pins(name):
 def asked_for():
     """Return every requirement of the core and of every extra."""
     extras = [text for name, texts in EXTRAS.items() if name != "all" for text in texts]
-    return [Requirement(text) for text in (*PROJECT["dependencies"], *extras)]
+    of_studies = [
+        *STUDIES["dependencies"],
+        *(text for texts in STUDIES["optional-dependencies"].values() for text in texts),
+    ]
+    asked = map(Requirement, (*PROJECT["dependencies"], *extras, *of_studies))
+    return [wanted for wanted in asked if wanted.name != PROJECT["name"]]
 
 
 def used_extras():
@@ -40,6 +46,13 @@ def used_extras():
 
 def test_extras_are_those_that_code_uses():
     assert set(EXTRAS) - {"all", "dev"} == used_extras() - {"dev"}
+
+
+def test_both_distributions_have_one_version():
+    assert STUDIES["version"] == PROJECT["version"]
+    asked = [Requirement(text) for text in STUDIES["dependencies"]]
+    assert [(wanted.name, wanted.extras) for wanted in asked] == [(PROJECT["name"], {"report"})]
+    assert asked[0].specifier.contains(PROJECT["version"])
 
 
 def test_all_is_every_extra_for_users():

@@ -10,7 +10,7 @@ from reidrisk.base.errors import MissingExtraError
 __all__ = ["require"]
 
 
-def require(module: str, extra: str, purpose: str) -> ModuleType:
+def require(module: str, extra: str, purpose: str, package: str = "reidrisk") -> ModuleType:
     """Import ``module``, which belongs to the extra ``extra``, or say in one sentence how to get it.
 
     Parameters
@@ -21,6 +21,8 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         Name of the extra in ``pyproject.toml`` that installs it.
     purpose : str
         What needs it, as the subject of the sentence: ``"the HTML report"``.
+    package : str
+        Name of the distribution that has the extra.
 
     Examples
     --------
@@ -38,4 +40,4 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         # What is missing may be a dependency of the module: the same command installs it.
         missing = (error.name or module).partition(".")[0]
         message = f"{purpose} needs {missing!r}; install it with: "
-        raise MissingExtraError(message + f'pip install "reidrisk[{extra}]"') from error
+        raise MissingExtraError(message + f'pip install "{package}[{extra}]"') from error
