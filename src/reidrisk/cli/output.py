@@ -24,7 +24,11 @@ from reidrisk.base.foreign import printable
 from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Bound, Risk
 from reidrisk.base.wording import percent
+from reidrisk.present import words
 from reidrisk.present.console import harmless
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.audit import terms_of
+from reidrisk.present.words.bounds import bound_name, setting_name
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
@@ -146,15 +150,15 @@ def print_audit(result: AuditResult) -> None:
     telling = [bound for bound in result.bounds if bound.says_something]
     proven = [bound for bound in telling if not bound.within_model]
     if proven:
-        screen.print(_bounds(proven, "no attacker beats"))
+        screen.print(_bounds(proven, "no attacker beats", terms_of(result)))
     if len(proven) < len(telling):
         modelled = [bound for bound in telling if bound.within_model]
-        screen.print(_bounds(modelled, "best attacker, if the model of people holds", result.risks))
+        screen.print(_bounds(modelled, "best attacker, if the model of people holds", terms_of(result), result.risks))
     silent = len(result.bounds) - len(telling)
     if silent:
         screen.print(f"{silent} further {'bound says' if silent == 1 else 'bounds say'} nothing here (100 % or more).")
     if result.gate is not None:
-        screen.print(f"\nGate: {result.gate.reading}", highlight=False)
+        screen.print(f"\nGate: {words.reading(result.gate, terms_of(result))}", highlight=False)
     elif result.spec.get("max_risk") is not None:
         screen.print("\nGate: no answer, because no rate was measured.")
     screen.print("\nAssumed:")
@@ -164,7 +168,7 @@ def print_audit(result: AuditResult) -> None:
 
 
 def _risks(result: AuditResult) -> Table:
-    table = Table("epochs", "attack", "correct links", "interval", "wrong", "no answer", "blind guess")
+    table = Table(terms_of(result).periods, "attack", "correct links", "interval", "wrong", "no answer", "blind guess")
     for column in table.columns[2:]:
         column.justify = "right"
     for risk in sorted(result.risks, key=lambda risk: risk.n_epochs):
@@ -182,9 +186,7 @@ def _risks(result: AuditResult) -> Table:
 
 def _sureness(result: AuditResult) -> Table:
     """Return how sure the attack is, with the check of it beside each line."""
-    table = Table(
-        f"{result.choosy_attack} is at least this sure", "of so many records", "right when rehearsed", "stated"
-    )
+    table = Table(f"{result.choosy_attack} is at least this sure", "share of records", "right when rehearsed", "stated")
     check = next(rehearsal for rehearsal in result.rehearsals if rehearsal.attack == result.choosy_attack)
     checked = {point.threshold: point for point in check.points}
     for point in result.choosiness:
@@ -195,17 +197,23 @@ def _sureness(result: AuditResult) -> Table:
     return table
 
 
-def _bounds(bounds: Sequence[Bound], meaning: str, risks: Sequence[Risk] = ()) -> Table:
+def _bounds(bounds: Sequence[Bound], meaning: str, terms: Terms, risks: Sequence[Risk] = ()) -> Table:
     from reidrisk.audit import exceeds
 
-    table = Table("epochs", meaning, "setting", "because", "reference")
+    table = Table(terms.periods, meaning, "limits who links", "because", "reference")
     for bound in bounds:
         value = percent(bound.value)
         if bound.low < bound.high:
             value += f" ({percent(bound.low)} to {percent(bound.high)})"
         if exceeds(risks, bound):
             value += ": exceeded here"
-        table.add_row(str(bound.n_epochs or ""), value, bound.setting, bound.name, bound.reference)
+        table.add_row(
+            str(bound.n_epochs or ""),
+            value,
+            setting_name(bound.setting, terms).removeprefix("for "),
+            bound_name(bound, terms),
+            bound.reference,
+        )
     return table
 
 
