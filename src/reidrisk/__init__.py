@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reidrisk.base.vocabulary import Vocabulary
     from reidrisk.records import Bags, Channel, TopSets, Traces
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Bags",
