@@ -2,7 +2,9 @@
 
 Text sorts in some order whatever it says: ``01/02/2024`` before ``02/01/2023``, ``dec`` before ``jan``. An audit of
 'the first four weeks' would then be one of four other weeks. So text is sorted only where numbers tell the order
-(``week 2``, ``2024-05-31``), day and month are told apart by the whole column, and everything else is refused.
+(``week 2``, ``2024-05-31``), day and month are told apart by the whole column, and everything else is refused. Numbers
+are taken in their order, unless all of them read as dates with the year last (``31012024``) and the order differs. A
+month and a year of two digits each (``0124``) cannot be told from a number and is taken as one.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.notes import Note
+from reidrisk.io.period_forms import day_and_month, other_order, understood
 from reidrisk.io.tables.columns import cell, holds_text
 from reidrisk.io.tables.opening import reading
 
@@ -27,7 +31,6 @@ _NUMBERED = "write them as numbers in their order, or as dates such as 2024-05-3
 _DAY_AND_MONTH = re.compile(r"\s*([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})(?![0-9])(.*)", re.DOTALL)
 _CLOCK = re.compile(r"(?:[T ]\s*)?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\s*")
 _ISO_TIME = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*")
-_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ def ordered_periods(name: str, cells: Any) -> Periods:
             order = pc.array_sort_indices(distinct).to_numpy().tolist()
             values = _names(distinct)
             names = [values[i] for i in order]
+            if pa.types.is_integer(distinct.type):
+                _refuse_years_last(name, [str(value) for value in names])
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return Periods(rank[encoded.indices.to_numpy(zero_copy_only=False)], names, notes)
@@ -112,6 +117,8 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
     dated = [_DAY_AND_MONTH.fullmatch(label) for label in labels]
     if any(dated):
         return _dates(name, labels, dated)
+    if all(_ISO_TIME.fullmatch(label) for label in labels):
+        return _times(name, labels)
     parts = [re.split(r"([0-9]+)", label) for label in labels]
     words = [" ".join("#".join(part[::2]).split()).lower() for part in parts]
     other = next((i for i, word in enumerate(words) if word != words[0]), None)
@@ -120,15 +127,14 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
             f"{name}: the epochs {_shown(labels[0])} and {_shown(labels[other])} have no order that is understood; "
             f"{_NUMBERED}"
         )
-    if all(_ISO_TIME.fullmatch(label) for label in labels):
-        keys: list[Any] = [_moment(name, label) for label in labels]
-    else:
-        if re.search(r"\b[ap]\.?m\b", words[0]):
-            raise DataError(f"{name}: the epoch {_shown(labels[0])} is a time of 12 hours; {_NUMBERED}")
-        # Digits by their number and then one by one: the same order as that of the numbers, which may be very long.
-        keys = [[(len(digits.lstrip("0")), digits.lstrip("0")) for digits in part[1::2]] for part in parts]
-        _refuse_later_years(name, labels, parts)
-        _refuse_fractions(name, labels, keys)
+    if re.search(r"\b[ap]\.?m\b", words[0]):
+        raise DataError(f"{name}: the epoch {_shown(labels[0])} is a time of 12 hours; {_NUMBERED}")
+    # Digits by their number and then one by one: the same order as that of the numbers, which may be very long.
+    keys = [[(len(digits.lstrip("0")), digits.lstrip("0")) for digits in part[1::2]] for part in parts]
+    _refuse_several_numbers(name, labels, keys)
+    _refuse_fractions(name, labels, keys)
+    for place in range(1, len(parts[0]), 2):
+        _refuse_years_last(name, [part[place] for part in parts])
     order = sorted(range(len(labels)), key=lambda i: (keys[i], labels[i]))
     return order, [labels[i] for i in order], ()
 
@@ -179,25 +185,55 @@ def _dates(
     return order, [moments[i] for i in order], (note,)
 
 
-def _moment(name: str, label: str) -> datetime:
-    """Read a date and time as in ISO 8601; without an offset it is taken to be in UTC."""
-    try:
-        at = datetime.fromisoformat(label.strip())
-        return at if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError) as error:
-        raise DataError(f"{name}: the epoch {_shown(label)} is no time that exists; {_NUMBERED}") from error
-
-
-def _refuse_later_years(name: str, labels: Sequence[str], parts: Sequence[list[str]]) -> None:
-    """Refuse 'Q1 2024' beside 'Q4 2023': the number in front would count before the year."""
-    for place in range(3, len(parts[0]), 2):
-        column = [part[place] for part in parts]
-        if all(_YEAR.fullmatch(digits) for digits in column) and len(set(column)) > 1:
-            other = next(i for i, digits in enumerate(column) if digits != column[0])
+def _times(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tuple[Note, ...]]:
+    """Order dates with times as in ISO 8601 by the moment, whatever their offsets; without any they are in one zone."""
+    moments = []
+    for label in labels:
+        try:
+            moments.append(datetime.fromisoformat(label.strip()))
+        except ValueError as error:
+            raise DataError(f"{name}: the epoch {_shown(label)} is no time that exists; {_NUMBERED}") from error
+    without = [at.tzinfo is None for at in moments]
+    if any(without) and not all(without):
+        raise DataError(
+            f"{name}: the epoch {_shown(labels[without.index(True)])} has no offset and "
+            f"{_shown(labels[without.index(False)])} has one; write all with their offset"
+        )
+    start = datetime(1970, 1, 1, tzinfo=None if all(without) else UTC)
+    since = [at - start for at in moments]  # also where the moment in UTC is before the year 1
+    order = sorted(range(len(labels)), key=lambda i: since[i])
+    for i, j in pairwise(order):
+        if since[i] == since[j]:
             raise DataError(
-                f"{name}: the epochs {_shown(labels[0])} and {_shown(labels[other])} have the year last; write the "
-                "year first, such as 2024-05"
+                f"{name}: the epochs {_shown(labels[i])} and {_shown(labels[j])} are the same moment; "
+                "write it in one way"
             )
+    return order, [labels[i] for i in order], ()
+
+
+def _refuse_several_numbers(name: str, labels: Sequence[str], keys: Sequence[list[tuple[int, str]]]) -> None:
+    """Refuse 'Q1 2024' beside 'Q4 2023' and the like: the number in front would count before the year."""
+    changing = [place for place in range(len(keys[0])) if len({key[place] for key in keys}) > 1]
+    if not changing:
+        return
+    other = next(i for i, key in enumerate(keys) if key[changing[-1]] != keys[0][changing[-1]])
+    two = f"{name}: the epochs {_shown(labels[0])} and {_shown(labels[other])}"
+    if day_and_month(labels):
+        raise DataError(f"{two} read as a day and a month without a year; write dates as 2024-05-31")
+    if len(changing) > 1 and not understood(labels):
+        raise DataError(
+            f"{two} differ in more than one number, and they do not read as a year of four digits followed by its "
+            "month, day, week or quarter; write the year first, such as 2024-05-31, or number them in their order"
+        )
+
+
+def _refuse_years_last(name: str, numbers: Sequence[str]) -> None:
+    """Refuse 31012024 beside 01022024: all read as dates with the year last, and their order is not the numbers'."""
+    if all(digits.isdecimal() for digits in numbers) and (two := other_order(numbers)):
+        raise DataError(
+            f"{name}: the epochs hold the numbers {two[0]} and {two[1]}, which read as dates with the year last; write "
+            "the year first, such as 20240531 or 202405, or number them in their order"
+        )
 
 
 def _refuse_fractions(name: str, labels: Sequence[str], keys: Sequence[Any]) -> None:
