@@ -164,6 +164,49 @@ def test_a_signal_in_another_command_leaves_nothing(tmp_path, number, code):
     assert list(tmp_path.iterdir()) == []
 
 
+# Send a signal to this process at one of the imports that follow once the command line was entered.
+EARLY = """import builtins, os
+real, left = builtins.__import__, [{at}]
+def importing(*arguments, **named):
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), {number})
+    return real(*arguments, **named)
+import reidrisk.cli.stopping
+from contextlib import contextmanager
+stop = reidrisk.cli.stopping.stop_signals
+@contextmanager
+def watched(*arguments):
+    with stop(*arguments) as came:
+        builtins.__import__ = importing
+        yield came
+reidrisk.cli.stopping.stop_signals = watched
+"""
+
+
+@pytest.mark.parametrize("at", [1, 2, 10, 100, 1000, 3000])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_during_the_imports_is_told_in_one_line(tmp_path, at, number, code):
+    before = EARLY.format(at=at, number=int(number))
+    running = start(["demo", "--users", 2_000_000, "--out", "r.html"], tmp_path, before=before)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == code, err
+    assert err.splitlines()[-1].startswith("reidrisk: interrupted")
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2, 0.6, 1.5])
+def test_a_termination_at_any_early_time_is_never_an_interrupt(tmp_path, seconds):
+    running = start(["demo", "--users", 2_000_000, "--out", "r.html"], tmp_path)
+    time.sleep(seconds)
+    running.terminate()
+    _, err = running.communicate(timeout=60)
+    assert running.returncode in (-signal.SIGTERM, 143), err  # Python itself was starting, or the command line
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_hang_up_that_is_ignored_stays_ignored(tmp_path):
     code = (
         "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
@@ -18,13 +19,26 @@ def main(arguments: list[str] | None = None) -> None:
     0 done, 1 a gate failed, 2 bad input or usage, 3 a gate is undecided, 70 a bug in the program, 129 hung up,
     130 interrupted, 141 the reader of the output went away, 143 terminated.
     """
+    from reidrisk.cli.stopping import stop_signals  # before all that takes long to import
+
+    came: list[int] = []
+    try:
+        with stop_signals(came):
+            _run_masked(arguments, came)
+    except BaseException as error:  # of imports too, where a library may make anything of an interrupt
+        if isinstance(error, SystemExit) and came:  # it has said its line
+            raise SystemExit(_stopped_code(came)) from None
+        if isinstance(error, KeyboardInterrupt) or came:
+            _leave(_INTERRUPTED, _stopped_code(came))
+        raise
+
+
+def _run_masked(arguments: list[str] | None, came: list[int]) -> NoReturn:
     from reidrisk.base.foreign import MASK_VARIABLE
-    from reidrisk.cli.stopping import stop_signals
 
     asked = os.environ.get(MASK_VARIABLE)
     try:
-        with stop_signals() as came:
-            _run(arguments, came)
+        _run(arguments, came)
     finally:  # --mask-ids is for this run alone
         if asked is None:
             os.environ.pop(MASK_VARIABLE, None)
@@ -45,7 +59,7 @@ def _run(arguments: list[str] | None, came: list[int]) -> NoReturn:
         return masked(message, sys.argv[1:] if arguments is None else arguments) if mask_wanted() else message
 
     try:
-        code = app(args=arguments, prog_name="reidrisk", standalone_mode=False)
+        code = _called(app, arguments, came)
         if sys.stdout is not None:  # it is None where standard output was closed from the start
             sys.stdout.flush()
     except TyperException as error:
@@ -80,6 +94,16 @@ def _run(arguments: list[str] | None, came: list[int]) -> NoReturn:
     if came or code == 130:  # some versions of typer turn an interrupt into this code
         _leave(_INTERRUPTED, _stopped_code(came))
     raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _called(app: Callable[..., object], arguments: list[str] | None, came: list[int]) -> object:
+    """Call the command; whatever a library made of the interrupt of a signal is that interrupt again."""
+    try:
+        return app(args=arguments, prog_name="reidrisk", standalone_mode=False)
+    except BaseException as error:
+        if came and not isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _stopped_code(came: list[int]) -> int:
