@@ -27,6 +27,18 @@ def read(folder):
     return {name: path.read_text() for name, path in paths.items() if path.exists()}
 
 
+def test_a_full_disk_keeps_what_a_folder_holds_and_claims_nothing_of_a_new_one(tmp_path):
+    def fail(folder):
+        with write_together(folder, "set", NAMES):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(ReidRiskError, match="what it holds was kept"):
+        fail(tmp_path)
+    with pytest.raises(ReidRiskError, match="nothing was written"):
+        fail(tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("stop", [OSError(28, "No space left on device"), KeyboardInterrupt(), ValueError()])
 def test_a_writer_that_fails_leaves_everything_as_it_was(tmp_path, stop):
     write(tmp_path, "old")

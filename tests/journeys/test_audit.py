@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import os
 
 import pytest
 
@@ -82,6 +83,8 @@ def test_the_files_that_were_audited_can_be_told_by_who_has_the_key(reidrisk, pa
         ((*held, "--fingerprint-key", other), "is not the table that was audited"),
         ((*held[:5], pair[1], pair[0], "--fingerprint-key", key), "is not the table that was audited"),
         ((*held, "--fingerprint-key", "none"), "there is no such file"),
+        ((*held, "--fingerprint-key", os.devnull), "a device, not a file"),
+        (("gate", os.devnull, *held[2:]), "a device; it should be the result of an audit"),
         ((*held, "--fingerprint-key", table("short", b"secret")), "16 to 4,096 bytes"),
         ((*held[:4], "--fingerprint-key", key), "--inputs"),
     ):

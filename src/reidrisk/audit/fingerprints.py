@@ -45,8 +45,10 @@ def read_key(path: str | Path) -> bytes:
     """
     file = Path(path)
     make = "make one with: head -c 32 /dev/urandom > key"
-    if not file.is_file():
+    if not file.exists():
         raise OptionError(f"{path}: there is no such file to take a key from; {make}")
+    if not file.is_file():
+        raise OptionError(f"{path}: is a folder, a pipe or a device, not a file to take a key from; {make}")
     with file.open("rb") as opened:
         key = opened.read(_LONGEST + 1)
     if not _SHORTEST <= len(key) <= _LONGEST:

@@ -291,8 +291,10 @@ def _compare_saved(asked: Any, saved: Any, key: bytes | None) -> None:
 
 
 def _json(path: Path, what: str) -> dict[str, Any]:
-    if not path.is_file():
+    if not path.exists():
         raise FormatError(f"{path}: there is no such file; it should be {what} (JSON)")
+    if not path.is_file():
+        raise FormatError(f"{path}: is a folder, a pipe or a device; it should be {what} in a file (JSON)")
     values = read_json(path, what, _refuse_constant)
     if not isinstance(values, dict):
         raise FormatError(f"{path}: this is a JSON {type(values).__name__}, but should be {what}")

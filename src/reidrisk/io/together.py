@@ -66,7 +66,8 @@ def write_together(folder: Path, key: str, names: Sequence[str]) -> Iterator[Pat
             flush(path)
         os.rename(writing, _complete(folder, key))
     except OSError as error:
-        raise FormatError(f"{folder}: cannot be written: {error.strerror or error}; what it holds was kept") from error
+        kept = "nothing was written" if made else "what it holds was kept"
+        raise FormatError(f"{folder}: cannot be written: {error.strerror or error}; {kept}") from error
     finally:
         # After the rename there is nothing under this name any more, and no folder that was made is empty.
         shutil.rmtree(writing, ignore_errors=True)
