@@ -399,7 +399,7 @@ def test_sets_padded_with_a_seed_are_not_measured(reidrisk, sets):
     for top_k in (2, 3):
         done = reidrisk(*options, "--top-k", top_k)
         assert done.code == 2
-        assert "padded with a seed" in done.err
+        assert "made with a seed" in done.err
     assert reidrisk(*options, "--top-k", 2, "--simulation", "--seed", 1).code == 0
 
 

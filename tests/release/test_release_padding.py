@@ -92,7 +92,7 @@ def test_a_real_release_pads_from_the_operating_system(monkeypatch):
 
 def test_padding_from_the_system_is_uniform_over_what_is_left():
     sets = TopSets(np.tile([2, -1, -1], (30_000, 1, 1)), n_tokens=5).padded()
-    assert not sets.padded_with_seed
+    assert not sets.made_with_seed
     pairs = np.zeros((5, 5))
     np.add.at(pairs, (sets.tokens[:, 0, 1], sets.tokens[:, 0, 2]), 1)
     allowed = np.ones((5, 5), dtype=bool)
@@ -106,22 +106,22 @@ def test_padding_from_the_system_is_uniform_over_what_is_left():
     assert from_the_system(np.arange(3), np.zeros(3, dtype=np.int64), 4).shape == (3, 4)
 
 
-@pytest.mark.parametrize("ending", ["parquet", "arrow", "npz"])
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "npz", "csv"])
 def test_what_was_padded_with_a_seed_is_not_released(ending, tmp_path):
     raw = TopSets(short_sets(1, n=2_000), 9)
     known = raw.padded(seed=3)
     file = tmp_path / f"sets.{ending}"
     io.write_top_sets(known, file)
     for sets in (known, known.take(slice(0, 900)), known.epochs(2), known.sample(800, seed=0), io.read_top_sets(file)):
-        assert sets.padded_with_seed
-        with pytest.raises(ReidRiskError, match="padded with a seed"):
+        assert sets.made_with_seed
+        with pytest.raises(ReidRiskError, match="made with a seed"):
             release.statistics(sets, 5.0, 1e-6)
     assert release.statistics(known, 5.0, 1e-6, simulation=True, seed=0).statement.simulation
     for sets in (raw, raw.padded(), TopSets(raw.padded().tokens, 9).padded(seed=3)):
-        assert not sets.padded_with_seed  # nothing was filled from the seed
+        assert not sets.made_with_seed  # nothing was filled from the seed
         assert not release.statistics(sets, 5.0, 1e-6).statement.simulation
     io.write_top_sets(raw, file)
-    assert not io.read_top_sets(file).padded_with_seed
+    assert not io.read_top_sets(file).made_with_seed
 
 
 def test_simulated_padding_of_one_row_does_not_look_at_the_others():

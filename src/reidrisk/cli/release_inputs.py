@@ -78,7 +78,7 @@ def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
     sizes.CELLS.check(cells, f"{path}, as sets of {top_k:,} tokens", "give a smaller --top-k")
     longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
     longer[:, :, : sets.k] = sets.tokens
-    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary, sets.padded_with_seed)
+    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary, sets.made_with_seed)
 
 
 def read_model(path: Path) -> TypeMixture:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import Ids, Labels, cell, whole_numbers
 from reidrisk.io.tables.encoding import Declared, encode, refuse_repeated_users, settle
 from reidrisk.io.tables.formats import Table, format_of, open_table
-from reidrisk.io.tables.layouts import set_columns
+from reidrisk.io.tables.layouts import SEEDED, set_columns
 from reidrisk.io.tables.metadata import to_json
 from reidrisk.io.tables.raw import RawTokens, refuse_empty, token_kind, widened
 from reidrisk.io.tables.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
@@ -56,7 +57,7 @@ def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Decla
     encoding = settle([raw], n_tokens, vocabulary)
     tokens = encode(raw, encoding)
     try:
-        return TopSets(tokens, encoding.n_tokens, raw.users, encoding.vocabulary, raw.metadata.padded_with_seed)
+        return TopSets(tokens, encoding.n_tokens, raw.users, encoding.vocabulary, raw.metadata.made_with_seed)
     except DataError as error:
         _refuse_repeats(raw, tokens)
         refuse_repeated_users(raw.name, raw.users)
@@ -70,8 +71,8 @@ def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
     ----------
     top_sets : TopSets
         What to write: as list columns ``epoch_0, epoch_1, …`` of token numbers with the vocabulary in the metadata;
-        in CSV as one column a slot, of labels where there is a vocabulary. That sets were padded with a seed is in the
-        metadata too, which CSV does not have.
+        in CSV as one column a slot, of labels where there is a vocabulary. That sets were made with a seed is in the
+        metadata too, in CSV in a column ``made_with_seed``.
     path : str or path
         The file; its ending tells the format. It is written under a temporary name and moved into place.
 
@@ -85,7 +86,7 @@ def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
     """
     kind = format_of(path)
     check_ids(path, top_sets.users, top_sets.vocabulary)
-    metadata = to_json(top_sets.n_tokens, top_sets.vocabulary, top_sets.padded_with_seed)
+    metadata = to_json(top_sets.n_tokens, top_sets.vocabulary, top_sets.made_with_seed)
     if kind == "npz":
         arrays = {} if top_sets.users is None else {"user": users_as_numpy(top_sets.users)}
         write_arrays(path, arrays | {"tokens": top_sets.tokens}, metadata)
@@ -109,6 +110,8 @@ def _batches(top_sets: TopSets, as_slots: bool) -> Iterator[Any]:
             else:
                 ends = np.arange(0, sets.size + 1, top_sets.k, dtype=np.int32)
                 columns[f"epoch_{epoch}"] = pa.ListArray.from_arrays(ends, tokens_as_arrow(sets.ravel()))
+        if as_slots and top_sets.made_with_seed:
+            columns[SEEDED] = pa.array(["true"] * (part.stop - part.start))
         yield pa.RecordBatch.from_pydict(columns)
 
 
@@ -116,6 +119,7 @@ def _read_raw(table: Table, labels: bool) -> RawTokens:
     epochs = set_columns(table)
     refuse_empty(table)
     columns = [column for epoch in epochs for column in epoch]
+    metadata = replace(table.metadata, made_with_seed=table.metadata.made_with_seed or _says_seeded(table))
     named = "user" in table.types
     table = typed(table, columns, ["user"] if named else [], labels)
     words = token_kind(table, columns, lists=True)
@@ -144,7 +148,18 @@ def _read_raw(table: Table, labels: bool) -> RawTokens:
         return cell(table.name, row, epochs[epoch][slot if len(epochs[epoch]) > 1 else 0])
 
     seen = words.seen if words else None
-    return RawTokens(table.name, tokens, ids.collected() if ids else None, seen, table.metadata, place_of)
+    return RawTokens(table.name, tokens, ids.collected() if ids else None, seen, metadata, place_of)
+
+
+def _says_seeded(table: Table) -> bool:
+    """Tell whether the column of the mark, where there is one, says that any set was made with a seed."""
+    if SEEDED not in table.types:
+        return False
+    said = {str(value).strip().lower() for value in table.column(SEEDED).unique().to_pylist()}
+    unknown = sorted(said - {"true", "false"})
+    if unknown:
+        raise FormatError(f"{table.name}: column {SEEDED!r} says {unknown[0]!r}; write true or false")
+    return "true" in said
 
 
 def _cells(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,8 @@ from reidrisk.records.padding import Words, filled, from_seed, from_the_system
 
 __all__ = ["TopSets"]
 
+_FORMER = "padded_with_seed of top sets is now made_with_seed; the former name goes with the next version"
+
 
 class TopSets(Epochs):
     """The k tokens a system holds for each user in each epoch.
@@ -28,20 +31,22 @@ class TopSets(Epochs):
         Size of the vocabulary.
     users, vocabulary
         As for :class:`reidrisk.Traces`.
-    padded_with_seed : bool
-        Whether short sets were filled from a seed before; such sets are not released.
+    made_with_seed : bool
+        Whether a seed decided anything in these sets, such as ties or padding; such sets are not released.
+    padded_with_seed : bool, optional
+        The former name of ``made_with_seed``, deprecated.
 
     Examples
     --------
     >>> s = TopSets([[[3, 1], [2, -1]]], n_tokens=5)
     >>> s, s.is_padded
     (TopSets(1 users x 2 epochs x 2 tokens of 5), False)
-    >>> s.padded().is_padded, s.padded().padded_with_seed, s.padded(seed=0).padded_with_seed
+    >>> s.padded().is_padded, s.padded().made_with_seed, s.padded(seed=0).made_with_seed
     (True, False, True)
     """
 
-    __slots__ = ("_padded_with_seed",)
-    _padded_with_seed: bool
+    __slots__ = ("_made_with_seed",)
+    _made_with_seed: bool
 
     def __init__(
         self,
@@ -49,9 +54,12 @@ class TopSets(Epochs):
         n_tokens: int,
         users: Any = None,
         vocabulary: Vocabulary | None = None,
-        padded_with_seed: bool = False,
+        made_with_seed: bool = False,
+        padded_with_seed: bool | None = None,
     ) -> None:
-        self._padded_with_seed = bool(padded_with_seed)
+        if padded_with_seed is not None:
+            warnings.warn(_FORMER, DeprecationWarning, stacklevel=2)
+        self._made_with_seed = bool(made_with_seed) or bool(padded_with_seed)
         self._tokens = checked_tokens(tokens, 3, "(users, epochs, set)")
         self._name(len(self._tokens), n_tokens, users, vocabulary)
         if 0 in self._tokens.shape:
@@ -72,9 +80,15 @@ class TopSets(Epochs):
         return not bool((self._tokens < 0).any())
 
     @property
+    def made_with_seed(self) -> bool:
+        """Whether a seed decided ties, padding or visits: whoever knows it knows the draws, so they protect nobody."""
+        return self._made_with_seed
+
+    @property
     def padded_with_seed(self) -> bool:
-        """Whether short sets were filled from a seed: whoever knows it knows the padding, so it protects nobody."""
-        return self._padded_with_seed
+        """The former name of :attr:`made_with_seed`, deprecated."""
+        warnings.warn(_FORMER, DeprecationWarning, stacklevel=2)
+        return self._made_with_seed
 
     def padded(self, seed: int | None = None) -> TopSets:
         """Fill short sets with distinct uniformly random tokens, each user by themselves, once per user and epoch.
@@ -86,7 +100,7 @@ class TopSets(Epochs):
         ----------
         seed : int, optional
             For simulations: decides, with the row, how a set is padded. The result remembers it
-            (:attr:`padded_with_seed`), and is not released. Default: the operating system's generator.
+            (:attr:`made_with_seed`), and is not released. Default: the operating system's generator.
         """
         if self.is_padded:
             return self
@@ -99,11 +113,11 @@ class TopSets(Epochs):
 
     def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Self:
         new = super()._with(tokens, users)
-        new._padded_with_seed = self._padded_with_seed
+        new._made_with_seed = self._made_with_seed
         return new
 
     def _marked(self, seeded: bool) -> TopSets:
-        self._padded_with_seed |= seeded
+        self._made_with_seed |= seeded
         return self
 
     def _refuse_repeats(self) -> None:

@@ -82,7 +82,7 @@ class TopicsAPI:
         Returns
         -------
         TopSets
-            Full sets, the most visited topic first and padding last.
+            Full sets, the most visited topic first and padding last; marked as made with a seed.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class TopicsAPI:
 
         each(fill, blocks(len(rates), BLOCK), threads)
         sets.flags.writeable = False
-        return TopSets(sets, self.n_topics)
+        return TopSets(sets, self.n_topics, made_with_seed=True)
 
     def expose(self, top_sets: TopSets, seed: int, site: str = "a") -> Traces:
         """Draw what one observer sees: in each epoch one of the top set, or with probability p any topic.

@@ -10,6 +10,7 @@ from reidrisk.io.tables.formats import Table, is_list
 
 __all__ = [
     "LAYOUTS",
+    "SEEDED",
     "check_layout",
     "epoch_columns",
     "holds_bags",
@@ -22,6 +23,9 @@ __all__ = [
 
 LAYOUTS = ("long", "wide")
 """Layouts of traces: one row an observation, or one row a user."""
+
+SEEDED = "made_with_seed"
+"""Column of top sets that says whether a seed decided anything in them; CSV has no other place for it."""
 
 _EPOCH = re.compile(r"epoch_([0-9]{1,9})")
 _SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
@@ -98,13 +102,13 @@ def set_columns(table: Table) -> list[list[str]]:
             slots.setdefault(int(found[1]), {})[int(found[2])] = column
     if slots:
         names = [column for epoch in slots.values() for column in epoch.values()]
-        refuse_unknown(table, ["user", *names], "top set", "user, epoch_0_0, epoch_0_1, …")
+        refuse_unknown(table, ["user", SEEDED, *names], "top set", "user, epoch_0_0, epoch_0_1, …")
         _refuse_gaps(table, list(slots), "epoch_{}_0")
         for epoch, columns in slots.items():
             _refuse_gaps(table, list(columns), f"epoch_{epoch}_{{}}")
         return [[slots[epoch][slot] for slot in sorted(slots[epoch])] for epoch in sorted(slots)]
     numbers = {int(found[1]): column for column in table.types if (found := _EPOCH.fullmatch(column))}
-    refuse_unknown(table, ["user", *numbers.values()], "top set", "user, epoch_0, epoch_1, … of lists")
+    refuse_unknown(table, ["user", SEEDED, *numbers.values()], "top set", "user, epoch_0, epoch_1, … of lists")
     _refuse_gaps(table, list(numbers), "epoch_{}")
     for column in numbers.values():
         if not is_list(table.types[column]):

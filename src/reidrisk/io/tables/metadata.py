@@ -16,24 +16,28 @@ KEY = b"reidrisk"
 """Key of the schema metadata of Parquet and Arrow files, and name of the array in NPZ files; the value is JSON."""
 
 
+_MARKS = ("made_with_seed", "padded_with_seed")
+"""Of sets that a seed decided: the name, and the former one."""
+
+
 @dataclass(frozen=True)
 class Metadata:
     """The vocabulary of a table, or at least its size, and the size of a full set; ``None`` where it does not say.
 
-    ``padded_with_seed`` says that short sets were filled from a seed, so that they are not released.
+    ``made_with_seed`` says that a seed decided something in the sets, so that they are not released.
     """
 
     n_tokens: int | None = None
     vocabulary: Vocabulary | None = None
     k: int | None = None
-    padded_with_seed: bool = False
+    made_with_seed: bool = False
 
 
 NO_METADATA = Metadata()
 """Of a file that carries none, such as CSV."""
 
 
-def to_json(n_tokens: int, vocabulary: Vocabulary | None, padded_with_seed: bool = False) -> str:
+def to_json(n_tokens: int, vocabulary: Vocabulary | None, made_with_seed: bool = False) -> str:
     """Write the metadata as JSON.
 
     Examples
@@ -44,8 +48,8 @@ def to_json(n_tokens: int, vocabulary: Vocabulary | None, padded_with_seed: bool
     document: dict[str, Any] = {"n_tokens": n_tokens}
     if vocabulary is not None:
         document["vocabulary"] = list(vocabulary.labels)
-    if padded_with_seed:
-        document["padded_with_seed"] = True
+    if made_with_seed:
+        document["made_with_seed"] = True
     return json.dumps(document, ensure_ascii=False)
 
 
@@ -54,7 +58,7 @@ def from_json(name: str, text: str) -> Metadata:
     try:
         document = json.loads(text)
         labels, n_tokens, k = document.get("vocabulary"), document.get("n_tokens"), document.get("k")
-        seeded = document.get("padded_with_seed", False)
+        seeded = [document.get(mark, False) for mark in _MARKS]
         if not isinstance(labels, list | None):
             raise FormatError(f"the vocabulary is a {type(labels).__name__}, not a list")
         vocabulary = None if labels is None else Vocabulary(labels)
@@ -77,11 +81,12 @@ def from_json(name: str, text: str) -> Metadata:
             f"{name}: its 'reidrisk' metadata says sets of {shown} tokens, and there are {most:,} at most; write the "
             "file again"
         )
-    if not isinstance(seeded, bool):
-        raise FormatError(
-            f"{name}: its 'reidrisk' metadata says padded_with_seed {seeded!r}, not true or false; write the file again"
-        )
-    return Metadata(n_tokens, vocabulary, k, seeded)
+    for mark, value in zip(_MARKS, seeded, strict=True):
+        if not isinstance(value, bool):
+            raise FormatError(
+                f"{name}: its 'reidrisk' metadata says {mark} {value!r}, not true or false; write the file again"
+            )
+    return Metadata(n_tokens, vocabulary, k, any(seeded))
 
 
 def from_schema(name: str, metadata: dict[bytes, bytes] | None) -> Metadata:

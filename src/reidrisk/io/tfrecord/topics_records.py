@@ -143,6 +143,11 @@ def write_tfrecords(
     from reidrisk.io.tfrecord.example import make_example
     from reidrisk.io.tfrecord.framing import write_frames
 
+    if top_sets.made_with_seed:
+        raise DataError(
+            f"{path}: these top sets were made with a seed, and these records have no place to say so; write a table, "
+            "or make sets without the mark from their tokens"
+        )
     if (client_1 is None) != (client_2 is None):
         raise OptionError("give the traces of both observers or of neither")
     observers = [client for client in (client_1, client_2) if client is not None]

@@ -119,7 +119,7 @@ def statistics(
         At least two consecutive epochs, one row a user. ``k``, the vocabulary and the number of epochs are taken as
         public and come out as they are: they must not come from the people. A vocabulary of the labels that occur
         would publish a label that one person has. Each set must have been made from its user alone; sets that were
-        padded with a seed are refused.
+        made with a seed are refused.
     epsilon, delta : float
         The privacy budget under adding or removing one user with all their sets.
     simulation : bool
@@ -157,10 +157,11 @@ def statistics(
     elif simulation:
         seed = fresh_seed()
     if isinstance(top_sets, TopSets):
-        if top_sets.padded_with_seed and not simulation:
+        if top_sets.made_with_seed and not simulation:
             raise OptionError(
-                "these top sets were padded with a seed, and whoever knows it reads one more user off everybody's "
-                "padding; give the sets as they were before, which are padded here, or say simulation=True"
+                "these top sets were made with a seed (ties, padding or visits), and whoever knows it reads one more "
+                "user off everybody's sets; give short sets as they are, replay histories with seed=None, or say "
+                "simulation=True"
             )
         top_sets = top_sets.padded(seed)
     exact = count_pairs(top_sets, threads)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.streams import blocks, checked_seed
 from reidrisk.base.users import take_users
 from reidrisk.base.wording import percent
 from reidrisk.mechanisms.top_k_noise import token_probabilities
@@ -20,6 +20,7 @@ from reidrisk.topics.classify import Classification, HostClassifier
 from reidrisk.topics.histories.coverage import Coverage
 from reidrisk.topics.histories.epochs import Epochs
 from reidrisk.topics.histories.table import Histories
+from reidrisk.topics.histories.ties import Ties, ties_from_seed, ties_from_the_system
 from reidrisk.topics.histories.timestamps import Moment, moment
 from reidrisk.topics.sites import checked_observers, registrable
 from reidrisk.topics.taxonomy import Taxonomy
@@ -27,7 +28,7 @@ from reidrisk.topics.taxonomy import Taxonomy
 __all__ = ["Replay", "replay"]
 
 _BLOCK = 4096
-"""Users in a block: their visits are sorted together, quickest while they fit into a cache. Fixed: it keys streams."""
+"""Users in a block: their visits are sorted together, quickest while they fit into a cache."""
 
 _UNKNOWN = ("; Chrome would ask its model.", "; hosts that are not listed were put to a model, which may be wrong.")
 """Of hosts that are not listed: without a model, and with one."""
@@ -130,7 +131,7 @@ def replay(
     epoch_days: float = 7,
     step_days: float | None = None,
     start: Moment | None = None,
-    seed: int = 0,
+    seed: int | None = 0,
     every_epoch: bool = False,
     high_utility: Collection[int] = (),
 ) -> Replay:
@@ -154,8 +155,10 @@ def replay(
         7 and 3: epochs that overlap, and are then no longer independent.
     start : datetime, str or int, optional
         Where the first epoch begins; midnight (UTC) before the first visit when missing.
-    seed : int
-        Seed of ties and padding.
+    seed : int or None
+        Seed of ties and padding, for simulations: the sets are marked as made with a seed, and are not released. With
+        ``None``, for a release, the operating system draws each user's, and ``start`` must be given: the first visit
+        of all would move everybody's epochs. How many epochs there are is then taken as public.
     every_epoch : bool
         Keep only users with a visit in every epoch, as carey does.
     high_utility : collection of int
@@ -181,7 +184,9 @@ def replay(
     """
     taxonomy = classifier.taxonomy
     token_probabilities(len(taxonomy), top_k, 0.0)  # refuses a top_k that does not fit
-    seed = checked_seed(seed)
+    if seed is None and start is None:
+        raise OptionError("seed=None is for a release, where nobody's first visit may move the epochs; give start")
+    ties = ties_from_the_system if seed is None else ties_from_seed(checked_seed(seed))
     if histories.n_users < 2:
         _refuse_few(histories.name, "there is 1 user")
     begin = None if start is None else moment(start, "start") // 1_000_000
@@ -193,17 +198,17 @@ def replay(
     tokens = np.full((n, r, top_k), -1, dtype=np.min_scalar_type(-len(taxonomy)))
     used = np.zeros((n, r), dtype=np.bool_)
     n_outside = 0
-    for block, first, last in blocks(n, _BLOCK):
+    for _, first, last in blocks(n, _BLOCK):
         part = slice(*np.searchsorted(histories.user, [first, last]).tolist())
-        rng = stream(seed, "ties of replayed histories", block)
         n_outside += _fill(
-            histories, found, epochs, part, first, ranked_first, rng, tokens[first:last], used[first:last]
+            histories, found, epochs, part, first, ranked_first, ties, tokens[first:last], used[first:last]
         )
     kept = np.flatnonzero(used.all(axis=1)) if every_epoch else np.arange(n)
     if len(kept) < 2:
         who = f"only 1 of {n:,} users has" if len(kept) else f"none of {n:,} users has"
         _refuse_few(histories.name, f"{who} a visit in every one of {r} epochs")
-    sets = TopSets(tokens[kept], len(taxonomy), take_users(histories.users, kept), taxonomy.vocabulary)
+    users = take_users(histories.users, kept)
+    sets = TopSets(tokens[kept], len(taxonomy), users, taxonomy.vocabulary, made_with_seed=seed is not None)
     return Replay(
         top_sets=sets.padded(seed),
         epochs=epochs,
@@ -245,7 +250,7 @@ def _fill(
     part: slice,
     first: int,
     ranked_first: npt.NDArray[np.bool_],
-    rng: np.random.Generator,
+    ties: Ties,
     out: npt.NDArray[np.signedinteger[Any]],
     used: npt.NDArray[np.bool_],
 ) -> int:
@@ -269,7 +274,7 @@ def _fill(
     # One number ranks by epoch, bucket and visits: three sorts in one.
     most = int(count.max(initial=0))
     rank = (cell * 2 + ~ranked_first[token]) * (most + 1) + most - count
-    order = np.lexsort((rng.random(len(key)), rank))
+    order = np.lexsort((ties(first + cell // epochs.n, cell % epochs.n, token), rank))
     cell, token = cell[order], token[order]
     # Place of each topic in its set: how far it is from the first one of the same user and epoch.
     place = np.arange(len(cell)) - np.searchsorted(cell, cell, side="left")
