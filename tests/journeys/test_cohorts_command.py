@@ -130,6 +130,25 @@ def test_cohorts_fitted_to_the_same_users_are_not_measured_privately(
     assert "the rule that assigns cohorts (four equal parts), not fitted to these users" in public
 
 
+def test_a_saved_fitted_table_stays_fitted(reidrisk, visits, categories, tmp_path):
+    fit = ["cohorts", "assign", visits, "--min-size", 5, "--out", "own.csv", "--save-table", "fitted.tbl"]
+    options = ["--private", "--epsilon", 1, "--delta", 1e-6, "--n-cohorts", 16, "--simulation", "--public-rule", "ours"]
+    again = ["cohorts", "assign", visits, "--out", "again.csv", "--table"]
+    assert reidrisk(*fit).code == 0
+    assert reidrisk(*again, "fitted.tbl", "--save-table", "copy.tbl").code == 0
+    assert cohorts.fitted_to_users(tmp_path / "again.csv")
+    assert reidrisk("cohorts", "audit", "again.csv", visits, categories, *options).code == 2
+    assert reidrisk(*again, "copy.tbl").code == 0
+    assert cohorts.fitted_to_users(tmp_path / "again.csv")
+    assert cohorts.SortingLSH.from_chrome(tmp_path / "copy.tbl").with_blocked([0]).fitted
+    text = (tmp_path / "again.csv").read_text()
+    (tmp_path / "again.csv").write_text(text.replace("cohort,rule", "cohort,Rule"))
+    assert reidrisk("cohorts", "audit", "again.csv", visits, categories, *options).code == 2
+    cohorts.SortingLSH([48] * 4).write(tmp_path / "fitted.tbl")
+    assert reidrisk(*again, "fitted.tbl").code == 0
+    assert not cohorts.fitted_to_users(tmp_path / "again.csv"), "another table took its place"
+
+
 def test_a_private_audit_of_few_users_says_that_it_is_too_noisy(reidrisk, assignment, visits, categories, tmp_path):
     options = ["--private", "--epsilon", 0.1, "--delta", 1e-9, "--n-cohorts", 3_000, "--out", "page.html", *PUBLIC]
     done = reidrisk("cohorts", "audit", assignment, visits, categories, *options)

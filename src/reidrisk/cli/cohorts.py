@@ -46,7 +46,9 @@ def assign(
     ] = "refuse",
     shown: Annotated[bool, typer.Option("--shown", help="Give blocked cohorts of the table as none.")] = False,
     week_column: Annotated[str | None, typer.Option(help="Column that numbers the weeks: one cohort per week.")] = None,
-    save_table: Annotated[Path | None, typer.Option(help="Write the fitted table here, in Chrome's format.")] = None,
+    save_table: Annotated[
+        Path | None, typer.Option(help="Write the fitted table here, in Chrome's format; FILE.fitted marks it.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Put users into cohorts by the domains they visited: SimHash and SortingLSH, as Chrome did."""
@@ -54,10 +56,13 @@ def assign(
 
     from reidrisk import cohorts as api
     from reidrisk import io
+    from reidrisk.cohorts.floc.sorting_lsh import fitted_mark
+    from reidrisk.io.atomic import is_stream
     from reidrisk.present.console import print_page
     from reidrisk.present.pages.cohorts import assignment_page
 
-    output.check_writable(out, save_table, inputs=(visits, table))
+    mark = None if save_table is None or is_stream(save_table) else fitted_mark(save_table)
+    output.check_writable(out, save_table, mark, inputs=(visits, table))
     if (table is None) == (min_size is None):
         one_of = "--table (cohorts of a given table) or --min-size (fit one to these users)"
         raise OptionError(
@@ -86,7 +91,7 @@ def assign(
             known, found = made.table, made.traces.tokens
         say("writing them", 0.9)
         if week_column is None:
-            api.write_assignment(out, users, found[:, 0], fitted=table is None)
+            api.write_assignment(out, users, found[:, 0], fitted=known.fitted)
         else:
             from reidrisk import Traces
 

@@ -132,9 +132,9 @@ def audit_tables(spec: CohortSpec, progress: Progress | None = None) -> tuple[Co
     steps.begin("reading the tables", 4.0)
     if private and fitted_to_users(files.assignment):
         raise OptionError(
-            f"{files.assignment}: these cohorts were fitted to these very users (--min-size), so that one of them "
-            "moves nearly everybody, which no noise here covers; assign them by a table made without these users: "
-            "--table"
+            f"{files.assignment}: these cohorts were fitted to these very users (--min-size, or a table that "
+            "--save-table wrote), so that one of them moves nearly everybody, which no noise here covers; assign them "
+            "by a table made without these users: --table"
         )
     users, cohort = read_assignment(files.assignment)
     # No noise covers whether anything matches: a private measurement goes on either way.

@@ -67,9 +67,11 @@ def read_assignment(path: PathLike) -> tuple[Any, npt.NDArray[np.int64]]:
 
 def fitted_to_users(path: PathLike) -> bool:
     """Tell whether a table of cohorts says that they were fitted to its own users."""
-    if _RULE not in open_table(path).types:
+    columns = [name for name in open_table(path).types if name.strip().lower() == _RULE]
+    if not columns:
         return False
-    return bool((_text(path, [_RULE], missing=True)[_RULE] == _FITTED).any())
+    said = _text(path, columns, missing=True)
+    return any(bool((said[name].str.strip_chars().str.to_lowercase() == _FITTED).any()) for name in columns)
 
 
 def write_assignment(path: PathLike, users: Any, cohorts: npt.NDArray[np.int64], fitted: bool = False) -> None:

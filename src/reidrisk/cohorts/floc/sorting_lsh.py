@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +14,16 @@ from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.options import whole
 from reidrisk.cohorts.floc.histories import domain_lists
 from reidrisk.cohorts.floc.simhash import BITS, checked_bits, signatures
-from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.tables.opening import check_bytes, existing_file
 
-__all__ = ["MIN_DOMAINS", "SortingLSH", "as_hashes"]
+__all__ = ["MIN_DOMAINS", "SortingLSH", "as_hashes", "fitted_mark"]
 
 MIN_DOMAINS = 7
 """Distinct domains below which Chrome gave no cohort."""
 
 _MOST_BITS = 63  # ends of cohorts go up to 2^bits, and must fit 64 bits
+_FITTED = "The table of cohorts beside this file was fitted to users; do not measure their cohorts by it privately.\n"
 _SIZE, _BLOCKED = 0b0111111, 0b1000000
 
 
@@ -37,6 +40,8 @@ class SortingLSH:
         Cohorts that a browser keeps to itself because they are sensitive (floc, Definition 4).
     bits : int
         Length of the SimHashes, 1 to 63.
+    fitted : bool
+        Whether the table was fitted to users; their cohorts by it are not measured privately.
 
     Examples
     --------
@@ -47,13 +52,17 @@ class SortingLSH:
     SortingLSH(3 cohorts of a 3-bit space, 0 blocked)
     """
 
-    __slots__ = ("_bits", "_blocked", "_ends", "_log_sizes")
+    __slots__ = ("_bits", "_blocked", "_ends", "_fitted", "_log_sizes")
 
-    def __init__(self, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None = None, bits: int = BITS) -> None:
-        self._build("", log_sizes, blocked, bits)
+    def __init__(
+        self, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None = None, bits: int = BITS, fitted: bool = False
+    ) -> None:
+        self._build("", log_sizes, blocked, bits, fitted)
 
-    def _build(self, prefix: str, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None, bits: int) -> None:
-        self._bits = checked_bits(bits, _MOST_BITS)
+    def _build(
+        self, prefix: str, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None, bits: int, fitted: bool
+    ) -> None:
+        self._bits, self._fitted = checked_bits(bits, _MOST_BITS), bool(fitted)
         sizes = np.asarray(log_sizes)
         if sizes.ndim != 1 or not sizes.size or sizes.dtype.kind not in "iu":
             raise DataError(f"{prefix}a table needs one whole number for each cohort, and at least one cohort")
@@ -98,7 +107,7 @@ class SortingLSH:
             row = int(np.argmax(entries > (_SIZE | _BLOCKED)))
             raise FormatError(f"{name}: byte {row} is {entries[row]}; a cohort has 7 bits, so this is no such table")
         made = cls.__new__(cls)
-        made._build(f"{name}: ", entries & _SIZE, (entries & _BLOCKED) > 0, bits)
+        made._build(f"{name}: ", entries & _SIZE, (entries & _BLOCKED) > 0, bits, os.path.exists(fitted_mark(path)))
         return made
 
     @classmethod
@@ -143,7 +152,7 @@ class SortingLSH:
             low = np.concatenate([low, low + half])
             first, last = np.concatenate([first, middle]), np.concatenate([middle, last])
         starts, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return cls(sizes[np.argsort(starts)], bits=bits)
+        return cls(sizes[np.argsort(starts)], bits=bits, fitted=True)
 
     @property
     def bits(self) -> int:
@@ -159,6 +168,11 @@ class SortingLSH:
     def blocked(self) -> npt.NDArray[np.bool_]:
         """Whether a browser keeps the cohort to itself."""
         return self._blocked
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the table was fitted to users: their cohorts by it are not measured privately."""
+        return self._fitted
 
     def __len__(self) -> int:
         return self._log_sizes.size
@@ -221,12 +235,34 @@ class SortingLSH:
             if not 0 <= cohort < len(self):
                 raise DataError(f"cohort {cohort} is unknown; the table has cohorts 0 to {len(self) - 1:,}")
             flags[cohort] = True
-        return SortingLSH(self._log_sizes, flags, self._bits)
+        return SortingLSH(self._log_sizes, flags, self._bits, self._fitted)
 
     def write(self, path: PathLike) -> None:
-        """Write the table as Chrome's file: one byte a cohort."""
+        """Write the table as Chrome's file: one byte a cohort. A fitted one says so in ``FILE.fitted`` beside it.
+
+        Keep the two together: :meth:`from_chrome` looks for the second.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "fitted.tbl"
+        >>> SortingLSH.fit([0, 1], min_size=1).write(file)
+        >>> SortingLSH.from_chrome(file).fitted
+        True
+        """
+        mark = fitted_mark(path)
+        if self._fitted and not is_stream(path):  # the mark first: at no moment is there a fitted table without it
+            with write_atomically(mark) as temporary:
+                temporary.write_text(_FITTED, encoding="utf-8")
         with write_atomically(path) as temporary:
             temporary.write_bytes((self._log_sizes | np.where(self._blocked, _BLOCKED, 0).astype(np.uint8)).tobytes())
+        if not self._fitted:
+            mark.unlink(missing_ok=True)
+
+
+def fitted_mark(path: PathLike) -> Path:
+    """Return the file that marks the table beside it as fitted to users."""
+    return Path(f"{path}.fitted")
 
 
 def _can_be_cut(

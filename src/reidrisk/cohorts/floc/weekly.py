@@ -113,4 +113,4 @@ def _common_table(
     cuts = sorted(ends or {1 << bits})
     sizes = np.diff(np.array([0, *cuts], dtype=object))
     # Halves of halves: what is left between two common cuts is again a power of two.
-    return SortingLSH(np.array([int(size).bit_length() - 1 for size in sizes]), bits=bits)
+    return SortingLSH(np.array([int(size).bit_length() - 1 for size in sizes]), bits=bits, fitted=True)
