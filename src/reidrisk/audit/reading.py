@@ -134,6 +134,7 @@ def _first(values: Mapping[str, Any]) -> AuditResult:
             "n_choosy": found["n_choosy"] if known else 0,
             "rehearsals": [],
             "truth": "unrecorded" if known else None,
+            "truth_check": "no power" if known else None,
             "truth_doubt": None,
             "notes": [*(_own(entry) for entry in said), Note("format-1").to_dict()],
             "gate": None,

@@ -12,7 +12,7 @@ from reidrisk.attacks.registry import left_out
 from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.gate import Gate
 from reidrisk.audit.rehearsal import Rehearsal
-from reidrisk.audit.truth_doubt import TruthDoubt
+from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
 from reidrisk.base.plain import MEMORY
@@ -72,6 +72,8 @@ class AuditResult(Result):
         Where no rate was measured, the check of each attack's probabilities.
     truth : str or None
         How the truth is known (``Truth.origin``).
+    truth_check : {"passed", "doubt", "no power"} or None
+        Whether the truth stood up to a check; "no power" where it could not be checked, None where it is not known.
     truth_doubt : TruthDoubt or None
         Why the truth may be misaligned, where that is suspected.
     notes : tuple of Note
@@ -105,6 +107,7 @@ class AuditResult(Result):
     n_choosy: int
     rehearsals: tuple[Rehearsal, ...]
     truth: str | None
+    truth_check: TruthCheck | None
     truth_doubt: TruthDoubt | None
     notes: tuple[Note, ...]
     descriptions: dict[str, str]

@@ -23,7 +23,7 @@ from reidrisk.audit.gate import gate
 from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
-from reidrisk.audit.truth_doubt import doubt_truth
+from reidrisk.audit.truth_doubt import TruthCheck, check_truth
 from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress, Steps, silent
@@ -161,6 +161,7 @@ def audit_traces(
     steps.begin("how sure the attack is", 2 * targets.n_epochs)
     worst = strongest(risks, lower_ends)
     few = _drawn(len(scored), seed)
+    checked: TruthCheck | None = None
     doubt, exposure = None, None
     if known is None or worst is None:
         most = counts[-1]
@@ -171,7 +172,7 @@ def audit_traces(
         sure = how_sure(ordered, targets.epochs(most), scored.take(few).epochs(most), known.target[few], spec)
         if worst.per_user is not None:
             exposure = measure.exposure(worst.per_user, scored.epochs(most), spec.min_group, spec.level)
-        doubt = doubt_truth(chosen, counts, targets, scored, known.target, seed, spec.min_group)
+        checked, doubt = check_truth(chosen, counts, targets, scored, known.target, seed, spec.min_group)
     given = tuple(as_note(note) for note in notes)
     given += later_notes(doubt, risks, found, skipped, [attack.name for attack in attacks])
     n_strangers = len(drawn) - len(matched)
@@ -198,6 +199,7 @@ def audit_traces(
         n_choosy=len(few) if sure.curve else 0,
         rehearsals=sure.rehearsals,
         truth=origin,
+        truth_check=checked,
         truth_doubt=doubt,
         notes=assumptions(spec, targets, queries, origin, len(scored), n_strangers, risks, given),
         descriptions={attack.name: attack.description for attack in chosen},
