@@ -53,7 +53,38 @@ def duplicate_a_row(values):
     values["lower_ends"].append(values["lower_ends"][0])
 
 
+def skip_epochs(values):
+    """Keep what was found at one epoch, and say that the others hold no token."""
+    kept = [i for i, risk in enumerate(values["risks"]) if risk["n_epochs"] == 1]
+    values["risks"] = [values["risks"][i] for i in kept]
+    values["lower_ends"] = [values["lower_ends"][i] for i in kept]
+    for name in ("differences", "bounds"):
+        values[name] = [entry for entry in values[name] if entry["n_epochs"] == 1]
+    values.update(epochs=[1], epochs_skipped=[2, 4], choosy_epochs=1, exposure=None, gate=None)
+    values["spec"]["max_risk"] = None
+    values["notes"].append({"code": "periods-without-items", "skipped": [2, 4]})
+
+
+def lower_the_strongest(values):
+    """Call right links abstentions, in every row, and follow up the differences."""
+    for i, risk in enumerate(values["risks"]):
+        risk.update(rate=0.0, abstained=risk["abstained"] + risk["rate"], low=0.0, high=0.01)
+        values["lower_ends"][i] = 0.0
+    for gap in values["differences"]:
+        gap["difference"] = 0.0
+    values["gate"] = values["spec"]["max_risk"] = None
+    values["choosy_epochs"] = 1
+
+
 EDITS = {
+    "a difference": lambda v: v["differences"][0].update(difference=0.4),
+    "a difference missing": lambda v: v["differences"].pop(),
+    "choosy at other epochs": lambda v: v.update(choosy_epochs=3),
+    "attacks not named": lambda v: v["spec"].update(attacks=None),
+    "a truth in doubt": lambda v: v.update(truth_check="doubt"),
+    "a truth that was not checked": lambda v: v.update(truth_check="no power"),
+    "epochs said to be empty": skip_epochs,
+    "rates of nobody, exposure kept": lower_the_strongest,
     "shares that do not add up": lower_a_row,
     "wrong share": lambda v: v["risks"][0].update(incorrect=0.0),
     "rows of the strongest attack deleted": drop_strongest,
@@ -100,6 +131,22 @@ def test_a_result_that_contradicts_itself_is_refused(written, name):
         AuditResult.from_dict(values)
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 300
+
+
+def test_a_doubt_cannot_be_taken_out_in_one_place():
+    rng = np.random.default_rng(0)
+    a = Traces(rng.integers(0, 50, (300, 4)), 50)
+    found = audit_traces(a, a, AuditSpec(seed=1, max_risk=0.99), truth=np.roll(np.arange(300), 1))
+    values = json.dumps(found.to_dict())
+    assert AuditResult.from_dict(json.loads(values)).truth_check == "doubt"
+    for change in (
+        {"truth_doubt": None},
+        {"truth_check": "passed"},
+        {"truth_check": "passed", "truth_doubt": None},
+        {"notes": [note for note in found.to_dict()["notes"] if note["code"] != "truth-in-doubt"]},
+    ):
+        with pytest.raises(FormatError, match="contradicts itself"):
+            AuditResult.from_dict(json.loads(values) | change)
 
 
 @pytest.mark.parametrize("path", ["risks", "bounds", "exposure", "spec", "gate", "versions", "choosiness"])

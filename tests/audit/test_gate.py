@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from reidrisk import Traces, attacks, measure
+from reidrisk import Traces, attacks, measure, populations, topics
 from reidrisk.audit import AuditResult, AuditSpec, audit_traces, gate
+from reidrisk.audit.truth_doubt import check_truth
 
 BOTH = ("hamming", "weighted-hamming")
 
@@ -102,6 +103,58 @@ def test_a_truth_that_calls_close_links_wrong_is_not_believed(misaligned):
     else:
         assert found.truth_doubt is None
         assert answer.answer == "pass"
+
+
+def kept(n, n_tokens, n_epochs, keep, zipf=0.0):
+    """People who keep each token with one probability, and draw another one otherwise."""
+    rng = np.random.default_rng(5)
+    p = np.arange(1, n_tokens + 1) ** -zipf
+    a, b = (rng.choice(n_tokens, (n, n_epochs), p=p / p.sum()) for _ in range(2))
+    return Traces(a, n_tokens), Traces(np.where(rng.random(a.shape) < keep, a, b), n_tokens)
+
+
+def on_two_sites(n=1_000, weeks=8):
+    people = populations.published(n, epochs=weeks, seed=0)
+    api = topics.TopicsAPI(n_topics=people.n_tokens, top_k=5, noise=0.05)
+    return tuple(api.expose(people, seed=0, site=site) for site in "ab")
+
+
+@pytest.mark.parametrize("min_group", [1, 20, 400, 5_000])
+@pytest.mark.parametrize(
+    "tables",
+    [
+        lambda: kept(200, 100_000, 1, 1.0),
+        lambda: kept(1_000, 1_000, 1, 1.0),
+        lambda: kept(3_000, 5_000, 1, 0.9),
+        lambda: kept(1_000, 110, 2, 0.9),
+        lambda: kept(200, 110, 4, 0.6),
+        lambda: kept(1_000, 110, 4, 0.6, zipf=1.0),
+        lambda: kept(1_000, 500, 8, 0.3, zipf=1.0),
+        on_two_sites,
+    ],
+)
+def test_a_truth_that_is_wrong_throughout_is_doubted_whatever_is_disclosed(tables, min_group):
+    a, b = tables()
+    own, chosen = np.arange(len(a)), [attacks.Hamming(), attacks.WeightedHamming(5, 0.05)]
+    counts = tuple(r for r in (1, 2, 4, 8) if r <= a.n_epochs)
+    answer, doubt = check_truth(chosen, counts, a, b, np.roll(own, 1), 1, min_group)
+    assert answer == "doubt"
+    assert doubt.n_close is None or doubt.n_close >= min_group
+    assert check_truth(chosen, counts, a, b, own, 1, min_group) == ("passed", None)
+
+
+@pytest.mark.parametrize("tables", [lambda: kept(18, 5_000, 4, 1.0), lambda: kept(500, 5, 1, 1.0)])
+def test_a_truth_that_cannot_be_checked_is_not_said_to_be_right(tables):
+    a, b = tables()
+    found = audit_traces(a, b, AuditSpec(seed=1, attacks=BOTH, max_risk=1.0))
+    assert found.truth_check == found.gate.truth_check == "no power"
+    assert "truth-not-checked" in [note.code for note in found.notes]
+    assert "It could not be checked" in found.gate.reading
+
+
+def test_the_line_says_that_only_the_first_epochs_were_tried(weeks):
+    assert "always the first; other choices were not tried" in weeks.gate.reading
+    assert "first-periods" in [note.code for note in weeks.notes]
 
 
 @pytest.mark.parametrize("seed", range(5))

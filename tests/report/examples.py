@@ -157,6 +157,7 @@ def published(**changes: Any) -> AuditResult:
         "n_choosy": 10_000,
         "rehearsals": (),
         "truth": "rows",
+        "truth_check": "passed",
         "truth_doubt": None,
         "notes": (Note("truth", origin="rows"), Note("closed-world")),
         "descriptions": {"Hamming": "Counts agreements.", "WeightedHamming": "Weighs each agreement by its rarity."},

@@ -371,6 +371,6 @@ def test_the_page_speaks_of_the_strongest_row_whatever_its_epochs() -> None:
 
 def test_a_truth_in_doubt_is_never_good_news() -> None:
     doubt = TruthDoubt("Hamming", 1, 500, 60, 1.0, 0.88)
-    page = report.render(examples.one_rate(0.00001, 0.0, 0.00002, truth_doubt=doubt))
+    page = report.render(examples.one_rate(0.00001, 0.0, 0.00002, truth_check="doubt", truth_doubt=doubt))
     assert "Good news" not in page
     assert 'class="verdict unsure"' in page

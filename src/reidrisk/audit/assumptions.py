@@ -9,12 +9,15 @@ import numpy as np
 from reidrisk.attacks.registry import entry, left_out
 from reidrisk.audit.result import Assumption
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.audit.truth_doubt import TruthDoubt
+from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Risk
 from reidrisk.records import Traces
 
-__all__ = ["as_note", "assumptions", "exceeded", "exceeds", "later_notes"]
+__all__ = ["TRUTH_NOTES", "as_note", "assumptions", "exceeded", "exceeds", "later_notes"]
+
+TRUTH_NOTES: dict[TruthCheck, str] = {"doubt": "truth-in-doubt", "no power": "truth-not-checked"}
+"""What is noted of the check of the truth, where it did not pass."""
 
 
 def as_note(given: str | Assumption | Note) -> Note:
@@ -75,13 +78,22 @@ def assumptions(
 
 
 def later_notes(
-    doubt: TruthDoubt | None, risks: Sequence[Risk], bounds: Sequence[Bound], skipped: tuple[int, ...], own: list[str]
+    checked: TruthCheck | None,
+    doubt: TruthDoubt | None,
+    risks: Sequence[Risk],
+    bounds: Sequence[Bound],
+    skipped: tuple[int, ...],
+    own: list[str],
 ) -> tuple[Note, ...]:
     """Note what turned out: a truth in doubt, a model exceeded, periods without items, attacks beside the spec."""
     found = []
     if doubt is not None:
         values = {"attack": doubt.attack, "n_epochs": doubt.n_epochs, "asked": doubt.n_asked, "close": doubt.n_close}
-        found.append(Note("truth-in-doubt", **values))
+        found.append(Note(TRUTH_NOTES["doubt"], **values))
+    elif checked == "no power":
+        found.append(Note(TRUTH_NOTES[checked]))
+    if len({risk.n_epochs for risk in risks}) > 1:
+        found.append(Note("first-periods"))
     found += exceeded(risks, bounds)
     if skipped:
         found.append(Note("periods-without-items", skipped=list(skipped)))

@@ -6,6 +6,7 @@ from collections import Counter
 
 from reidrisk.attacks.registry import entry
 from reidrisk.audit import plan
+from reidrisk.audit.assumptions import TRUTH_NOTES
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.spec import AuditSpec
@@ -27,6 +28,9 @@ def check_agreement(result: AuditResult) -> None:
         _check_sizes(result)
         _check_epochs(result, spec)
         _check_rows(result, spec)
+        if result.upgraded_from is None:  # format 1 held less, and no gate passes on it
+            _check_parts(result, spec)
+            _check_truth(result)
         _check_gate(result, spec)
     except FormatError:
         raise
@@ -53,6 +57,8 @@ def _check_epochs(result: AuditResult, spec: AuditSpec) -> None:
     _must(bool(result.epochs) and found == asked, "the numbers of epochs are not those that were asked for")
     for r in (*(gap.n_epochs for gap in result.differences), *(bound.n_epochs for bound in result.bounds)):
         _must(r is None or r in result.epochs, f"a difference or bound is about {r} epochs")
+    # Tables that hold no token in the first r epochs hold none in fewer.
+    _must(max(result.epochs_skipped, default=0) < min(result.epochs), "epochs were skipped that hold tokens")
 
 
 def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
@@ -81,11 +87,57 @@ def _check_row(result: AuditResult, spec: AuditSpec, risk: Risk, where: str) -> 
     _must(risk.everyone == everyone, f"{where} says otherwise whether everyone was scored")
 
 
+def _check_parts(result: AuditResult, spec: AuditSpec) -> None:
+    """Hold what was derived from the rows against them."""
+    _must(spec.attacks is not None, "it does not say which attacks were asked for")
+    told = [list(note["skipped"]) for note in result.notes if note.code == "periods-without-items"]
+    _must(told == [list(result.epochs_skipped)] * bool(result.epochs_skipped), "the notes skip other epochs")
+    _must(result.choosy_epochs in result.epochs, f"choosiness is about {result.choosy_epochs} epochs")
+    worst = result.strongest
+    if worst is None:
+        return
+    _must(result.choosy_epochs == worst.n_epochs, "choosiness is not about the epochs of the strongest row")
+    rates = {(risk.attack, risk.n_epochs): risk.rate for risk in result.risks}
+    pairs = (len(result.descriptions) - 1) * len(result.epochs)
+    _must(len(result.differences) == pairs, f"there are {len(result.differences)} differences of {pairs} pairs of rows")
+    for gap in result.differences:
+        one, other = (rates.get((attack, gap.n_epochs)) for attack in (gap.attack, gap.other))
+        _must(one is not None and other is not None, "a difference is of rows that are not there")
+        follows = one is not None and other is not None and abs(one - other - gap.difference) <= _ROUNDING
+        _must(follows, f"the difference of {gap.attack[:40]} at {gap.n_epochs} epochs is not that of its rows")
+    if result.exposure is not None:
+        _must(result.exposure.n == result.n_scored, "the exposure is of other records than were scored")
+        low, high = (sum(cell[i] * cell[2] for cell in result.exposure.histogram) for i in (0, 1))
+        possible = low - 1e-6 <= worst.rate <= high + 1e-6
+        _must(possible or not result.exposure.histogram, "the exposure is not that of the strongest row")
+
+
+def _check_truth(result: AuditResult) -> None:
+    """Compare what the result, its notes and the gate say of the check of the truth."""
+    codes = [note.code for note in result.notes]
+    _must((result.truth_check is None) == (result.truth is None), "the truth was not checked, or there is none")
+    for outcome, code in TRUTH_NOTES.items():
+        _must(codes.count(code) == (result.truth_check == outcome), "the notes say otherwise whether truth stood up")
+    _must((result.truth_doubt is not None) == (result.truth_check == "doubt"), "the truth is in doubt, or it is not")
+
+
 def _check_gate(result: AuditResult, spec: AuditSpec) -> None:
     if result.gate is None:
         _must(spec.max_risk is None or not result.risks, "a limit was given, and there is no answer")
         return
     again = gate(result, result.gate.max_risk)
     _must(spec.max_risk == result.gate.max_risk, "the gate has another limit than the spec")
-    for name in ("answer", "why", "rate", "low", "high", "attack", "n_epochs", "n_rows", "level", "strangers"):
+    for name in (
+        "answer",
+        "why",
+        "rate",
+        "low",
+        "high",
+        "attack",
+        "n_epochs",
+        "n_rows",
+        "level",
+        "strangers",
+        "truth_check",
+    ):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate's {name} does not follow from the rows")

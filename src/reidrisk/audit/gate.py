@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from reidrisk.audit.spec import usual_epochs
+from reidrisk.audit.truth_doubt import TruthCheck
 from reidrisk.base.errors import OptionError, TruthError
 from reidrisk.base.results import Spoken
 
@@ -33,12 +34,13 @@ class Gate(Spoken):
     level, n_rows : float, int
         Level of the ends together, and how many rows they are the largest of.
     epochs, epochs_left_out, n_epochs_held : int or tuple of int
-        Numbers of epochs looked at; those of 1, 2, 4, … and all that were not; how many epochs the tables hold.
+        Numbers of epochs looked at, always the first ones; those of 1, 2, 4, … and all that were not; how many epochs
+        the tables hold.
     n_targets, n_scored, strangers : int or float
         People to choose from; people scored, each with a counterpart; share of the records drawn that have none, None
         where that is not recorded.
-    truth : str
-        Where the truth came from (``Truth.origin``).
+    truth, truth_check : str
+        Where the truth came from (``Truth.origin``), and whether it stood up to a check (``AuditResult.truth_check``).
     attacks, everyone, simulated
         Attacks tried; whether all records were scored; whether the people are known to be simulated.
     """
@@ -60,6 +62,7 @@ class Gate(Spoken):
     n_scored: int
     strangers: float | None
     truth: str
+    truth_check: TruthCheck | None
     attacks: tuple[str, ...]
     everyone: bool
     simulated: bool
@@ -106,6 +109,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         n_scored=result.n_scored,
         strangers=None if result.n_strangers is None else result.n_strangers / drawn,
         truth=result.truth or "unrecorded",
+        truth_check=result.truth_check,
         attacks=tuple(result.descriptions),
         everyone=risk.everyone,
         simulated=result.simulated,

@@ -174,7 +174,7 @@ def audit_traces(
             exposure = measure.exposure(worst.per_user, scored.epochs(most), spec.min_group, spec.level)
         checked, doubt = check_truth(chosen, counts, targets, scored, known.target, seed, spec.min_group)
     given = tuple(as_note(note) for note in notes)
-    given += later_notes(doubt, risks, found, skipped, [attack.name for attack in attacks])
+    given += later_notes(checked, doubt, risks, found, skipped, [attack.name for attack in attacks])
     n_strangers = len(drawn) - len(matched)
     origin = None if known is None else known.origin
     result = AuditResult(

@@ -150,11 +150,28 @@ def _independent(note: Note, terms: Terms) -> Assumed:
 
 @says("truth-in-doubt")
 def _doubt(note: Note, terms: Terms) -> Assumed:
+    close = "many" if note["close"] is None else f"{note['close']:,}"
     return Assumed(
         f"The truth is in doubt: of {note['asked']:,} {terms.records}, {attack_label(note['attack'])} at "
-        f"{terms.many('period', note['n_epochs'])} links {note['close']:,} more closely than strangers ever come, and "
-        "most of these links are called wrong.",
+        f"{terms.many('period', note['n_epochs'])} links {close} closely, far more than of strangers, and most of "
+        "these links are called wrong.",
         "Rows in another order or ids given anew make every rate too low: check a few pairs by hand, then audit again.",
+    )
+
+
+@says("truth-not-checked")
+def _not_checked(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"The truth could not be checked: too few {terms.records} come clearly closer to a known one than strangers.",
+        "Wrong pairs would look the same and make every rate too low: check a few pairs by hand.",
+    )
+
+
+@says("first-periods")
+def _first(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"Rates at fewer {terms.periods} than there are use the first ones; other choices were not tried.",
+        f"An attacker may use any {terms.periods}: where later ones tell more, more people can be linked than stated.",
     )
 
 

@@ -61,6 +61,8 @@ def circumstances(gate: Gate, terms: Terms, label: bool = False) -> str:
     for one in left_out(gate.attacks, gate.n_epochs_held):
         said += f"; {named(one.attack.__name__)} was not run and may link more"
     said += f"; numbers of {terms.periods} looked at: {_listed(gate.epochs)} of {gate.n_epochs_held}"
+    if gate.epochs[0] < gate.n_epochs_held:
+        said += ", always the first; other choices were not tried"
     if gate.epochs_left_out:
         said += f" (left out: {_listed(gate.epochs_left_out)}; an attacker may use them)"
     said += f". Level {percent(gate.level)} for all {gate.n_rows} rows together"
@@ -68,7 +70,8 @@ def circumstances(gate: Gate, terms: Terms, label: bool = False) -> str:
         said += f"; how many {terms.records} have no counterpart is not recorded"
     else:
         said += f"; {terms.records} without a counterpart: {percent(gate.strangers)}, not counted in the rate"
-    return f"{said}. Truth: {ORIGINS.get(gate.truth, gate.truth)}"
+    said += f". Truth: {ORIGINS.get(gate.truth, gate.truth)}"
+    return f"{said} It could not be checked." if gate.truth_check == "no power" and not gate.simulated else said
 
 
 def _listed(numbers: tuple[int, ...]) -> str:

@@ -57,8 +57,9 @@ def _rate(worst: Risk, n_epochs: int, terms: Terms) -> Sentence:
 def _doubted(doubt: TruthDoubt) -> str:
     share = f"more than {in_words(doubt.low)}" if doubt.wrong is None else in_words(doubt.wrong)
     return (
-        f"The pairs taken as true may be wrong: {attack_label(doubt.attack)} finds links far closer than strangers "
-        f"come, and {share if doubt.low or doubt.wrong else 'most'} of them are called wrong. Check the truth first."
+        f"The pairs taken as true may be wrong: {attack_label(doubt.attack)} finds far more close links than among "
+        f"strangers, and {share if doubt.low or doubt.wrong else 'most'} of them are called wrong. "
+        "Check the truth first."
     )
 
 
