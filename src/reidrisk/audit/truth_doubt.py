@@ -112,10 +112,11 @@ def check_truth(
     """
     draw = stream(seed, "doubt the truth")
     order = draw.permutation(len(targets))
-    halves = [np.sort(order[: len(targets) // 2]), np.sort(order[len(targets) // 2 :])]
-    if len(halves[0]) < 10:
+    half, other = np.sort(order[: len(targets) // 2]), np.sort(order[len(targets) // 2 :])
+    if len(half) < 10:
         return "no power", None
-    splits = [_Split.drawn(*pair, targets, scored, truth, draw) for pair in (halves, halves[::-1])]
+    pairs = ((half, other), (other, half))
+    splits = [_Split.drawn(known, strange, targets, scored, truth, draw) for known, strange in pairs]
     largest, stands = 0.0, False
     for r in counts[::-1]:
         for attack in chosen:
