@@ -14,10 +14,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Risk
 from reidrisk.records import Traces
 
-__all__ = ["TRUTH_NOTES", "as_note", "assumptions", "exceeded", "exceeds", "later_notes"]
-
-TRUTH_NOTES: dict[TruthCheck, str] = {"doubt": "truth-in-doubt", "no power": "truth-not-checked"}
-"""What is noted of the check of the truth, where it did not pass."""
+__all__ = ["as_note", "assumptions", "exceeded", "exceeds", "later_notes"]
 
 
 def as_note(given: str | Assumption | Note) -> Note:
@@ -89,9 +86,9 @@ def later_notes(
     found = []
     if doubt is not None:
         values = {"attack": doubt.attack, "n_epochs": doubt.n_epochs, "asked": doubt.n_asked, "close": doubt.n_close}
-        found.append(Note(TRUTH_NOTES["doubt"], **values))
+        found.append(Note("truth-in-doubt", **values))
     elif checked == "no power":
-        found.append(Note(TRUTH_NOTES[checked]))
+        found.append(Note("truth-not-checked"))
     if len({risk.n_epochs for risk in risks}) > 1:
         found.append(Note("first-periods"))
     found += exceeded(risks, bounds)
