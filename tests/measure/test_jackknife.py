@@ -120,6 +120,7 @@ def test_intervals_hold_where_nearly_everyone_is_unique(pairs):
     kinds = int(n * (n - 1) / 2 / pairs)
     found = [measure.random_user(attacks.Hamming(), *alike(rng, n, kinds)) for _ in range(300)]
     assert share(found, kinds * (1.0 - (1.0 - 1.0 / kinds) ** n) / n) >= 0.94
+    assert all(risk.covers == "people" for risk in found)
 
 
 def noisy(rng, n, kinds, epochs, kept, skew=0.0):
@@ -133,6 +134,7 @@ def test_intervals_hold_for_noisy_records_down_to_a_guess(kept, skew):
     rng = np.random.default_rng(int(100 * kept))
     found = [measure.random_user(attacks.Hamming(), *noisy(rng, 100, 30, 4, kept, skew)) for _ in range(300)]
     assert share(found, np.mean([risk.rate for risk in found])) >= 0.94
+    assert all(risk.covers == "people" for risk in found)
 
 
 def test_where_nobody_is_found_the_upper_end_is_that_of_as_many_independent_people():
@@ -153,6 +155,32 @@ def test_one_person_who_hides_many_widens_the_interval():
     risk = measure.random_user(attacks.Hamming(), Traces(tokens, 100), Traces(asked, 100))
     assert (risk.rate, risk.left_out[0]) == (1 / n, 1.0)
     assert risk.high > 0.5
+
+
+def with_hubs(rng, n, hubs, own=0):
+    """Write a default in 55 of 100 cells of the queries; the first targets hold nothing else but in their own cells."""
+    tokens = rng.integers(1, 200, (n, 4))
+    asked = np.where(rng.random((n, 4)) < 0.45, tokens, 0)
+    tokens[:hubs, own:] = 0
+    return Traces(tokens, 200), Traces(asked, 200)
+
+
+@pytest.mark.parametrize(("n", "hubs", "own"), [(150, 2, 0), (150, 10, 0), (150, 2, 1), (600, 2, 0), (600, 3, 0)])
+def test_a_few_targets_that_attract_many_together_promise_the_draw_of_queries_only(n, hubs, own):
+    """Without one of them the others still do, so that the jackknife sees nothing: it held as little as 41 in 100."""
+    rng = np.random.default_rng(n + hubs)
+    for _ in range(10):
+        risk = measure.random_user(attacks.Hamming(), *with_hubs(rng, n, hubs, own))
+        assert (risk.covers, risk.left_out) == ("queries", None)
+        assert next(note for note in risk.notes if note.code == "covers-records")["why"] == "few-attract-many"
+
+
+def test_one_target_that_attracts_many_or_a_crowd_of_them_keep_people():
+    """The first is seen by leaving it out, and of the others there are some among any people like these."""
+    rng = np.random.default_rng(1)
+    none, one, crowd = (measure.random_user(attacks.Hamming(), *with_hubs(rng, 150, hubs)) for hubs in (0, 1, 20))
+    assert none.covers == one.covers == crowd.covers == "people"
+    assert one.high > none.rate > none.low > one.rate
 
 
 def test_an_attack_that_may_not_answer_promises_the_draw_of_queries_only():

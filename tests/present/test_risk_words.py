@@ -54,3 +54,11 @@ def test_every_assumption_of_a_rate_is_a_sentence():
     for found in (measure.random_user(attacks.Hamming(), a, a), measure.matching(attacks.Hamming(), a, a)):
         assert found.assumptions
         assert all(text.endswith(".") and text[0].isupper() for text in found.assumptions)
+
+
+def test_an_interval_for_people_like_these_promises_what_simulations_showed():
+    people = words.sentence(Note("covers-people", level=0.95))
+    assert "in the simulations listed in docs/explanation/intervals.md" in people
+    assert "does not allow for kinds of records that nobody has here" in people
+    few = words.sentence(Note("covers-records", why="few-attract-many", level=0.95))
+    assert "many people are taken for the same few known records" in few

@@ -35,6 +35,7 @@ _WHY_NOT = {
     "too-many-scores": "following each known record would take too long",
     "sampled": "only a sample of the records was scored",
     "linked-together": "links of one assignment depend on each other",
+    "few-attract-many": "many people are taken for the same few known records, and others may have none like them",
     "one-person": "one person has all records to identify",
 }
 
@@ -128,8 +129,10 @@ def _strangers(note: Note, terms: Terms) -> str:
 @says("covers-people")
 def _covers_people(note: Note, terms: Terms) -> str:
     return (
-        "The interval is for as many people like these, drawn anew for both tables, and holds their expected rate "
-        f"{_times(note)} if people are independent: the wider of Gaffke's bound and a jackknife over people."
+        "The interval is for as many people like these, drawn anew for both tables: the wider of Gaffke's bound and a "
+        f"jackknife over people. It is meant to hold their expected rate {_times(note)} if people are independent, and "
+        "at 95 % it did in the simulations listed in docs/explanation/intervals.md; it does not allow for kinds of "
+        f"{terms.records} that nobody has here."
     )
 
 
