@@ -310,7 +310,11 @@ def _internal(result: InternalValidation, terms: Terms) -> str:
     if good:
         told += f" Synthetic {terms.people} are found as often as real ones by {joined(good)}."
     if apart:
-        told += f" They are not by {joined(apart)}." if good else f" {joined(apart)} finds them at other rates."
+        told += (
+            f" They are not by {joined(apart)}."
+            if good
+            else f" {joined(apart)} {'finds' if len(apart) == 1 else 'find'} them at other rates."
+        )
     return told
 
 
