@@ -59,3 +59,11 @@ def table(tmp_path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture(autouse=True)
+def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Print as into a file of 110 columns, whatever the terminal or another test says."""
+    monkeypatch.setenv("COLUMNS", "110")
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import FormatError
+from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.notes import Note
 
 __all__ = ["MEMORY", "fields_of", "plain", "rebuilt", "written"]
@@ -125,9 +125,10 @@ def _value(kind: Any, value: Any, where: str) -> Any:
     """Rebuild a frozen dataclass; a result or a spec by its own rule."""
     if not isinstance(value, Mapping):
         _refuse(where, "an object", value)
-    if hasattr(kind, "from_dict"):
-        return kind.from_dict(value)
-    return kind(**fields_of(kind, value, where))
+    try:
+        return kind.from_dict(value) if hasattr(kind, "from_dict") else kind(**fields_of(kind, value, where))
+    except ReidRiskError as error:
+        raise FormatError(f"{where}: {error}") from error
 
 
 def fields_of(kind: Any, values: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -143,5 +144,5 @@ def _wrong_interval(risk: Risk) -> str:
 
 def _emphasised(sentence: Sentence) -> Any:
     """Return the sentence as HTML, the number that matters most in bold."""
-    strong = f'<strong class="kept">{kept(sentence.strong)}</strong>' if sentence.strong else ""
+    strong = f'<strong class="kept">{escape(sentence.strong)}</strong>' if sentence.strong else ""
     return marked(f"{kept(sentence.before)}{strong}{kept(sentence.after)}")
