@@ -18,8 +18,6 @@ from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine, LocalEngine
 
-__all__ = ["Attack", "Links", "Narrowed", "PositionalAttack", "candidates_among", "check_comparable", "check_k"]
-
 _SCORES = 2_000_000  # scores held at once where every target of a group is weighed
 
 Records = TypeVar("Records")

@@ -17,8 +17,6 @@ from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces
 from reidrisk.search.engines import Engine, LocalEngine
 
-__all__ = ["FullInformation"]
-
 
 @register(kinds=(Traces,), cost=per_pair(1e-9), needs=("top sets",))
 class FullInformation(Attack[Traces]):

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 
-__all__ = ["Groups"]
-
 Ints = npt.NDArray[np.int64]
 
 

@@ -19,8 +19,6 @@ from reidrisk.records import TopSets, Traces
 from reidrisk.search import GRID, PairWeights, Weights, to_grid
 from reidrisk.search.engines import Engine
 
-__all__ = ["Hamming", "WeightedHamming"]
-
 _IMPOSSIBLE = -50.0
 """Log-ratio, in nats, that stands for a probability of 0: far below any real one, yet finite."""
 

@@ -18,8 +18,6 @@ from reidrisk.records import Bags
 from reidrisk.search import Best
 from reidrisk.search.engines import Engine, LocalEngine
 
-__all__ = ["Overlap"]
-
 _ENTRIES = 20_000_000  # scores held at once: some 240 MB
 
 

@@ -12,8 +12,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.users import UserIds, find_users, is_text, take_users
 from reidrisk.records import Traces
 
-__all__ = ["Observed", "Pooled", "as_traces", "gathered", "pool"]
-
 
 class Pooled:
     """What several observers saw of the same users over the same epochs; made by :func:`pool`.

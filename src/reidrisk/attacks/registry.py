@@ -12,8 +12,6 @@ from reidrisk import search
 from reidrisk.attacks.base import Attack
 from reidrisk.base.errors import OptionError
 
-__all__ = ["Entry", "by_search", "entry", "left_out", "nameable", "per_pair", "register", "registry"]
-
 Cost = Callable[[Any], Callable[[int], float]]
 """From the targets to a function from a number of queries to reference seconds: the same on every machine."""
 

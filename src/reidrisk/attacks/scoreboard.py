@@ -19,8 +19,6 @@ from reidrisk.base.users import UserIds, as_users, take_users
 from reidrisk.search import GRID, Best, to_grid
 from reidrisk.search.engines import Engine, LocalEngine
 
-__all__ = ["Cells", "Scoreboard", "agreement", "score_grid"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Risk
 from reidrisk.records import Traces
 
-__all__ = ["as_note", "assumptions", "exceeded", "exceeds", "later_notes"]
-
 
 def as_note(given: str | Assumption | Note) -> Note:
     """Return what somebody assumed in their own words as a note."""

@@ -12,8 +12,6 @@ from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.results import Risk
 
-__all__ = ["check_agreement"]
-
 _ROUNDING = 1e-9
 
 

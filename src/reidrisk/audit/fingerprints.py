@@ -12,8 +12,6 @@ from typing import Literal
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.base.results import Result
 
-__all__ = ["Fingerprints", "differing", "fingerprints", "read_key"]
-
 _SHORTEST, _LONGEST = 16, 4096
 """Bytes of a key: fewer can be guessed, and more are no key but some other file."""
 

@@ -13,8 +13,6 @@ from reidrisk.base.results import Spoken
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
 
-__all__ = ["Gate", "gate"]
-
 Why = Literal["within", "above", "straddles", "doubt", "format"]
 
 

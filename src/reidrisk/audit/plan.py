@@ -12,8 +12,6 @@ from reidrisk.audit.spec import AuditSpec, usual_epochs
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.records import Traces
 
-__all__ = ["attack_names", "chosen_attacks", "epoch_counts", "quick", "sample_size", "with_tokens"]
-
 _SECONDS = 30.0
 """What one attack may take by default, in reference seconds; where it would take longer, queries are sampled."""
 

@@ -20,8 +20,6 @@ from reidrisk.base.notes import Note
 from reidrisk.base.plain import fields_of
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
-__all__ = ["read"]
-
 _WHAT = "this is not the result of an audit"
 
 _LISTS: dict[str, type[Result]] = {

@@ -27,8 +27,6 @@ from reidrisk.base.streams import stream
 from reidrisk.measure.disclosure import few, limits
 from reidrisk.records import Traces
 
-__all__ = ["Rehearsal", "Rehearsed", "rehearse"]
-
 _PEOPLE = 2_000
 """Targets that are rehearsed on: enough to tell 90 in 100 from 88."""
 

@@ -18,8 +18,6 @@ from reidrisk.base.notes import Note
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
-__all__ = ["FORMAT", "Assumption", "AuditResult", "Timing", "strongest"]
-
 FORMAT = 2
 """The format this version writes; it reads format 1 too."""
 

@@ -34,8 +34,6 @@ from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import TopSets, Traces
 from reidrisk.search.engines import Engine
 
-__all__ = ["audit_traces", "run"]
-
 _SURE = 20_000
 """Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
 

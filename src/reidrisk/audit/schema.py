@@ -17,8 +17,6 @@ from reidrisk.base.errors import FormatError
 from reidrisk.base.notes import Note
 from reidrisk.base.plain import written
 
-__all__ = ["check_fields", "result_schema"]
-
 _Infinite = Annotated[float, Field(allow_inf_nan=False)] | Literal["inf", "-inf"]
 _Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 _Count = Annotated[int, Field(ge=0)]

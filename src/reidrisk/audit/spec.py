@@ -10,8 +10,6 @@ from reidrisk.attacks.registry import nameable
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Traces
 
-__all__ = ["AuditSpec", "InMemory", "Published", "Tables", "usual_epochs"]
-
 
 def usual_epochs(n_epochs: int) -> tuple[int, ...]:
     """Return the numbers of epochs an audit looks at unless told otherwise: 1, 2, 4, … and all.

@@ -15,8 +15,6 @@ from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.results import Risk
 from reidrisk.records import Traces
 
-__all__ = ["SURE", "Sureness", "by_strength", "how_sure", "how_sure_unknown"]
-
 SURE = 0.9
 """A chance at which an attack is called sure."""
 

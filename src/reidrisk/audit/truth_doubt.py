@@ -27,8 +27,6 @@ from reidrisk.base.streams import stream
 from reidrisk.measure.disclosure import few, limits
 from reidrisk.records import Traces
 
-__all__ = ["TruthCheck", "TruthDoubt", "check_truth"]
-
 _ASKED = 1_000
 """Queries, and strangers, that are looked at."""
 

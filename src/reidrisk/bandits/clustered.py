@@ -9,8 +9,6 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import checked_seed, stream
 
-__all__ = ["clustered_users"]
-
 _SHARED_SHARE = 0.3  # of a type's habits that are common to all types
 _NEVER = 0.25  # probability that a type never enters a state
 _STAY = 600.0  # seconds, median stay in a state

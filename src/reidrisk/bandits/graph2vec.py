@@ -14,8 +14,6 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.streams import stream
 
-__all__ = ["graph2vec", "neighbourhood_words"]
-
 
 def neighbourhood_words(graph: Any, depth: int = 2) -> list[str]:
     """Spell a graph: the Weisfeiler-Lehman labels of all nodes, from their degree to what lies ``depth`` steps around.

@@ -15,8 +15,6 @@ from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.io.tables.formats import open_table, table_of_frame
 
-__all__ = ["UNITS", "from_log"]
-
 Floats = npt.NDArray[np.float64]
 
 UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}

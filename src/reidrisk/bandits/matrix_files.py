@@ -12,8 +12,6 @@ from reidrisk.base.notes import Note
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.tables.opening import existing_file
 
-__all__ = ["read_matrices"]
-
 
 def read_matrices(path: str | Path) -> Behaviour:
     """Read an NPZ file of transition matrices.

@@ -17,8 +17,6 @@ from reidrisk.base.moved import STUDIES
 from reidrisk.base.specs import Spec, named
 from reidrisk.base.streams import checked_seed
 
-__all__ = ["BehaviourFile", "InMemory", "TradeoffSpec", "paper_strategies"]
-
 _VARIANCES = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 _RANKS = 8  # at most, where none are given
 _KNOWN = 91  # cells that the paper's attacker knows of a large matrix; all but two of a small one

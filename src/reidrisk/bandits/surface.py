@@ -15,8 +15,6 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Result, Risk, Spoken
 
-__all__ = ["Tradeoff", "TradeoffPoint", "on_front", "risk_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class TradeoffPoint(Result):

@@ -25,8 +25,6 @@ from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import fresh_seed
 
-__all__ = ["tradeoff"]
-
 Floats = npt.NDArray[np.float64]
 
 _REWARDS = {"hard": hard_rewards, "easy": easy_rewards}

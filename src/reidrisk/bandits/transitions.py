@@ -14,16 +14,6 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 
-__all__ = [
-    "PAPER_TOLERANCE",
-    "Behaviour",
-    "checked_profiles",
-    "checked_records",
-    "matrices",
-    "matrices_of_events",
-    "state_codes",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

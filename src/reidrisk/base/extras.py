@@ -7,8 +7,6 @@ from types import ModuleType
 
 from reidrisk.base.errors import MissingExtraError
 
-__all__ = ["require"]
-
 
 def require(module: str, extra: str, purpose: str, package: str = "reidrisk") -> ModuleType:
     """Import ``module``, which belongs to the extra ``extra``, or say in one sentence how to get it.

@@ -12,8 +12,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["MASK_VARIABLE", "mask_wanted", "masked", "printable", "reason"]
-
 MASK_VARIABLE = "REIDRISK_MASK_IDS"
 """The environment variable that asks for masked error lines: any text but the empty one, 0, false and no."""
 

@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 
-__all__ = ["check_compressed", "check_places", "checked_csr"]
-
 
 def checked_csr(matrix: Any, what: str = "the matrix") -> Any:
     """Return a sparse matrix by rows (CSR), or refuse one whose index arrays point outside it.

@@ -27,8 +27,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import between_0_and_1
 
-__all__ = ["design_effect", "difference_interval", "mean_interval"]
-
 Floats = npt.NDArray[np.float64]
 
 

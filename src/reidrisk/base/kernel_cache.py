@@ -12,8 +12,6 @@ import os
 import stat
 import sys
 
-__all__ = ["settle"]
-
 _VARIABLE = "NUMBA_CACHE_DIR"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 

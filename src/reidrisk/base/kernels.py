@@ -13,8 +13,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["njit"]
-
 _SUM = hashlib.sha256().digest_size
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from reidrisk.base.errors import MissingExtraError
 
-__all__ = ["STUDIES", "to_studies"]
-
 STUDIES = "reidrisk-studies"
 """The distribution that holds the papers' figures, and what only they use."""
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Note", "unless_few"]
-
 
 class Note(Mapping[str, Any]):
     """A code and its values; :mod:`reidrisk.present.words` turns it into English.

@@ -8,8 +8,6 @@ import numpy as np
 
 from reidrisk.base.errors import OptionError
 
-__all__ = ["between_0_and_1", "from_0_to_1", "whole", "whole_up_to"]
-
 
 def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
     """Return ``value`` as an ``int``, or refuse what is not a whole number of at least ``least``.

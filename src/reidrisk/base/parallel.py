@@ -11,8 +11,6 @@ from typing import Self, TypeVar
 from reidrisk.base.options import whole
 from reidrisk.base.progress import Progress, silent
 
-__all__ = ["Crew", "each", "n_threads"]
-
 Part = TypeVar("Part")
 Value = TypeVar("Value")
 

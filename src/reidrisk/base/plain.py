@@ -15,8 +15,6 @@ import numpy as np
 from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.notes import Note
 
-__all__ = ["MEMORY", "fields_of", "plain", "rebuilt", "written"]
-
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 MEMORY = {"memory": True}

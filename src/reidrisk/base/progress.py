@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Progress", "Steps", "silent"]
-
 Progress = Callable[[str, float], None]
 """Is told what is being done, and the share of the whole that is behind."""
 

@@ -15,8 +15,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
 from reidrisk.base.plain import MEMORY, fields_of, plain, written
 
-__all__ = ["Bound", "Covers", "Difference", "Measurement", "Result", "Risk", "Spoken"]
-
 Covers = Literal["people", "queries", "none"]
 """What an interval allows for: other people in both tables; other queries, with the targets fixed; or no promise."""
 

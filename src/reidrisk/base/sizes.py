@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from reidrisk.base.errors import OptionError, SizeError
 
-__all__ = ["BYTES", "CELLS", "COLUMNS", "NUMBERS", "OUTPUTS", "RUNS", "STEPS", "TOKENS", "USERS", "SizeLimit"]
-
 
 @dataclass(frozen=True)
 class SizeLimit:

@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 
-__all__ = ["Spec", "as_flag", "named"]
-
 _NAME_OF: ContextVar[Callable[[str], str]] = ContextVar("name_of", default=str)
 
 

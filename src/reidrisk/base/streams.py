@@ -10,8 +10,6 @@ import numpy as np
 
 from reidrisk.base.options import whole
 
-__all__ = ["BLOCK", "blocks", "checked_seed", "fresh_seed", "stream"]
-
 BLOCK = 65_536
 """Users in a block. Fixed: a stream belongs to a block, so changing it changes every simulated number."""
 

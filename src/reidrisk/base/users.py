@@ -10,8 +10,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 
-__all__ = ["UserIds", "as_users", "find_users", "is_text", "take_users"]
-
 UserIds = Any
 """Either an ``int64`` array or a ``pyarrow`` array of strings (typed loosely: pyarrow has no type stubs)."""
 

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 
-__all__ = ["Vocabulary"]
-
 
 class Vocabulary:
     """An ordered set of labels; token ``t`` stands for ``labels[t]``.

@@ -9,8 +9,6 @@ import numpy as np
 from reidrisk.base.options import whole
 from reidrisk.records import Channel
 
-__all__ = ["from_k_anonymity", "k_anonymity"]
-
 
 def from_k_anonymity(k: int) -> float:
     """Return the bound ``1/k`` on the random-user accuracy of any attacker (carey, Lemma 7).

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.records import Channel
 
-__all__ = ["checked_prior", "column_max", "column_mean", "column_min", "entry_rows"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from reidrisk.base.options import between_0_and_1
 from reidrisk.base.results import Bound
 from reidrisk.records import Traces
 
-__all__ = ["distinct_outputs", "row_keys"]
-
 _LARGEST = int(np.iinfo(np.int64).max)
 
 

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ROUNDING", "Factor", "exact_crossing", "exact_excess", "exp_ends", "log_ends", "rounded_ends"]
-
 Factor = Fraction | float
 """A factor x of at least 1; a float stands for itself, exactly."""
 

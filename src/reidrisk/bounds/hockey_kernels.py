@@ -8,8 +8,6 @@ import numpy as np
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["distinct_rows", "worst_pair"]
-
 
 @njit(cache=True, nogil=True)
 def distinct_rows(indptr: Any, indices: Any, bits: Any) -> Any:

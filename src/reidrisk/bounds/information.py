@@ -13,8 +13,6 @@ from reidrisk.base.options import whole
 from reidrisk.bounds.columns import Floats, checked_prior, column_max, column_mean, entry_rows
 from reidrisk.records import Channel
 
-__all__ = ["from_mutual_information", "min_entropy_leakage", "mutual_information", "vulnerability"]
-
 _BLOCK = 4_000_000
 """Numbers held at once while a dense matrix is passed over."""
 

@@ -15,8 +15,6 @@ from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exp_ends, log_ends
 from reidrisk.bounds.row_pairs import WORK, RowPairs
 from reidrisk.records import Channel
 
-__all__ = ["from_ldp", "ldp_delta", "ldp_delta_interval", "ldp_epsilon", "ldp_epsilon_interval"]
-
 
 def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the bound ``(e^epsilon + min(n, m) delta) / n`` on the random-user accuracy of any attacker.

@@ -12,8 +12,6 @@ from reidrisk.base.errors import OptionError
 from reidrisk.bounds.columns import Floats
 from reidrisk.records import Channel
 
-__all__ = ["matching", "matching_optimum"]
-
 _DENSE_BLOCK = 4_000_000
 """Entries of a dense matrix whose logarithms are held at once."""
 

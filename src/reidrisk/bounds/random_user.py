@@ -11,8 +11,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.bounds.columns import column_max, entry_rows
 from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
 
-__all__ = ["accuracy", "optimal_rule", "partial_information", "random_user"]
-
 
 def random_user(P: Any) -> float:
     """Return what the best attacker with full information reaches: ``(1/n) sum_o max_i P[i, o]``.

@@ -28,8 +28,6 @@ from reidrisk.bounds.columns import Floats, column_min
 from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exact_crossing, exact_excess, log_ends, rounded_ends
 from reidrisk.records import Channel
 
-__all__ = ["WORK", "RowPairs", "crossing"]
-
 WORK = 1_000_000_000
 """Entries that may be visited in search of the worst pair: a second or two."""
 

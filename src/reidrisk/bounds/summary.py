@@ -23,8 +23,6 @@ from reidrisk.bounds.random_user import random_user
 from reidrisk.bounds.row_pairs import RowPairs
 from reidrisk.records import Channel
 
-__all__ = ["summary"]
-
 _GRID = 9
 """How many epsilons from 0 to log(n) are tried where the smallest one for delta = 0 says nothing."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from reidrisk.base.results import Bound, Result, Spoken
 
-__all__ = ["Tightest", "tightest", "tightest_by_epochs", "tightest_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Tightest(Spoken):

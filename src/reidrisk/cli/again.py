@@ -6,8 +6,6 @@ import shlex
 
 import typer
 
-__all__ = ["again"]
-
 
 def again(context: typer.Context, *command: str, left_out: tuple[str, ...] = ()) -> str:
     """Return the command that was given: its arguments, then every option that was not left at its default.

@@ -11,8 +11,6 @@ from reidrisk.base.foreign import MASK_VARIABLE
 from reidrisk.cli import audit, bandits, bounds, cohorts, convert, demo, release, simulate
 from reidrisk.cli.plugins import add_commands
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="reidrisk",
     help="How likely can the people behind two tables of records be re-identified, and what would lower it?",

@@ -19,8 +19,6 @@ from reidrisk.io.documents import read_json
 if TYPE_CHECKING:
     from reidrisk.search.engines import Engine
 
-__all__ = ["WithAttacks", "audit", "checked", "do_each", "finish", "gate", "read_result"]
-
 _FLAGS = {"attacks": "attack"}
 _BESIDE_SPEC = ("spec", "out", "result", "as_json", "engine", "fingerprint_key", "plain_sums")
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")

@@ -20,8 +20,6 @@ from reidrisk.cli.spec_options import takes
 if TYPE_CHECKING:
     from reidrisk.bandits import Tradeoff
 
-__all__ = ["bandits"]
-
 bandits = typer.Typer(
     help="Share what a recommender learnt about people: what it gives away, and what hiding it costs.",
     invoke_without_command=True,

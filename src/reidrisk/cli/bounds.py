@@ -10,8 +10,6 @@ import typer
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json
 
-__all__ = ["bounds"]
-
 
 def bounds(
     matrix: Annotated[Path, typer.Argument(help="Row-stochastic matrix (users x outputs): NPZ, CSV or Parquet.")],

@@ -13,8 +13,6 @@ from reidrisk.cli import output
 from reidrisk.cli.audit import Json
 from reidrisk.cli.cohorts_audit import audit
 
-__all__ = ["cohorts"]
-
 cohorts = typer.Typer(
     help="Group users into cohorts, and find cohorts that give a sensitive interest away.",
     invoke_without_command=True,

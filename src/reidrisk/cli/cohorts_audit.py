@@ -15,8 +15,6 @@ from reidrisk.cli.audit import Json, Out, do_each
 from reidrisk.cli.spec_options import takes
 from reidrisk.cohorts.spec import CohortSpec, Noise
 
-__all__ = ["audit"]
-
 
 @takes(CohortSpec, Noise)
 def audit(

@@ -9,8 +9,6 @@ import typer
 
 from reidrisk.cli import output
 
-__all__ = ["convert"]
-
 
 def convert(
     sources: Annotated[list[Path], typer.Argument(help="Tables, or TFRecord files of a public Topics release.")],

@@ -12,8 +12,6 @@ from reidrisk.base import sizes
 from reidrisk.cli import audit as audit_command
 from reidrisk.cli import output
 
-__all__ = ["demo"]
-
 _EXAMPLE_USERS, _EXAMPLE_EPOCHS = 1_000, 4
 
 _SMALL = 4_000

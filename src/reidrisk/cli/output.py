@@ -33,19 +33,6 @@ from reidrisk.present.words.bounds import bound_name, setting_name
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
 
-__all__ = [
-    "check_folder",
-    "check_report",
-    "check_writable",
-    "console",
-    "lock",
-    "print_audit",
-    "print_json",
-    "progress_bar",
-    "remark",
-    "say",
-]
-
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
 
 

@@ -9,8 +9,6 @@ import typer
 from reidrisk.base.errors import MissingExtraError
 from reidrisk.base.moved import STUDIES
 
-__all__ = ["GROUP", "add_commands"]
-
 GROUP = "reidrisk.commands"
 _ANY_WORDS = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
 

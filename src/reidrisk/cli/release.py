@@ -16,8 +16,6 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words import release as words
 from reidrisk.release.spec import FitSpec, MeasureSpec, SetsSpec, ValidationSpec
 
-__all__ = ["release"]
-
 release = typer.Typer(
     help="Give away statistics, a model and synthetic users instead of people's top sets.",
     invoke_without_command=True,

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from reidrisk.release import TypeMixture
     from reidrisk.release.spec import SetsSpec
 
-__all__ = ["declared_sets", "keep_apart", "read_model", "real_sets"]
-
 
 def declared_sets(path: Path, spec: SetsSpec) -> TopSets:
     """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""

@@ -15,8 +15,6 @@ from reidrisk.base.errors import OptionError
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json, Seed
 
-__all__ = ["simulate"]
-
 _SUMMARY = "simulation.json"
 _SHOWN = 3
 _PRESENCE = {

@@ -12,8 +12,6 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-__all__ = ["chosen", "takes"]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 Spec = TypeVar("Spec", bound=BaseModel)
 

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-__all__ = ["stop_signals"]
-
 _NAMES = ("SIGTERM", "SIGHUP")  # Windows has no hang-up
 
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from reidrisk.base.results import Result, Spoken
 
-__all__ = ["AssignmentSummary", "CohortSizes", "assignment_summary"]
-
 
 @dataclass(frozen=True, eq=False)
 class CohortSizes(Result):

@@ -30,8 +30,6 @@ from reidrisk.cohorts.spec import CohortSpec
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits
 from reidrisk.privacy import PrivacyStatement
 
-__all__ = ["CohortAudit", "CohortRow", "GapHistogram", "audit_tables", "cohort_audit"]
-
 Status = Literal["beyond doubt", "beyond chance", "sensitive", "not sensitive", "too noisy to tell"]
 _MOST_BINS = 50
 

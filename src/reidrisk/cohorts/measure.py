@@ -15,8 +15,6 @@ from reidrisk.cohorts.private.sensitivity import private_sensitivity as _private
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, exact_sensitivity
 from reidrisk.cohorts.spec import CohortSpec, former_noise
 
-__all__ = ["private_sensitivity", "sensitivity"]
-
 
 def sensitivity(
     assignment: npt.ArrayLike,

@@ -14,8 +14,6 @@ from reidrisk.base.streams import stream
 from reidrisk.cohorts.floc.simhash import BITS, checked_bits
 from reidrisk.cohorts.floc.sorting_lsh import as_hashes
 
-__all__ = ["kmeans", "prefix_lsh"]
-
 _MOST_CELLS = 1 << 28  # 2 GiB of float64
 _START = 10_000  # users among whom the first centres are drawn: k-means++ looks at all centres for each
 

@@ -12,8 +12,6 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.streams import checked_seed
 
-__all__ = ["CohortSpec", "CohortTables", "Model", "Noise", "Rule", "former_noise"]
-
 Model = Literal["central", "local"]
 Rule = Literal["plain", "chance", "doubt"]
 

@@ -14,8 +14,6 @@ from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.formats import format_of, is_list, open_table
 
-__all__ = ["fitted_to_users", "read_assignment", "read_categories", "read_visits", "write_assignment"]
-
 _RULE, _FITTED = "rule", "fitted to these users"
 
 

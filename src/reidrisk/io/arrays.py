@@ -20,8 +20,6 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError
 from reidrisk.io.tables.opening import existing_file, reading
 
-__all__ = ["read_npz"]
-
 _KINDS = "biufcSUMm"
 """Types that are read: numbers, text, times; no Python objects and no records."""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from reidrisk.base.errors import FormatError
 
-__all__ = ["PathLike", "flush", "is_stream", "is_write_protected", "take_over", "write_atomically"]
-
 _ENDING = 40  # characters
 
 PathLike = str | os.PathLike[str]

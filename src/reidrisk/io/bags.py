@@ -22,8 +22,6 @@ from reidrisk.io.tables.raw import RawTokens, first_seen, refuse_empty, token_ki
 from reidrisk.io.tables.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.records import Bags
 
-__all__ = ["RawBags", "build_bags", "read_bags", "read_raw_bags", "write_bags"]
-
 
 def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> Bags:
     r"""Read unordered items of users.

@@ -19,8 +19,6 @@ from reidrisk.io.tables.encoding import refuse_repeated_users
 from reidrisk.io.tables.formats import existing_file, format_of, open_table, reading
 from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
 
-__all__ = ["read_channel"]
-
 
 def read_channel(path: PathLike) -> Channel:
     r"""Read a representation matrix P.

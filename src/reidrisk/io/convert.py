@@ -15,8 +15,6 @@ from reidrisk.io.tables.layouts import check_layout, holds_bags, holds_sets
 from reidrisk.io.tfrecord.topics_records import is_tfrecord, read_tfrecords
 from reidrisk.io.traces import read_traces, write_traces
 
-__all__ = ["convert"]
-
 
 def convert(
     sources: Sequence[PathLike],

@@ -12,8 +12,6 @@ from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.opening import text_of
 
-__all__ = ["parse_json", "read_json"]
-
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 

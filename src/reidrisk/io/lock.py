@@ -11,8 +11,6 @@ from pathlib import Path
 from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import PathLike
 
-__all__ = ["locked"]
-
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 

@@ -21,8 +21,6 @@ from reidrisk.io.traces import build_traces
 from reidrisk.io.truth import read_truth
 from reidrisk.records import Bags, Traces
 
-__all__ = ["Pair", "read_bags_pair", "read_pair"]
-
 Records = TypeVar("Records", Traces, Bags)
 """What a pair holds two tables of."""
 

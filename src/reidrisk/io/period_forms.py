@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["day_and_month", "other_order", "understood"]
-
 _Y = r"(?:19|20|21)[0-9]{2}"
 _YY = r"[0-9]{2}"
 _M, _D, _W = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12][0-9]|3[01])", r"(?:0[1-9]|[1-4][0-9]|5[0-3])"

@@ -25,8 +25,6 @@ from reidrisk.io.period_forms import day_and_month, other_order, understood
 from reidrisk.io.tables.columns import cell, holds_text
 from reidrisk.io.tables.opening import reading
 
-__all__ = ["Periods", "ordered_periods", "ordered_texts"]
-
 _NUMBERED = "write them as numbers in their order, or as dates such as 2024-05-31"
 _DAY_AND_MONTH = re.compile(r"\s*([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})(?![0-9])(.*)", re.DOTALL)
 _CLOCK = re.compile(r"(?:[T ]\s*)?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\s*")

@@ -24,8 +24,6 @@ from reidrisk.io.tables.raw import RawTokens, refuse_empty, token_kind, widened
 from reidrisk.io.tables.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.records import TopSets
 
-__all__ = ["read_top_sets", "write_top_sets"]
-
 _LESS = "give fewer users or epochs, or smaller sets"
 
 

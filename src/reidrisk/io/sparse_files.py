@@ -11,8 +11,6 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.indices import check_compressed, check_places
 
-__all__ = ["sparse_matrix"]
-
 _PARTS = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),

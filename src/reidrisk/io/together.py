@@ -18,8 +18,6 @@ from pathlib import Path
 from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import flush, is_write_protected, take_over, write_atomically
 
-__all__ = ["current", "found", "write_together"]
-
 _GONE = "removed"  # names the files that the new ones do without
 
 

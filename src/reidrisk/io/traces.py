@@ -18,8 +18,6 @@ from reidrisk.io.tables.raw import RawTokens, read_raw
 from reidrisk.io.tables.writing import CHUNK, check_ids, tokens_as_arrow, users_as_numpy, write_arrays, write_batches
 from reidrisk.records import Traces
 
-__all__ = ["build_traces", "read_traces", "traces_from_frame", "write_traces"]
-
 
 def read_traces(
     path: PathLike, layout: str | None = None, n_tokens: int | None = None, vocabulary: Declared | None = None

@@ -19,8 +19,6 @@ from reidrisk.io.tables.raw import refuse_empty
 if TYPE_CHECKING:
     from reidrisk.io.pair import Pair
 
-__all__ = ["read_truth"]
-
 _COLUMNS = ["query", "target"]
 
 

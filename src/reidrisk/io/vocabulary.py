@@ -11,8 +11,6 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables.opening import text_of
 
-__all__ = ["read_vocabulary"]
-
 
 def read_vocabulary(path: PathLike) -> Vocabulary:
     r"""Read the labels of all tokens of a system.

@@ -10,8 +10,6 @@ from reidrisk.base.intervals import design_effect, difference_interval
 from reidrisk.base.results import Covers, Difference, Risk
 from reidrisk.measure.jackknife import variance
 
-__all__ = ["difference"]
-
 
 def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> Difference:
     """Return the paired difference of two risks measured on the same queries: rate of one - rate of other.

@@ -11,8 +11,6 @@ from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.measure.disclosure import cuts_to_show, limits
 
-__all__ = ["Choosiness", "choosiness"]
-
 _THRESHOLDS = (0.9, 0.5, 0.99, 0.1, 0.95, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.05, 0.01, 0.001)
 """The most wanted first: where two cannot both be shown, the earlier one is."""
 

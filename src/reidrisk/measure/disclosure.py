@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-__all__ = ["cuts_to_show", "few", "groups_to_show", "limits", "splits_to_show"]
-
 
 def few(people: float, min_group: int) -> bool:
     """Whether so many are some, but fewer than ``min_group``; credits of ties add up to fractions of people.

@@ -12,8 +12,6 @@ from reidrisk.base.results import Result
 from reidrisk.measure.disclosure import cuts_to_show, groups_to_show, limits, splits_to_show
 from reidrisk.records import Traces
 
-__all__ = ["THRESHOLDS", "Exposure", "Group", "exposure"]
-
 THRESHOLDS = (0.01, 0.1, 0.5, 0.9)
 _CUTS = (0.9, 0.5, 0.1, 0.01, 0.2, 0.001)
 """Where the bins of risk end, the most wanted first; the thresholds are among them, so that shares are sums of bins."""

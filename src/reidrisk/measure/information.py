@@ -11,8 +11,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.results import Result
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 
-__all__ = ["EpochInformation", "epoch_information"]
-
 Floats = npt.NDArray[np.float64]
 
 

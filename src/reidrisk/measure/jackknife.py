@@ -29,8 +29,6 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.base.kernels import njit
 
-__all__ = ["PAIRS", "Gains", "gains", "queries_per_person", "rates_without", "variance"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -21,8 +21,6 @@ from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import checked_groups, groups_note, risk_of
 from reidrisk.records import Traces, Truth, find_truth
 
-__all__ = ["DENSE_LIMIT", "matching"]
-
 Ints = npt.NDArray[np.int64]
 
 DENSE_LIMIT = 10_000

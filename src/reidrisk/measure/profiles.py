@@ -12,8 +12,6 @@ from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, from_0_to_1, whole, whole_up_to
 from reidrisk.base.results import Spoken
 
-__all__ = ["Anonymity", "p_above", "profile_anonymity"]
-
 
 def p_above(threshold: int, epochs: int, noise: float = 0.05, n_tokens: int = 349) -> float:
     r"""Return the probability that a given token gets into a denoised profile by noise alone (jha, Section 3.2).

@@ -8,8 +8,6 @@ from reidrisk.base.notes import Note, unless_few
 from reidrisk.base.results import Risk
 from reidrisk.records import Truth
 
-__all__ = ["notes_of"]
-
 
 def notes_of(truth: Truth, risk: Risk, why_not: str, min_group: int = 1) -> tuple[Note, ...]:
     """Return what a rate rests on and for whom its interval is; ``why_not`` is why that is not people like these."""

@@ -23,18 +23,6 @@ from reidrisk.measure.promises import notes_of
 from reidrisk.records import Truth, find_truth
 from reidrisk.search.engines import Engine
 
-__all__ = [
-    "checked_groups",
-    "chosen_queries",
-    "credits",
-    "curve",
-    "groups_note",
-    "linked",
-    "random_user",
-    "risk_of",
-    "summarise",
-]
-
 _SAMPLED = "sampled"
 
 

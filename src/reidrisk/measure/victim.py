@@ -18,8 +18,6 @@ from reidrisk.base.results import Risk
 from reidrisk.measure.risk import chosen_queries, summarise
 from reidrisk.records import Traces, Truth, find_truth
 
-__all__ = ["known_interests", "known_victim"]
-
 
 def known_victim(
     attack: Attack[Any],

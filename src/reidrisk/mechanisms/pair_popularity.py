@@ -10,8 +10,6 @@ from reidrisk.mechanisms.popularity import popularity
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces
 
-__all__ = ["pairs_from_observers", "pairs_from_sets"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
 
-__all__ = ["popularity"]
-
 
 def popularity(traces: Traces, top_k: int, noise: float, per_epoch: bool = False) -> npt.NDArray[np.float64]:
     r"""Estimate the share of users who hold each topic in their top set.

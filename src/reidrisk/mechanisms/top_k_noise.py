@@ -7,8 +7,6 @@ from typing import Literal
 
 from reidrisk.base.options import from_0_to_1, whole_up_to
 
-__all__ = ["TopKNoise", "token_probabilities"]
-
 
 @dataclass(frozen=True)
 class TopKNoise:

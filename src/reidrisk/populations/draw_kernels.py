@@ -6,8 +6,6 @@ from typing import Any
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["draw_sets"]
-
 
 @njit(cache=True, nogil=True)
 def draw_sets(order: Any, types: Any, uniform: Any, steps: Any, sets: Any) -> None:

@@ -12,8 +12,6 @@ from reidrisk.base.parallel import each
 from reidrisk.base.streams import BLOCK, blocks, checked_seed, stream
 from reidrisk.records import TopSets
 
-__all__ = ["Sampler", "draw", "mixture"]
-
 
 class Sampler(Protocol):
     """What can draw users: :class:`reidrisk.release.TypeMixture`, or anything with the same method."""

@@ -33,8 +33,6 @@ from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import TopSets
 
-__all__ = ["Parameters", "draw", "embedded", "lasting_interests", "named_topics", "published"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 Tokens = npt.NDArray[np.int16]

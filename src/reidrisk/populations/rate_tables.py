@@ -16,8 +16,6 @@ from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
 from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed
 
-__all__ = ["checked_rates", "read_rates"]
-
 Floats = npt.NDArray[np.float64]
 
 

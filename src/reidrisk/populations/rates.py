@@ -15,8 +15,6 @@ from reidrisk.base.options import whole
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.populations.rate_tables import checked_rates
 
-__all__ = ["Rates", "crossover", "distinct", "identical", "iid", "real"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -25,8 +25,6 @@ from reidrisk.populations.mixture import draw
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 
-__all__ = ["FitReport", "MixtureStatistics", "TypeMixture", "n_terms"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from reidrisk.base.foreign import printable
 from reidrisk.present.model import Page, Section, Table
 
-__all__ = ["harmless", "parts_of", "print_page"]
-
 
 def print_page(page: Page, screen: Any) -> None:
     """Print a page on a Rich console; text is shown as it is, never as markup, and control characters as escapes."""

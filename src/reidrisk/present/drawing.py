@@ -14,22 +14,6 @@ from typing import Any
 from reidrisk.base.extras import require
 from reidrisk.present.scales import RateScale, spread
 
-__all__ = [
-    "ATTACKS",
-    "BOUND",
-    "GUESSING",
-    "INK",
-    "PUBLISHED",
-    "PUBLISHED_BELOW",
-    "Line",
-    "Point",
-    "Style",
-    "altair",
-    "finished",
-    "line_chart",
-    "row_chart",
-]
-
 INK, _GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
 _FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 _HEIGHT = 330

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Badge", "Cell", "Figure", "Page", "Section", "Sentence", "Table", "Tile"]
-
 Mood = Literal["calm", "plain", "unsure", "alarm"]
 
 

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["RateScale", "rate_scale", "spread"]
-
 _FAR_APART = 30.0
 """From this ratio of the largest to the smallest rate on, the smaller ones would be lost on a linear axis."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Terms", "plural"]
-
 _IRREGULAR = {"person": "people", "category": "categories", "company": "companies", "country": "countries"}
 
 

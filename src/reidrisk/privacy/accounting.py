@@ -8,8 +8,6 @@ from numbers import Real
 
 from reidrisk.base.errors import OptionError
 
-__all__ = ["check_budget", "gaussian_delta", "gaussian_sigma", "zcdp_delta", "zcdp_rho"]
-
 EPSILON = (1e-9, 1e9)
 """Smallest and largest epsilon: noise would drown any data below, and protects nobody long before the other end."""
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import OptionError, ReidRiskError
 from reidrisk.base.extras import require
 
-__all__ = ["add_discrete_gaussian", "discrete_gaussian", "randomised_response"]
-
 _PIECE = 1 << 16  # values handed to the noise library at a time: it copies them to Python lists
 _BITS = 1 << 20
 

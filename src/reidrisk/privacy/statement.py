@@ -11,8 +11,6 @@ from reidrisk.base.errors import FormatError
 from reidrisk.base.results import Result
 from reidrisk.privacy.accounting import check_budget
 
-__all__ = ["PUBLISHED", "PrivacyStatement"]
-
 UNIT = "one user with all their sets"
 NEIGHBOURS = "adding or removing one user"
 

@@ -13,8 +13,6 @@ from reidrisk.base.users import take_users
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.base import Records, frozen
 
-__all__ = ["Bags"]
-
 
 class Bags(Records):
     """Unordered items of each user, without epochs.

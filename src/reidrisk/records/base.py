@@ -13,8 +13,6 @@ from reidrisk.base.streams import stream
 from reidrisk.base.users import UserIds, as_users, take_users
 from reidrisk.base.vocabulary import Vocabulary
 
-__all__ = ["Epochs", "Records", "check_range", "checked_tokens", "frozen"]
-
 
 class Records:
     """Users in rows, a vocabulary, choosing rows."""

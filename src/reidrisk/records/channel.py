@@ -11,8 +11,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
 
-__all__ = ["ROW_SUM_TOLERANCE", "Channel"]
-
 ROW_SUM_TOLERANCE = 1e-6
 """How far a row's sum may be from 1: rounding of the sender's arithmetic, not of a printed table."""
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from reidrisk.base.streams import BLOCK, blocks, checked_seed, stream
 
-__all__ = ["Words", "filled", "from_seed", "from_the_system"]
-
 Integers = npt.NDArray[np.int64]
 
 Words = Callable[[Integers, Integers, int], npt.NDArray[np.uint64]]

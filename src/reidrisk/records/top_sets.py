@@ -15,8 +15,6 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.base import Epochs, check_range, checked_tokens
 from reidrisk.records.padding import Words, filled, from_seed, from_the_system
 
-__all__ = ["TopSets"]
-
 _FORMER = "padded_with_seed of top sets is now made_with_seed; the former name goes with the next version"
 
 

@@ -11,8 +11,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.base import Epochs, check_range, checked_tokens
 
-__all__ = ["Traces"]
-
 
 class Traces(Epochs):
     """What one observer saw: one token per user and epoch.

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import TruthError
 from reidrisk.base.users import find_users, is_text
 
-__all__ = ["Truth", "find_truth"]
-
 
 @dataclass(frozen=True, eq=False)
 class Truth:

@@ -17,17 +17,6 @@ from reidrisk.present.scales import RateScale, rate_scale
 from reidrisk.report.findings import compared, lines
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, share
 
-__all__ = [
-    "Chart",
-    "choosiness",
-    "exposure",
-    "growth",
-    "growth_scale",
-    "perspective",
-    "risk_bins",
-    "save_chart",
-]
-
 Chart = Any
 """An Altair chart."""
 

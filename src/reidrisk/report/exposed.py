@@ -11,17 +11,6 @@ from reidrisk.report.phrases import attack_label, epochs, frequency, interval, l
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 
-__all__ = [
-    "around_exposure",
-    "exposure_table",
-    "found_or_not",
-    "group_table",
-    "groups_left_out",
-    "groups_summary",
-    "spread_left_out",
-    "threshold_table",
-]
-
 
 def found_or_not(found: Exposure) -> bool:
     """Whether the attack left next to no ties, so that people were either found or not, and nobody is in between.

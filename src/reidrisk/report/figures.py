@@ -10,8 +10,6 @@ from reidrisk.present.html.offline import drawn_specs
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 
-__all__ = ["Figure", "drawn"]
-
 
 @dataclass(frozen=True)
 class Figure:

@@ -9,8 +9,6 @@ from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.report.phrases import frequency, interval
 
-__all__ = ["PUBLISHED", "Compared", "PublishedFigure", "compared", "lines", "mood"]
-
 _FEW = 0.01
 """A rate whose whole interval lies below this is called low: fewer than 1 in 100."""
 

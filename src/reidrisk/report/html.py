@@ -22,8 +22,6 @@ from reidrisk.report.figures import Figure, drawn
 from reidrisk.report.findings import mood
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval
 
-__all__ = ["render", "write"]
-
 
 @dataclass(frozen=True)
 class Tile:

@@ -21,18 +21,6 @@ from reidrisk.report.phrases import (
     people,
 )
 
-__all__ = [
-    "LIMITS",
-    "Around",
-    "around_growth",
-    "around_perspective",
-    "bounds_summary",
-    "gate_sentence",
-    "news",
-    "paired",
-    "subject",
-]
-
 LIMITS = (
     (
         "Attributes",

@@ -7,8 +7,6 @@ from reidrisk.measure import Choosiness
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits, rate_of_records
 from reidrisk.report.sentences import Around
 
-__all__ = ["around_choosiness", "silent"]
-
 
 def around_choosiness(result: AuditResult) -> Around:
     """Return the words around right and wrong links as the attacker becomes choosier."""

@@ -13,17 +13,6 @@ from reidrisk.bounds import tightest_by_epochs, tightest_of
 from reidrisk.report.findings import compared, lines
 from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits
 
-__all__ = [
-    "BoundCell",
-    "BoundRow",
-    "BoundTable",
-    "Table",
-    "bound_table",
-    "choosiness_table",
-    "growth_table",
-    "perspective_table",
-]
-
 _SETTINGS = ("seed", "level")
 """Inputs of a bound that are about how it was computed and not about the system."""
 

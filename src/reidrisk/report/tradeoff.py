@@ -9,8 +9,6 @@ from reidrisk.present import html
 from reidrisk.present.html.offline import save
 from reidrisk.present.pages.tradeoff import page
 
-__all__ = ["render_tradeoff", "write_tradeoff"]
-
 
 def write_tradeoff(surface: Tradeoff, path: str | Path, command: str = "", attack: str | None = None) -> None:
     """Write a trade-off as one HTML file; an interrupted run leaves the old file or none.

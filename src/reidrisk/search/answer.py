@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Best", "merged"]
-
 
 class Best(NamedTuple):
     """Best score of each query, the number of targets that share it, and the lowest such target."""

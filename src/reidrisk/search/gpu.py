@@ -24,18 +24,6 @@ from reidrisk.search.weights import PairWeights, Weights
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "GpuIndex",
-    "available",
-    "best",
-    "candidates",
-    "gather_best",
-    "has_lattice",
-    "lattice_best",
-    "lattice_on_device",
-    "on_device",
-]
-
 Tokens = npt.NDArray[np.signedinteger[Any]]
 
 _LATTICE_EPOCHS = 12  # 4,096 sets of epochs; beyond, comparing every pair is cheaper

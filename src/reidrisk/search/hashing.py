@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["count_groups", "find_group", "key_of", "mark", "marked", "mixed", "part_of", "table_for"]
-
 _BATCH = 32  # rows whose slots are fetched together: memory answers many requests in the time of one
 
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Index", "unsigned"]
-
 Tokens = npt.NDArray[np.signedinteger[Any]]
 Unsigned = npt.NDArray[np.unsignedinteger[Any]]
 

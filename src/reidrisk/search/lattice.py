@@ -32,8 +32,6 @@ from reidrisk.search.hashing import count_groups, find_group, key_of, mark, mark
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.weights import Weights
 
-__all__ = ["best"]
-
 Rows = npt.NDArray[np.unsignedinteger[Any]]
 
 _WORST = np.iinfo(np.int64).min

@@ -15,8 +15,6 @@ from reidrisk.search.answer import Best
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
-__all__ = ["EpochScorer", "Plan", "best", "choose"]
-
 Method = Literal["auto", "lattice", "scan"]
 Device = Literal["auto", "cpu", "cuda"]
 

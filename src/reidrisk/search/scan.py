@@ -21,8 +21,6 @@ from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.scan_kernels import UNIT, Queries, Targets, all_scores, best_rows, candidate_rows, posterior_sums
 from reidrisk.search.weights import PairWeights, Weights, check_fit
 
-__all__ = ["best", "candidates", "posterior", "scores"]
-
 _BLOCK = 4_096  # targets; their scores (16 KiB) and one column of tokens (8 KiB) fit the first-level cache
 _QUERIES = 64  # queries handed to a thread at a time, at least
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["UNIT", "Queries", "Targets", "all_scores", "best_rows", "candidate_rows", "posterior_sums"]
-
 
 class Targets(NamedTuple):
     """Targets by epoch (r, n), the value that stands for a missing token, and whether any is missing."""

@@ -18,8 +18,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.search.index import Index
 
-__all__ = ["GRID", "PairWeights", "Weights", "check_fit", "pair_scores", "to_grid"]
-
 GRID = 1 << 16
 """Steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth."""
 

@@ -14,8 +14,6 @@ from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["Browser", "BrowserEpoch"]
-
 DAY = 86_400
 WEEK = 7 * DAY
 _OBSERVED = 3 * WEEK

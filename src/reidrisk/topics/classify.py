@@ -17,8 +17,6 @@ from reidrisk.topics.host_model import HostModel
 from reidrisk.topics.hosts import distinct_values, plain_host, spaced
 from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["Classification", "HostClassifier"]
-
 TOPICS, NO_TOPIC, UNKNOWN, NOT_A_HOST = 0, 1, 2, 3
 LISTED, BY_ANCESTOR, BY_MODEL = 0, 1, 2
 _TESTING = "for testing only"

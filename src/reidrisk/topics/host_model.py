@@ -22,8 +22,6 @@ from reidrisk.io.tables.opening import existing_file
 from reidrisk.topics.hosts import plain_host, spaced
 from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["HostModel"]
-
 _NONE = -2  # label of 'no topic' in the published models
 
 

@@ -16,8 +16,6 @@ from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.records import TopSets, Traces
 
-__all__ = ["TopicsAPI", "exposure"]
-
 
 @dataclass(frozen=True)
 class TopicsAPI:

@@ -8,8 +8,6 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
 from reidrisk.topics.hosts import plain_host
 
-__all__ = ["checked_observers", "registrable"]
-
 
 def registrable(hosts: Sequence[str | None]) -> list[str | None]:
     """Return the registrable domain of each host by the public suffix list, ``None`` where there is none.

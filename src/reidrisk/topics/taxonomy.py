@@ -16,8 +16,6 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables.opening import text_of
 
-__all__ = ["Taxonomy"]
-
 _LARGEST_ID = 2**31 - 1
 _Entry = tuple[str, Any, Any]  # where it was found, id, label
 

@@ -10,8 +10,6 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.formats import text_of
 from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["UtilityBuckets", "read_utility_buckets"]
-
 _HEADER = ("top-level topics", "utility buckets")
 _BUCKETS = ("high", "standard")
 

@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["visit_blocks"]
-
 _LAST = 170  # 30 + 25 standard deviations: beyond it rounding, not chance, would keep the walk going
 _OVER = np.concatenate([[0.0], 1.0 / np.arange(1, _LAST + 1)])  # 1 / count: a product is quicker than a quotient
 _SEARCHED = 30.0

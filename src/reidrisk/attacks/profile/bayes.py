@@ -30,8 +30,6 @@ from reidrisk.records import Bags, Traces
 from reidrisk.search.engines import Engine, LocalEngine
 from reidrisk.search.weights import GRID
 
-__all__ = ["ProfileBayes"]
-
 Ints = npt.NDArray[np.int64]
 Records = Traces | Pooled | Sequence[Traces] | Bags
 

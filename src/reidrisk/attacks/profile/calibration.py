@@ -18,8 +18,6 @@ from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Bags, Traces
 from reidrisk.search.weights import GRID
 
-__all__ = ["best_temperature", "draw_rates", "n_simulated", "simulate_pair"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -15,8 +15,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.kernels import njit
 from reidrisk.records import Bags, Traces
 
-__all__ = ["BAG_TRIALS", "MOST", "Counts", "Ladder", "count", "ladder_of", "one_table", "widened"]
-
 Ints = npt.NDArray[np.int64]
 
 MOST = 255

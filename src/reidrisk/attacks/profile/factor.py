@@ -16,8 +16,6 @@ from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
 from reidrisk.search import Best
 
-__all__ = ["QUERIES", "BayesFactor", "Known"]
-
 Ints = npt.NDArray[np.int64]
 
 QUERIES = 64  # queries handed to a thread at a time

@@ -17,19 +17,6 @@ import numpy as np
 from reidrisk.base.kernels import njit
 from reidrisk.search.weights import GRID
 
-__all__ = [
-    "LOWEST",
-    "UNIT",
-    "Evidence",
-    "LaidOut",
-    "Records",
-    "all_rows",
-    "holdings",
-    "link_rows",
-    "log_evidence",
-    "pair_scores",
-]
-
 UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 FAR = 26.0  # exp(-26) is less than one step of the fixed point
 

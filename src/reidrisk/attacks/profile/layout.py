@@ -11,8 +11,6 @@ import numpy.typing as npt
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.base.kernels import njit
 
-__all__ = ["Layout", "lay_out"]
-
 Ints = npt.NDArray[np.int64]
 
 BLOCK = 4_096  # targets whose sums are built together: some 100 KiB for three kinds

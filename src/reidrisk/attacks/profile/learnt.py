@@ -17,8 +17,6 @@ from reidrisk.base.streams import stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Bags, Traces
 
-__all__ = ["Learnt"]
-
 Ints = npt.NDArray[np.int64]
 
 _LEARN_FROM = 20_000  # targets from which the prior is learnt, at most

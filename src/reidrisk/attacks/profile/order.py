@@ -14,8 +14,6 @@ import numpy.typing as npt
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.base.kernels import njit
 
-__all__ = ["by_content"]
-
 
 def by_content(counts: Counts) -> npt.NDArray[np.int64]:
     """Return the rows in the order of what they hold; which of two equal ones comes first makes no difference.

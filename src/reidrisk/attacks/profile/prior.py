@@ -17,18 +17,6 @@ import numpy.typing as npt
 from reidrisk.attacks.profile.counts import Counts, Ladder
 from reidrisk.base.kernels import njit
 
-__all__ = [
-    "Grid",
-    "Prior",
-    "expected_users",
-    "expected_users_numpy",
-    "general_grid",
-    "group_tokens",
-    "learn",
-    "log_alone",
-    "topics_grid",
-]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

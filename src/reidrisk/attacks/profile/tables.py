@@ -24,8 +24,6 @@ from reidrisk.attacks.profile.counts import MOST, Ladder
 from reidrisk.attacks.profile.prior import Grid, Prior, log, log_alone
 from reidrisk.search.weights import to_grid
 
-__all__ = ["Tables", "build_tables", "cell", "deepest", "log_joint", "n_cells"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

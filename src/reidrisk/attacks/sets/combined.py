@@ -14,8 +14,6 @@ from reidrisk.base.errors import OptionError
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine, LocalEngine
 
-__all__ = ["Both", "Either"]
-
 Ints = npt.NDArray[np.int64]
 
 

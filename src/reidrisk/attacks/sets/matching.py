@@ -18,8 +18,6 @@ from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
 from reidrisk.search import Best
 
-__all__ = ["Audience", "FittingSets", "SameSets", "alike"]
-
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 

@@ -12,8 +12,6 @@ from reidrisk.base.kernels import njit
 from reidrisk.base.options import whole
 from reidrisk.records import Traces
 
-__all__ = ["Profiles", "build_profiles", "sizes"]
-
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 

@@ -22,8 +22,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine, LocalEngine
 
-__all__ = ["LooseSets", "SetAttack", "StrictSets"]
-
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 

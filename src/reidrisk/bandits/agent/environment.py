@@ -10,8 +10,6 @@ import numpy.typing as npt
 from reidrisk.bandits.transitions import checked_records
 from reidrisk.base.errors import DataError, OptionError
 
-__all__ = ["LatentBandit", "as_matrices", "easy_rewards", "hard_rewards"]
-
 Floats = npt.NDArray[np.float64]
 
 BEST, OTHERS, SIGMA = 2.0, 1.05, 2.0

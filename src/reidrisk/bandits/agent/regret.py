@@ -18,8 +18,6 @@ from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Spoken
 from reidrisk.base.streams import checked_seed, stream
 
-__all__ = ["Regret", "RegretDifference", "compare", "regret", "simulate", "summarise"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

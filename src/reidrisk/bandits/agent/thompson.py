@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["AGENTS", "FLOOR", "Tables", "filtered", "padded", "play", "tables_of"]
-
 AGENTS = {"thompson": 0, "oracle": 1, "uniform": 2}
 """Number by which the kernel knows each agent."""
 

@@ -9,8 +9,6 @@ from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.grouping import row_blocks
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 
-__all__ = ["ads"]
-
 
 def ads(
     records: npt.ArrayLike, shared: Shared, weights: str | npt.ArrayLike | None = None, alpha: float = 1e-3

@@ -34,8 +34,6 @@ from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.search import GRID
 
-__all__ = ["likelihood_scores"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from reidrisk.bandits.sharing.strategies import PrivateClusters, TruncatedSVD
 from reidrisk.base.kernels import njit
 from reidrisk.search import to_grid
 
-__all__ = ["Known", "Model", "Targets", "model_of"]
-
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -18,8 +18,6 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import checked_seed, stream
 
-__all__ = ["ATTACKS", "Auxiliary", "auxiliary", "credits", "deanonymisation", "link_notes", "risk_of_credits"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

@@ -27,8 +27,6 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.streams import stream
 from reidrisk.privacy.accounting import gaussian_sigma
 
-__all__ = ["Shared", "anonymise", "applied", "finished", "started"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

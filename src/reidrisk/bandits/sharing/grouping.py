@@ -12,8 +12,6 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.streams import stream
 
-__all__ = ["clusters", "embedding", "microaggregates", "neighbours"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 

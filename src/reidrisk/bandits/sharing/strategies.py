@@ -15,21 +15,6 @@ from typing import ClassVar
 from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.base.errors import OptionError
 
-__all__ = [
-    "Average",
-    "Clusters",
-    "Laplace",
-    "Microaggregation",
-    "Neighbour",
-    "Own",
-    "PrivateClusters",
-    "Step",
-    "Strategy",
-    "TruncatedSVD",
-    "as_steps",
-    "parse",
-]
-
 _MOST_EPSILON = 100.0  # beyond it nothing is private, and the calibration leaves the range of floating point
 
 _MOST_VARIANCE = 1e100  # of cells between 0 and 1: beyond it squares, and their products, leave that range as well

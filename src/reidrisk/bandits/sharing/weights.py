@@ -8,8 +8,6 @@ import numpy.typing as npt
 from reidrisk.bandits.transitions import checked_records
 from reidrisk.base.errors import DataError, OptionError
 
-__all__ = ["WEIGHTS", "cell_entropy", "cell_weights"]
-
 Floats = npt.NDArray[np.float64]
 
 WEIGHTS = ("inverse entropy", "uniform", "entropy")

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, OptionError
 
-__all__ = ["inclusion_probabilities", "pair_inclusion"]
-
 Floats = npt.NDArray[np.float64]
 
 _STEP = 2.0 / 3.0

@@ -24,8 +24,6 @@ from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.top_sets.partial import token_probabilities
 from reidrisk.records import TopSets, Traces
 
-__all__ = ["topics_full_information", "topics_optimum"]
-
 _NOTES = (Note("knows-top-sets"), Note("periods-independent"))
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["largest_shares"]
-
 _CHUNK = 256
 
 

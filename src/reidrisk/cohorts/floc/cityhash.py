@@ -14,8 +14,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 
-__all__ = ["CONSTANTS", "MULTIPLIER", "cityhash64"]
-
 CONSTANTS = (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F, 0xC949D7C7509E6557)
 MULTIPLIER = 0x9DDFEA08EB382D69
 

@@ -9,8 +9,6 @@ import numpy as np
 from reidrisk.base.kernels import njit
 from reidrisk.cohorts.floc.cityhash import CONSTANTS, MULTIPLIER
 
-__all__ = ["hash_columns", "seeded_pair"]
-
 _K0, _K1, _K2, _K3 = (np.uint64(k) for k in CONSTANTS)
 _M = np.uint64(MULTIPLIER)
 

@@ -9,8 +9,6 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.hosts import plain_host
 
-__all__ = ["registrable"]
-
 
 def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refuse") -> list[str | None]:
     """Return the registrable domain of each host: one label more than its public suffix.

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 
-__all__ = ["DomainLists", "domain_lists"]
-
 
 class DomainLists(NamedTuple):
     """Domains of all users in turn; those of user ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""

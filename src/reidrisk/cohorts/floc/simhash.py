@@ -12,8 +12,6 @@ from reidrisk.base.parallel import each
 from reidrisk.cohorts.floc.cityhash import cityhash64
 from reidrisk.cohorts.floc.histories import DomainLists, domain_lists
 
-__all__ = ["BITS", "SCALE", "TWO_PI", "checked_bits", "signatures", "simhash"]
-
 BITS = 50
 """Bits of a SimHash in Chrome's FLoC."""
 

@@ -11,8 +11,6 @@ from reidrisk.base.kernels import njit
 from reidrisk.cohorts.floc.cityhash_kernels import seeded_pair
 from reidrisk.cohorts.floc.simhash import SCALE, TWO_PI
 
-__all__ = ["gaussians", "sign_bits"]
-
 
 @njit(cache=True, nogil=True, inline="always")
 def _gaussian(d: int, feature: Any) -> Any:  # pragma: no cover - compiled

@@ -17,8 +17,6 @@ from reidrisk.cohorts.floc.simhash import BITS, checked_bits, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.tables.opening import check_bytes, existing_file
 
-__all__ = ["MIN_DOMAINS", "SortingLSH", "as_hashes", "fitted_mark"]
-
 MIN_DOMAINS = 7
 """Distinct domains below which Chrome gave no cohort."""
 

@@ -18,8 +18,6 @@ from reidrisk.cohorts.floc.simhash import BITS, signatures
 from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
 from reidrisk.records import Traces
 
-__all__ = ["WeeklyCohorts", "weekly_cohorts"]
-
 
 @dataclass(frozen=True, eq=False)
 class WeeklyCohorts(Spoken):

@@ -16,8 +16,6 @@ from reidrisk.base.streams import stream
 from reidrisk.cohorts.private.counts import LocalCounts
 from reidrisk.privacy import randomised_response
 
-__all__ = ["ask_users", "bounded_visits", "lie_probability", "simulated_answers", "sparse_visits"]
-
 Ints = npt.NDArray[np.int64]
 _LEAST_EPSILON = 1e-6  # 10^12 answers would not tell yes from no
 _MOST_DRAWN = 1_000_000_000  # users of one cohort: the limit of NumPy's hypergeometric numbers

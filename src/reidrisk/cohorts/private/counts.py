@@ -17,8 +17,6 @@ from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.significance import exact_ends, wilson_ends
 from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
 
-__all__ = ["CentralCounts", "Frequencies", "LocalCounts", "central_counts", "central_noise", "with_every_cohort"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 _MOST_NOISE = 1e8  # products of two noisy counts still fit 64 bits

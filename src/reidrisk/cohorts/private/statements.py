@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from reidrisk.privacy import PrivacyStatement
 
-__all__ = ["central_statement", "local_statement"]
-
 
 def _not_fitted(public_rule: str) -> str:
     return f"the rule that assigns cohorts{f' ({public_rule})' if public_rule else ''}, not fitted to these users"

@@ -14,8 +14,6 @@ from reidrisk.base.results import Result, Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 
-__all__ = ["Blocklist", "BlocklistChanges", "BlocklistCheck", "blocklist_changes", "check_blocklist"]
-
 
 @dataclass(frozen=True, eq=False)
 class Blocklist(Result):

@@ -11,8 +11,6 @@ import numpy as np
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.io.tables.formats import table_of_frame
 
-__all__ = ["CategoryVisits", "category_visits"]
-
 
 @dataclass(frozen=True, eq=False)
 class CategoryVisits:

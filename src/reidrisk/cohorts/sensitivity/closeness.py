@@ -11,8 +11,6 @@ from reidrisk.base.results import Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import cohort_blocks, excess
 
-__all__ = ["Closeness", "closeness"]
-
 
 @dataclass(frozen=True, eq=False)
 class Closeness(Spoken):

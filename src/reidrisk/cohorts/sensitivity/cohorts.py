@@ -19,8 +19,6 @@ from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import discoveries, gap_intervals, p_values
 from reidrisk.cohorts.spec import CohortSpec, Rule
 
-__all__ = ["Sensitivity", "SensitivitySummary", "exact_sensitivity", "sensitivity_of_counts"]
-
 
 @dataclass(frozen=True, eq=False)
 class SensitivitySummary(Spoken):

@@ -14,8 +14,6 @@ from reidrisk.base.indices import checked_csr
 from reidrisk.base.options import whole
 from reidrisk.base.streams import blocks
 
-__all__ = ["CohortCounts", "as_assignment", "category_names", "count_visits", "k_anonymity"]
-
 _MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
 _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63, so differences are exact
 

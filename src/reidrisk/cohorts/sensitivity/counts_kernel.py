@@ -6,8 +6,6 @@ from typing import Any
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["count_once"]
-
 
 @njit(cache=True, nogil=True)
 def count_once(

@@ -14,8 +14,6 @@ from reidrisk.cohorts.sensitivity.blocklist import Blocklist
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
 
-__all__ = ["EmptyCohort", "EmptyProfile", "empty_cohort"]
-
 
 @dataclass(frozen=True, eq=False)
 class EmptyProfile(Result):

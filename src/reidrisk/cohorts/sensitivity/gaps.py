@@ -11,8 +11,6 @@ import numpy.typing as npt
 from reidrisk.base.options import between_0_and_1
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 
-__all__ = ["Gaps", "cohort_blocks", "exceeding", "excess", "gaps"]
-
 _CELLS = 1 << 21  # cells of a block: temporary arrays of 16 MiB
 _CLOSE = 1e-9  # far above the rounding of a gap: what lies closer to t is decided in whole numbers
 

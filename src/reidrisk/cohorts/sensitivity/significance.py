@@ -17,8 +17,6 @@ from reidrisk.base.options import between_0_and_1
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import cohort_blocks, excess
 
-__all__ = ["discoveries", "exact_ends", "gap_intervals", "nuisance", "p_values", "wilson_ends"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
 
-__all__ = ["FrequencyHistogram", "ThresholdCurve", "curve_of", "frequency_histogram", "threshold_curve"]
-
 THRESHOLDS = tuple(round(0.005 * i, 3) for i in range(1, 61))
 """From 0.005 to 0.3; the paper's figure has thresholds of this range."""
 

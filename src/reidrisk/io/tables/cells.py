@@ -12,8 +12,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.io.tables.columns import cell
 from reidrisk.io.tables.formats import BATCH, Table
 
-__all__ = ["typed"]
-
 _WHOLE = r"^-?(0|[1-9][0-9]*)$"
 _DIGITS = r"^[0-9]+$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"

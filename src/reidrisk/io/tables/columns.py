@@ -11,8 +11,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.users import UserIds
 
-__all__ = ["Ids", "Labels", "cell", "holds_integers", "holds_text", "whole_numbers"]
-
 
 class Labels:
     """Text tokens on their way in: each new label gets the next code.

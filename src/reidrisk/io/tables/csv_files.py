@@ -11,8 +11,6 @@ from reidrisk.base.errors import FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.io.tables.opening import check_bytes, is_packed
 
-__all__ = ["csv_header", "read_cells"]
-
 _BLOCKS = (1 << 20, 1 << 24, 1 << 28)
 """Bytes read at a time: a row must fit, so the next size is tried where one does not."""
 

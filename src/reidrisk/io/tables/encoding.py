@@ -17,9 +17,6 @@ from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.tables.raw import RawTokens
 
-__all__ = ["Declared", "Encoding", "encode", "frozen", "refuse_repeated_users", "settle"]
-
-
 Declared = Vocabulary | Sequence[str]
 """A vocabulary as a caller may give it: one that was read, or just its labels."""
 

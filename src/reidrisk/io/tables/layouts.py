@@ -8,19 +8,6 @@ from collections.abc import Sequence
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.io.tables.formats import Table, is_list
 
-__all__ = [
-    "LAYOUTS",
-    "SEEDED",
-    "check_layout",
-    "epoch_columns",
-    "holds_bags",
-    "holds_sets",
-    "layout_of",
-    "refuse_unknown",
-    "require_columns",
-    "set_columns",
-]
-
 LAYOUTS = ("long", "wide")
 """Layouts of traces: one row an observation, or one row a user."""
 

@@ -10,8 +10,6 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.vocabulary import Vocabulary
 
-__all__ = ["KEY", "NO_METADATA", "Metadata", "from_json", "from_schema", "to_json"]
-
 KEY = b"reidrisk"
 """Key of the schema metadata of Parquet and Arrow files, and name of the array in NPZ files; the value is JSON."""
 

@@ -12,8 +12,6 @@ from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.foreign import printable, reason
 from reidrisk.io.atomic import PathLike
 
-__all__ = ["bounded_lines", "check_bytes", "existing_file", "is_packed", "reading", "text_of"]
-
 _CHUNK = 1 << 20
 _LONGEST_LINE = 1 << 26
 _DEFLATE_AT_MOST = 1032

@@ -20,8 +20,6 @@ from reidrisk.io.tables.formats import Table, is_list
 from reidrisk.io.tables.layouts import epoch_columns, layout_of, refuse_unknown, require_columns
 from reidrisk.io.tables.metadata import Metadata
 
-__all__ = ["RawTokens", "first_seen", "read_raw", "refuse_empty", "token_kind", "widened"]
-
 
 @dataclass
 class RawTokens:

@@ -19,8 +19,6 @@ from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.formats import format_of
 from reidrisk.io.tables.metadata import KEY
 
-__all__ = ["CHUNK", "check_ids", "tokens_as_arrow", "users_as_numpy", "write_arrays", "write_batches"]
-
 CHUNK = 1 << 20
 """Rows of one row group; a reader needs no more than this in memory at a time."""
 

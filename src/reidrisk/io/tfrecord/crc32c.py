@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["crc32c", "crc32c_of", "masked"]
-
 _POLYNOMIAL = 0x82F63B78  # reflected
 
 

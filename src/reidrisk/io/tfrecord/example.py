@@ -8,8 +8,6 @@ from typing import Any
 
 from reidrisk.base.errors import FormatError
 
-__all__ = ["BYTES", "FLOAT", "INTEGER", "Feature", "make_example", "parse_example"]
-
 BYTES, FLOAT, INTEGER = 1, 2, 3
 """The kinds of lists a feature can hold; the numbers are those of the protocol."""
 

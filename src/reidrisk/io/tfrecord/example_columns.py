@@ -14,8 +14,6 @@ from reidrisk.base.errors import FormatError
 from reidrisk.base.kernels import njit
 from reidrisk.io.tfrecord.example import BYTES, FLOAT, parse_example
 
-__all__ = ["Columns", "parse_examples"]
-
 _DAMAGED, _UNKNOWN, _OTHER_KIND, _LONGER = 1, 2, 3, 4
 
 

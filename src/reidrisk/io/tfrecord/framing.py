@@ -15,8 +15,6 @@ from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading
 from reidrisk.io.tfrecord.crc32c import crc32c, crc32c_of, masked
 
-__all__ = ["read_frames", "write_frames"]
-
 _HEAD, _TAIL = 12, 4  # length and its checksum; checksum of the data
 _WRONG = {
     1: "is cut off in its head",

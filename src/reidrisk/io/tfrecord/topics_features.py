@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
 
-__all__ = ["CLIENTS", "RecordBlock", "RecordShape", "record_block", "record_shape"]
-
 CLIENTS = ("client_1_tokens", "client_2_tokens")
 """What two observers saw, in the records of the simulator."""
 

@@ -21,8 +21,6 @@ from reidrisk.io.tables.encoding import frozen, refuse_repeated_users
 from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, record_block, record_shape
 from reidrisk.records import TopSets, Traces
 
-__all__ = ["TopicsRecords", "is_tfrecord", "read_tfrecords", "write_tfrecords"]
-
 _BLOCK = 1 << 16
 _LONGEST_FIRST = 1 << 24  # bytes of the first record, which is read the slow way
 

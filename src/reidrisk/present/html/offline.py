@@ -16,8 +16,6 @@ from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
 from reidrisk.io import write_atomically
 
-__all__ = ["drawn_specs", "filled", "kept", "marked", "save", "style"]
-
 _TEMPLATES = Path(__file__).parent
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from reidrisk.present.html.offline import drawn_specs, filled, save
 from reidrisk.present.model import Page
 
-__all__ = ["render", "write"]
-
 
 def write(page: Page, path: str | Path) -> None:
     """Write a page as one HTML file; an interrupted run leaves the old file or none."""

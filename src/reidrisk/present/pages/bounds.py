@@ -11,8 +11,6 @@ from reidrisk.present.model import Page, Sentence
 from reidrisk.present.sections import channel
 from reidrisk.present.terms import Terms
 
-__all__ = ["page"]
-
 SECTIONS = (channel.section,)
 
 

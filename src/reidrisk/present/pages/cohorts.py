@@ -14,8 +14,6 @@ from reidrisk.present.words import reading
 from reidrisk.present.words.cohorts import known
 from reidrisk.present.words.frequencies import percent
 
-__all__ = ["assignment_page", "page", "render", "write"]
-
 SECTIONS = (
     counts.section,
     gaps.section,

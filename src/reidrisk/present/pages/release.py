@@ -14,16 +14,6 @@ from reidrisk.present.words.release import sample_agrees
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release import CanaryTest, InternalValidation, NoiseBudget, NoiseFit, PublicValidation, Validation
 
-__all__ = [
-    "internal_page",
-    "made_page",
-    "public_page",
-    "render_internal",
-    "render_public",
-    "write_internal",
-    "write_public",
-]
-
 PUBLIC = (
     statement.section,
     errors.by_kind,

@@ -10,8 +10,6 @@ from reidrisk.present.sections.tradeoff import choices, curves, methods
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import stronger_attacker
 
-__all__ = ["page"]
-
 SECTIONS = (curves.section, choices.section, lambda result, terms: assumed(result.notes, terms), methods.section)
 
 

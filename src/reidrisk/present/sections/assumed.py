@@ -9,8 +9,6 @@ from reidrisk.present import words
 from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.terms import Terms
 
-__all__ = ["assumed"]
-
 
 def assumed(notes: Iterable[Note], terms: Terms) -> Section | None:
     """Return what the notes say, or nothing where there are none."""

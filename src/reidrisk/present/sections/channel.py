@@ -12,8 +12,6 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words.bounds import bound_name, setting_name
 from reidrisk.present.words.frequencies import percent, two_digits
 
-__all__ = ["section"]
-
 
 def section(entries: Sequence[Bound | Measurement], terms: Terms) -> Section:
     """Return the bounds of a channel, the tightest of each setting marked, and what was measured of it."""

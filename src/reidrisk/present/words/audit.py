@@ -13,8 +13,6 @@ from reidrisk.present.words.register import Assumed, says
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
 
-__all__ = ["terms_of"]
-
 
 def terms_of(result: AuditResult) -> Terms:
     """Return the words of the reader's own data, as far as the audit knows them."""

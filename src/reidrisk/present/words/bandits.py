@@ -10,8 +10,6 @@ from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
 from reidrisk.present.words.register import Assumed, reads, says
 
-__all__ = ["amount_text", "choice_text", "linkage_reading", "strategy_label", "stronger_attacker"]
-
 _RECEIVED = {
     "own": "one's own record",
     "average": "average of all",

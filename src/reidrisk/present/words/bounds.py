@@ -14,8 +14,6 @@ from reidrisk.present.words.register import reads, says
 if TYPE_CHECKING:
     from reidrisk.bounds import Tightest
 
-__all__ = ["at_most", "bound_name", "setting_name"]
-
 _REACHED = ("optimal attacker", "partial information")
 """Bounds that the best attacker reaches; the others limit without saying that anybody comes near."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from reidrisk.base.notes import Note
     from reidrisk.present.terms import Terms
 
-__all__ = ["STATUS", "closeness", "coverage", "empty_cohort", "known", "points", "rare", "with_cohort"]
-
 STATUS = {
     "beyond doubt": "significant after Bonferroni",
     "beyond chance": "statistically significant",

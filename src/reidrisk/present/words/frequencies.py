@@ -5,27 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = [
-    "about_in_words",
-    "among",
-    "attack_label",
-    "capital",
-    "clause",
-    "counted",
-    "in_words",
-    "interval",
-    "joined",
-    "limits",
-    "people",
-    "people_in_words",
-    "percent",
-    "range_in_words",
-    "rate_of_records",
-    "span",
-    "two_digits",
-    "with_interval",
-]
-
 _ALMOST_ALL = 0.995  # would be rounded to 100
 
 

@@ -12,8 +12,6 @@ from reidrisk.present.words.risk import ORIGINS
 if TYPE_CHECKING:
     from reidrisk.audit import Gate
 
-__all__ = ["because", "circumstances", "in_frequencies"]
-
 _WHY = {
     "within": "the upper end of every attack and number of {periods} is within the limit",
     "above": "the lower end is above the limit",

@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
 
-__all__ = ["Assumed", "assumed", "codes", "reading", "reads", "says", "sentence"]
-
 _NOTES: dict[str, Callable[[Note, Terms], str | Assumed]] = {}
 _RESULTS: dict[str, Callable[[Any, Terms], str]] = {}
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
         Statistics,
     )
 
-__all__ = ["drawn", "fitted", "kinds", "measured", "sample_agrees", "share"]
-
 
 def share(rate: float) -> str:
     """Write a share with one decimal, with two where nearly all would read as all or hardly any as none.

@@ -19,8 +19,6 @@ from reidrisk.present.words.register import Assumed, reads, says
 if TYPE_CHECKING:
     from reidrisk.measure import Anonymity
 
-__all__ = ["ORIGINS", "how_many"]
-
 ORIGINS = {
     "given": "The true pairs were given.",
     "ids": "Records of the same person carry the same id in both tables.",

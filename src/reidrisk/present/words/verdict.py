@@ -13,8 +13,6 @@ from reidrisk.present.words.register import reads
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult, TruthDoubt
 
-__all__ = ["verdict"]
-
 
 @reads("AuditResult")
 def _reading(result: AuditResult, terms: Terms) -> str:

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 
-__all__ = ["consistent_tables", "estimated_users"]
-
 Floats = npt.NDArray[np.float64]
 Tables = dict[str, Floats]
 

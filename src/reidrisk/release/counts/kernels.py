@@ -6,8 +6,6 @@ from typing import Any
 
 from reidrisk.base.kernels import njit
 
-__all__ = ["count_across", "count_within"]
-
 
 @njit(cache=True, nogil=True)
 def count_within(sets: Any, table: Any) -> None:

@@ -23,8 +23,6 @@ from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts.pairs import Counts
 from reidrisk.release.counts.statistics import Statistics
 
-__all__ = ["holds_statistics", "read_published", "read_statistics", "write_statistics"]
-
 Floats = npt.NDArray[np.float64]
 
 WITHIN = ("topic_1", "topic_2")

@@ -22,8 +22,6 @@ from reidrisk.privacy import (
 from reidrisk.release.counts.pairs import Counts
 from reidrisk.release.counts.sensitivity import Block
 
-__all__ = ["Plan", "add_noise", "overspent", "plan_noise"]
-
 SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 """Shares of the budget as published: 25 / 25 / 50 %; of summed epochs half and half."""
 

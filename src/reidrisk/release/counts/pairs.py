@@ -15,8 +15,6 @@ from reidrisk.base.streams import blocks
 from reidrisk.records import TopSets
 from reidrisk.release.counts.sensitivity import measured_blocks
 
-__all__ = ["MAX_VOCABULARY", "Counts", "count_pairs"]
-
 Table = npt.NDArray[np.int64]
 
 MAX_VOCABULARY = 8192

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from reidrisk.base.errors import OptionError
 
-__all__ = ["Block", "joint_sensitivity", "measured_blocks"]
-
 
 @dataclass(frozen=True)
 class Block:

@@ -20,8 +20,6 @@ from reidrisk.release.counts.mechanism import add_noise, plan_noise
 from reidrisk.release.counts.pairs import Counts, count_pairs
 from reidrisk.release.counts.sensitivity import measured_blocks
 
-__all__ = ["Statistics", "exact_statistics", "from_counts", "statistics"]
-
 Floats = npt.NDArray[np.float64]
 
 

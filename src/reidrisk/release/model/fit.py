@@ -31,8 +31,6 @@ from reidrisk.release.counts.layout import read_arrays
 from reidrisk.release.counts.statistics import Statistics
 from reidrisk.release.model.objective import Objective
 
-__all__ = ["fit_mixture"]
-
 BETAS = (0.9, 0.98)
 START = 1.0  # standard deviation of the logits around the popularity of their token
 LEVEL = 1e-3  # in the last fifth of the schedule, the share of J by which it must fall within a twentieth of it

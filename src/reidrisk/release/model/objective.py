@@ -28,8 +28,6 @@ from reidrisk.populations.type_mixture import n_terms
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Objective"]
-
 # Entries of the matrices G that are made at a time. On a CPU fewer are a little faster, but then threads meet so often
 # that on a busy machine they mostly wait for each other; on a GPU, as many as there are.
 _ON_CPU, _ON_GPU = 1 << 22, 1 << 27

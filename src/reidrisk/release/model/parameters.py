@@ -17,8 +17,6 @@ from reidrisk.io.together import current, write_together
 from reidrisk.populations.type_mixture import FitReport, TypeMixture
 from reidrisk.privacy import PrivacyStatement
 
-__all__ = ["read_parameters", "write_parameters"]
-
 
 def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | None = None) -> None:
     """Write the logits as the published code does: ``{"type 0": {"epoch 0": {"slot 0": {"1": 0.3, …}}}}``.

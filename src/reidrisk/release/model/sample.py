@@ -27,8 +27,6 @@ from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 
-__all__ = ["holds_users", "read_users", "write_users"]
-
 _KEY = "users"
 SHARD = 16 * BLOCK
 """Users of one file: 1,048,576."""

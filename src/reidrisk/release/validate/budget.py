@@ -13,8 +13,6 @@ from reidrisk.release.counts.mechanism import Plan, overspent
 from reidrisk.release.counts.sensitivity import measured_blocks
 from reidrisk.release.counts.statistics import Statistics
 
-__all__ = ["NoiseBudget", "noise_budget", "promised", "stated_plan"]
-
 
 @dataclass(frozen=True, eq=False)
 class NoiseBudget(Spoken):

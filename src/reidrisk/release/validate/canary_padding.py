@@ -18,8 +18,6 @@ from reidrisk.records.padding import Words
 from reidrisk.release.counts.pairs import count_pairs
 from reidrisk.release.counts.sensitivity import measured_blocks
 
-__all__ = ["PLACES", "Padding", "padding_distances"]
-
 Padding = Callable[[TopSets, Words], TopSets]
 """Fills short sets by the given random words, as :meth:`reidrisk.TopSets.padded_by` does."""
 

@@ -14,8 +14,6 @@ from reidrisk.populations.type_mixture import MixtureStatistics
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
 
-__all__ = ["ErrorCurves", "ErrorSummary", "compare", "frequencies", "noise_of", "popularity_alone"]
-
 Floats = npt.NDArray[np.float64]
 
 POINT = 0.001

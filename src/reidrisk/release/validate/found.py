@@ -11,8 +11,6 @@ from reidrisk.release.validate.internal import InternalValidation
 from reidrisk.release.validate.noise import NoiseFit
 from reidrisk.release.validate.public import PublicValidation
 
-__all__ = ["Validation"]
-
 
 @dataclass(frozen=True, eq=False)
 class Validation(Result):

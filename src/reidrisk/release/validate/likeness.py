@@ -13,8 +13,6 @@ from reidrisk.base.streams import blocks, stream
 from reidrisk.populations.type_mixture import MixtureStatistics
 from reidrisk.records import TopSets
 
-__all__ = ["Distinct", "distinct_tokens", "pearson", "stationarity"]
-
 _RESAMPLES = 1000
 
 

@@ -26,8 +26,6 @@ from reidrisk.release.counts.statistics import Statistics, from_counts
 from reidrisk.release.validate.errors import noise_of
 from reidrisk.release.validate.spread import alike_sums, differing_sums, least_spread, near_zero, spread
 
-__all__ = ["NoiseFit", "noise_fit"]
-
 SHOWS = 0.5
 """Alike or near-empty counts are looked into if half of the noise would show in them with at least this probability."""
 

@@ -28,8 +28,6 @@ from reidrisk.release.validate.errors import (
     popularity_alone,
 )
 
-__all__ = ["ALONE", "MODEL", "SAMPLE", "PublicValidation", "check_same_tokens", "public_validation"]
-
 MODEL, SAMPLE, ALONE = "model", "sample", "popularity alone"
 
 

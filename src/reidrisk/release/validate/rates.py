@@ -15,8 +15,6 @@ from reidrisk.base.results import Risk, Spoken
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import TopSets, Traces
 
-__all__ = ["RateComparison", "compare_rates"]
-
 QUERIES, TRIALS = 10_240, 10
 """dick, Section 6.1.3."""
 

@@ -20,8 +20,6 @@ from reidrisk.release.validate.public import public_validation
 if TYPE_CHECKING:
     from reidrisk.release.spec import ValidationSpec
 
-__all__ = ["validate"]
-
 
 def validate(
     statistics: Statistics,

@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from reidrisk.release.counts.pairs import Counts
 
-__all__ = ["alike_sums", "differing_sums", "least_spread", "near_zero", "nearest_shares", "spread"]
-
 NEAR = 3.0
 """A count is near-empty within this many sigma of 0."""
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["curve", "tradeoff", "tradeoff_area", "verdict"]
-
 Floats = npt.NDArray[np.float64]
 
 ALARM = 1e-4

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from reidrisk.base.progress import Progress
 from reidrisk.search.answer import Best
 
-__all__ = ["Engine", "Scorer", "Targets"]
-
 
 class Targets(Protocol):
     """Targets that can be cut into shards."""

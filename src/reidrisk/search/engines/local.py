@@ -8,8 +8,6 @@ from reidrisk.base.progress import Progress
 from reidrisk.search.answer import Best
 from reidrisk.search.engines.base import Scorer, Targets
 
-__all__ = ["LocalEngine"]
-
 
 class LocalEngine:
     """Asks the scorer for all targets at once.

@@ -15,8 +15,6 @@ from reidrisk.topics.classify import HostClassifier
 from reidrisk.topics.histories.replay import Replay
 from reidrisk.topics.sites import checked_observers, registrable
 
-__all__ = ["browse"]
-
 NETWORK = (
     "network.example"  # the caller: an advertising network that is on every page, and asks on the observers' sites
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Coverage"]
-
 _STATUS = ("topics", "no topic", "unknown", "not a host")
 
 

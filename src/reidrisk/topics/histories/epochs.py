@@ -13,8 +13,6 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.topics.histories.timestamps import as_text
 
-__all__ = ["Epochs"]
-
 DAY = 86_400
 _MOST = 10_000  # columns of a table; two centuries of weeks
 _LONGEST = 2_000 * 365 * DAY

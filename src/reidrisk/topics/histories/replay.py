@@ -25,8 +25,6 @@ from reidrisk.topics.histories.timestamps import Moment, moment
 from reidrisk.topics.sites import checked_observers, registrable
 from reidrisk.topics.taxonomy import Taxonomy
 
-__all__ = ["Replay", "replay"]
-
 _BLOCK = 4096
 """Users in a block: their visits are sorted together, quickest while they fit into a cache."""
 

@@ -20,8 +20,6 @@ from reidrisk.io.tables.raw import first_seen
 from reidrisk.topics.histories.timestamps import Moment, as_text, microseconds, moment
 from reidrisk.topics.hosts import distinct_values, plain_host
 
-__all__ = ["Histories", "histories_from_frame", "read_histories"]
-
 _SECOND = 1_000_000
 
 

@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from reidrisk.base.streams import stream
 
-__all__ = ["Ties", "ties_from_seed", "ties_from_the_system"]
-
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 

@@ -11,8 +11,6 @@ from reidrisk.present.sections.assumed import assumed
 from reidrisk.present.sections.release.statement import statement as stated
 from reidrisk.present.terms import Terms
 
-__all__ = ["assumptions", "methods", "statement"]
-
 
 def statement(audit: CohortAudit, terms: Terms) -> Section | None:
     """Return what protects the people; None where nothing is noisy."""

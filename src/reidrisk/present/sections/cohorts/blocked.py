@@ -7,8 +7,6 @@ from reidrisk.present.model import Section, Table
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import empty_cohort
 
-__all__ = ["section"]
-
 
 def section(audit: CohortAudit, terms: Terms) -> Section:
     """Return how users without a cohort to show differ from the population."""

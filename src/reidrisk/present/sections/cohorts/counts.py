@@ -8,8 +8,6 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import coverage, known, points, rare
 from reidrisk.present.words.frequencies import percent
 
-__all__ = ["section"]
-
 
 def section(audit: CohortAudit, terms: Terms) -> Section:
     """Return the three counts with what they mean, the sizes, and how far the categories reach."""

@@ -11,8 +11,6 @@ from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import closeness, known, points
 
-__all__ = ["SAFE", "SENSITIVE", "draw", "section"]
-
 SAFE, SENSITIVE = drawing.ATTACKS[0].color, drawing.ATTACKS[1].color
 
 

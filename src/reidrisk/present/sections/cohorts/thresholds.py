@@ -15,8 +15,6 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import with_cohort
 from reidrisk.present.words.frequencies import percent
 
-__all__ = ["draw", "section"]
-
 _SHOWN = (0.025, 0.05, 0.1, 0.15, 0.2)
 """Thresholds in the table; the first three are the paper's."""
 

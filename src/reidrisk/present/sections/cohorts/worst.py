@@ -8,8 +8,6 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import STATUS
 from reidrisk.present.words.frequencies import percent
 
-__all__ = ["section"]
-
 
 def section(audit: CohortAudit, terms: Terms) -> Section | None:
     """Return the cohorts with the largest gaps; None where none was asked for."""

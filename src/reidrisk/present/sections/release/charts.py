@@ -19,8 +19,6 @@ from reidrisk.release.validate.internal import Distinct
 from reidrisk.release.validate.public import PublicValidation
 from reidrisk.release.validate.rates import RateComparison
 
-__all__ = ["absolute_errors", "canary", "distinct", "error_density", "rates", "relative_errors"]
-
 _NAMES = {"model": "Model", "sample": "Sample", "popularity alone": "Popularity alone"}
 _STYLES = {
     "model": replace(drawing.ATTACKS[0], band=False, markers=False),

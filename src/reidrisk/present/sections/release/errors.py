@@ -12,8 +12,6 @@ from reidrisk.release import Validation
 from reidrisk.release.validate.errors import ErrorSummary
 from reidrisk.release.validate.public import ALONE
 
-__all__ = ["absolute", "by_kind", "density", "error_table", "relative"]
-
 
 def by_kind(result: Validation, terms: Terms) -> Section:
     """Return the errors of each kind of statistic."""

@@ -12,8 +12,6 @@ from reidrisk.present.words import reading
 from reidrisk.present.words.frequencies import percent
 from reidrisk.release import Validation
 
-__all__ = ["budget", "canary", "counts"]
-
 
 def counts(result: Validation, terms: Terms) -> Section | None:
     """Return whether the counts have the stated noise, and how near 0 the near-empty ones are."""

@@ -11,8 +11,6 @@ from reidrisk.present.words.frequencies import attack_label
 from reidrisk.present.words.release import kinds
 from reidrisk.release import InternalValidation
 
-__all__ = ["alike", "distinct", "errors", "found_again"]
-
 
 def found_again(result: InternalValidation, terms: Terms) -> Section | None:
     """Return the rate of each attack on real and on synthetic people."""

@@ -7,8 +7,6 @@ from reidrisk.present.terms import Terms
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release import Validation
 
-__all__ = ["section", "statement"]
-
 
 def section(result: Validation, terms: Terms) -> Section:
     """Return the statement of the release; what failed its test is only what is stated."""

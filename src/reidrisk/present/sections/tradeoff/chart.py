@@ -13,8 +13,6 @@ from reidrisk.present.scales import RateScale, rate_scale
 from reidrisk.present.words.bandits import amount_text, strategy_label
 from reidrisk.present.words.frequencies import in_words, two_digits
 
-__all__ = ["STYLES", "tradeoff_chart", "tradeoff_layers"]
-
 _GREY = "#52606d"
 _HEIGHT = 400
 

@@ -11,8 +11,6 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import amount_text, strategy_label
 from reidrisk.present.words.frequencies import percent, two_digits
 
-__all__ = ["section"]
-
 
 def section(result: Tradeoff, terms: Terms) -> Section:
     """Return the choices between which to decide."""

@@ -10,8 +10,6 @@ from reidrisk.present.sections.tradeoff.chart import tradeoff_chart
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import choice_text
 
-__all__ = ["section"]
-
 _TITLES = {
     "scoreboard": "Against an attacker who compares cells",
     "likelihood": "Against an attacker who knows how the records were changed",

@@ -6,8 +6,6 @@ from reidrisk.bandits import Tradeoff
 from reidrisk.present.model import Section
 from reidrisk.present.terms import Terms
 
-__all__ = ["section"]
-
 
 def section(result: Tradeoff, terms: Terms) -> Section:
     """Return the method, its reference and its parameters."""
