@@ -1,4 +1,8 @@
-"""What no attacker can beat, and how it relates to other notions of privacy."""
+"""What no attacker can beat, and how it relates to other notions of privacy.
+
+A channel ``P`` is a ``Channel``, an array or a ``scipy.sparse`` matrix: ``P[i, o]`` is the probability that user ``i``
+has representation ``o``. A ``prior`` holds the probability of each user; default: all the same.
+"""
 
 from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
 from reidrisk.bounds.distinct import distinct_outputs

@@ -13,11 +13,8 @@ from reidrisk.records import Channel
 def from_k_anonymity(k: int) -> float:
     """Return the bound ``1/k`` on the random-user accuracy of any attacker (carey, Lemma 7).
 
-    ``k = 0`` means 'not k-anonymous for any k', as :func:`k_anonymity` reports it: nothing follows, and the
-    bound is 1.
+    ``k = 0`` means 'not k-anonymous for any k', as :func:`k_anonymity` reports it: the bound is then 1.
 
-    Examples
-    --------
     >>> from_k_anonymity(4), from_k_anonymity(0)
     (0.25, 1.0)
     """
@@ -28,19 +25,11 @@ def from_k_anonymity(k: int) -> float:
 def k_anonymity(P: Any) -> int:
     """Return the largest k for which the channel is k-anonymous: ``min_i |{j : P[j] = P[i]}|``, rows one-hot.
 
-    It is 0 where some row is not one-hot: a representation that varies is outside the definition, whatever the
-    size of the crowd (carey, Appendix B.1).
+    It is 0 where some row is not one-hot: a representation that varies is outside the definition, whatever the size of
+    the crowd (carey, Appendix B.1).
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-
-    Examples
-    --------
-    >>> k_anonymity([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]])
-    2
-    >>> k_anonymity([[0.5, 0.5], [0.5, 0.5]])
-    0
+    >>> k_anonymity([[1, 0, 0], [1, 0, 0], [0, 1, 0]]), k_anonymity([[0.5, 0.5], [0.5, 0.5]])
+    (1, 0)
     """
     channel = Channel(P)
     matrix = channel.matrix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,54 +13,32 @@ from reidrisk.records import Channel
 
 Floats = npt.NDArray[np.float64]
 
+BLOCK = 4_000_000
+"""Numbers held at once while a dense matrix is passed over."""
+
 
 def column_max(channel: Channel, prior: Floats | None = None) -> Floats:
-    """Return ``max_i prior[i] P[i, o]`` for each output; without a prior ``max_i P[i, o]``.
-
-    Examples
-    --------
-    >>> column_max(Channel([[0.5, 0.5], [0.2, 0.8]])).tolist()
-    [0.5, 0.8]
-    """
-    matrix = channel.matrix
-    if not channel.is_sparse:
-        weighted = matrix if prior is None else matrix * prior[:, None]
-        return np.asarray(weighted.max(axis=0), dtype=np.float64)
-    values = matrix.data if prior is None else matrix.data * prior[entry_rows(matrix)]
-    largest = np.zeros(channel.n_outputs)
-    np.maximum.at(largest, matrix.indices, values)
-    return largest
+    """Return ``max_i prior[i] P[i, o]`` for each output; without a prior ``max_i P[i, o]``."""
+    return _filled((channel.matrix if prior is None else channel.matrix * prior[:, None]).max(axis=0))
 
 
 def column_min(channel: Channel) -> Floats:
-    """Return ``min_i P[i, o]`` for each output, counting the zeros that a sparse matrix leaves out.
-
-    Examples
-    --------
-    >>> column_min(Channel([[0.5, 0.5], [0.0, 1.0]])).tolist()
-    [0.0, 0.5]
-    """
-    matrix = channel.matrix
-    if not channel.is_sparse:
-        return np.asarray(matrix.min(axis=0), dtype=np.float64)
-    smallest = np.full(channel.n_outputs, np.inf)
-    np.minimum.at(smallest, matrix.indices, matrix.data)
-    stored = np.bincount(matrix.indices, minlength=channel.n_outputs)
-    return np.where(stored == channel.n_users, smallest, 0.0)
+    """Return ``min_i P[i, o]`` for each output."""
+    return _filled(channel.matrix.min(axis=0))
 
 
 def column_mean(channel: Channel, prior: Floats | None = None) -> Floats:
-    """Return ``sum_i prior[i] P[i, o]``, the distribution of the output; the prior is uniform when not given.
-
-    Examples
-    --------
-    >>> column_mean(Channel([[0.5, 0.5], [0.0, 1.0]])).tolist()
-    [0.25, 0.75]
-    """
+    """Return ``sum_i prior[i] P[i, o]``, the distribution of the output."""
     matrix = channel.matrix
     if prior is None:
         return np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel() / channel.n_users
     return np.asarray(prior @ matrix, dtype=np.float64).ravel()
+
+
+def row_blocks(channel: Channel) -> Iterator[slice]:
+    """Yield the rows of a dense matrix, so many at once that their logarithms fit into memory."""
+    step = max(1, BLOCK // channel.n_outputs)
+    return (slice(start, start + step) for start in range(0, channel.n_users, step))
 
 
 def entry_rows(matrix: Any) -> npt.NDArray[np.int64]:
@@ -67,18 +46,13 @@ def entry_rows(matrix: Any) -> npt.NDArray[np.int64]:
     return np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
 
 
-def checked_prior(prior: npt.ArrayLike, n: int) -> Floats:
-    """Return a prior over ``n`` users as floats, or refuse what is not a distribution.
+def _filled(values: Any) -> Floats:
+    """Return a column-wise result as an array: that of a sparse matrix is sparse, its zeros counted."""
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64).ravel()
 
-    Examples
-    --------
-    >>> checked_prior([0.25, 0.75], 2).tolist()
-    [0.25, 0.75]
-    >>> checked_prior([0.5, 0.6], 2)
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.DataError: the prior adds up to 1.1; it must add up to 1
-    """
+
+def checked_prior(prior: npt.ArrayLike, n: int) -> Floats:
+    """Return a prior over ``n`` users as floats, or refuse what is not a distribution."""
     weights = np.asarray(prior, dtype=np.float64)
     if weights.shape != (n,):
         raise DataError(f"the prior has shape {weights.shape}; give one probability for each of the {n:,} users")

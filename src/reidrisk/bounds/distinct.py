@@ -19,22 +19,11 @@ _LARGEST = int(np.iinfo(np.int64).max)
 def distinct_outputs(traces: Traces, level: float = 0.95, notes: tuple[Note, ...] = ()) -> Bound:
     """Return the matching bound estimated from what was seen: the number D of distinct traces over n.
 
-    The bound of carey, Lemma 4, *is* the expected number of distinct representations over the number of users, so
-    one table of traces, one row a user, estimates it without knowing the channel. Changing one user changes D by at
-    most 1, so ``|D - E D| <= sqrt(n log(2 / (1 - level)) / 2)`` with probability ``level`` (McDiarmid). A missing
-    token counts as one more value that a token can take.
+    The bound of carey, Lemma 4, *is* the expected number of distinct representations over the number of users, so one
+    table of traces, one row per user, estimates it without knowing the channel. Changing one user changes D by at most
+    1, so ``|D - E D| <= sqrt(n log(2 / (1 - level)) / 2)`` with probability ``level`` (McDiarmid). A missing token
+    counts as one more value that a token can take. ``notes`` say what else the result rests on.
 
-    Parameters
-    ----------
-    traces : Traces
-        The representations to be matched, one of each of n users.
-    level : float
-        Of the interval.
-    notes : tuple of Note
-        What it rests on besides, for the result.
-
-    Examples
-    --------
     >>> bound = distinct_outputs(Traces([[0, 1], [2, 2], [0, 1], [0, 1]], n_tokens=4))
     >>> bound.value, bound.setting
     (0.5, 'matching')
@@ -43,13 +32,12 @@ def distinct_outputs(traces: Traces, level: float = 0.95, notes: tuple[Note, ...
     n = traces.n_users
     distinct = int(np.unique(row_keys(traces.tokens, traces.n_tokens)).size)
     slack = math.sqrt(n * math.log(2.0 / (1.0 - level)) / 2.0)
-    value, low, high = distinct / n, max(distinct - slack, 1.0) / n, min(distinct + slack, float(n)) / n
     return Bound(
         name="distinct representations",
         setting="matching",
-        value=value,
-        low=low,
-        high=high,
+        value=distinct / n,
+        low=max(distinct - slack, 1.0) / n,
+        high=min(distinct + slack, float(n)) / n,
         baseline=1.0 / n,
         reference="carey, Lemma 4",
         inputs={"distinct": float(distinct), "level": level},
@@ -59,20 +47,11 @@ def distinct_outputs(traces: Traces, level: float = 0.95, notes: tuple[Note, ...
 
 
 def row_keys(tokens: npt.NDArray[np.signedinteger[Any]], n_tokens: int) -> npt.NDArray[np.int64]:
-    """Return one integer a row, equal exactly where rows are equal.
+    """Return one integer per row of (n, r) tokens in ``[-1, n_tokens)``, equal exactly where rows are equal.
 
-    Columns are digits of a number in base ``n_tokens + 1`` (-1 is a digit too); whenever the next digit
-    would not fit, the numbers so far are replaced by their ranks.
+    Columns are digits of a number in base ``n_tokens + 1`` (-1 is a digit too); whenever the next digit would not fit,
+    the numbers so far are replaced by their ranks.
 
-    Parameters
-    ----------
-    tokens : (n, r) array
-        Values in ``[-1, n_tokens)``.
-    n_tokens : int
-        Size of the vocabulary.
-
-    Examples
-    --------
     >>> row_keys(np.array([[3, -1], [0, 1], [3, -1]]), n_tokens=5).tolist()
     [24, 8, 24]
     """

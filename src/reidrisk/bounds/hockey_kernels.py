@@ -47,6 +47,17 @@ def distinct_rows(indptr: Any, indices: Any, bits: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def _excess(indptr: Any, indices: Any, data: Any, i: int, row: Any) -> float:
+    """Return ``sum_o (P[i, o] - row[o])_+``."""
+    total = 0.0
+    for e in range(indptr[i], indptr[i + 1]):
+        excess = data[e] - row[indices[e]]
+        if excess > 0.0:
+            total += excess
+    return total
+
+
+@njit(cache=True, nogil=True)
 def worst_pair(indptr: Any, indices: Any, data: Any, times: Any, m: int, candidates: Any) -> Any:
     """Return the largest ``sum_o (P[i, o] - x P[j, o])_+`` over i in ``candidates`` and all j, with i and j.
 
@@ -55,18 +66,13 @@ def worst_pair(indptr: Any, indices: Any, data: Any, times: Any, m: int, candida
     row = np.zeros(m)
     best, best_i, best_j = -1.0, -1, -1
     for j in range(indptr.size - 1):
-        for e in range(indptr[j], indptr[j + 1]):
-            row[indices[e]] = times[e]
+        own = indices[indptr[j] : indptr[j + 1]]
+        row[own] = times[indptr[j] : indptr[j + 1]]
         for i in candidates:
-            total = 0.0
-            for e in range(indptr[i], indptr[i + 1]):
-                excess = data[e] - row[indices[e]]
-                if excess > 0.0:
-                    total += excess
+            total = _excess(indptr, indices, data, i, row)
             if total > best:
                 best, best_i, best_j = total, i, j
-        for e in range(indptr[j], indptr[j + 1]):
-            row[indices[e]] = 0.0
+        row[own] = 0.0
     return best, best_i, best_j
 
 
@@ -78,19 +84,13 @@ def pairs_above(
     row = np.zeros(m)
     count = 0
     for j in range(indptr.size - 1):
-        for e in range(indptr[j], indptr[j + 1]):
-            row[indices[e]] = times[e]
+        own = indices[indptr[j] : indptr[j + 1]]
+        row[own] = times[indptr[j] : indptr[j + 1]]
         for i in candidates:
-            total = 0.0
-            for e in range(indptr[i], indptr[i + 1]):
-                excess = data[e] - row[indices[e]]
-                if excess > 0.0:
-                    total += excess
-            if total > limit:
+            if _excess(indptr, indices, data, i, row) > limit:
                 if count == len(found):
                     return count + 1
                 found[count, 0], found[count, 1] = i, j
                 count += 1
-        for e in range(indptr[j], indptr[j + 1]):
-            row[indices[e]] = 0.0
+        row[own] = 0.0
     return count

@@ -10,32 +10,19 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole
-from reidrisk.bounds.columns import Floats, checked_prior, column_max, column_mean, entry_rows
+from reidrisk.bounds.columns import BLOCK, Floats, checked_prior, column_max, column_mean, entry_rows, row_blocks
 from reidrisk.records import Channel
-
-_BLOCK = 4_000_000
-"""Numbers held at once while a dense matrix is passed over."""
 
 
 def from_mutual_information(bits: float, n: int) -> float:
     """Return the bound ``(1 + MI(I; O | P)) / log2(n)`` on the random-user accuracy of any attacker.
 
-    Fano's inequality (carey, Lemma 9), so mutual information and logarithm are both in bits. The plain value
-    is returned: above 1 it says nothing, and that is always so for ``n = 2``. For ``n = 1`` the bound is 1.
+    Fano's inequality (carey, Lemma 9), for the mutual information in bits of n users drawn uniformly and their
+    representations. The plain value is returned: above 1 it says nothing, always so for ``n = 2``. For ``n = 1`` it is
+    1.
 
-    Parameters
-    ----------
-    bits : float
-        Mutual information of user and representation, for a uniformly drawn user.
-    n : int
-        Number of users.
-
-    Examples
-    --------
     >>> from_mutual_information(1.0, n=1024)
     0.2
-    >>> from_mutual_information(0.0, n=1)
-    1.0
     """
     n = whole("n", n)
     if not bits >= 0.0:
@@ -48,51 +35,31 @@ def mutual_information(P: Any, prior: npt.ArrayLike | None = None) -> float:
 
     How much the representation tells about who it is of (carey, Appendix B.3); ``0 log 0 = 0``.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    prior : (n,) array, optional
-        Probability of each user; uniform when not given.
-
-    Examples
-    --------
-    >>> mutual_information([[1, 0], [0, 1]])
-    1.0
-    >>> mutual_information([[0.3, 0.7], [0.3, 0.7]])
-    0.0
+    >>> mutual_information([[1, 0], [0, 1]]), mutual_information([[0.3, 0.7], [0.3, 0.7]])
+    (1.0, 0.0)
     """
     channel = Channel(P)
-    n, m = channel.shape
+    n = channel.n_users
     weights = np.full(n, 1.0 / n) if prior is None else checked_prior(prior, n)
     outputs = column_mean(channel, None if prior is None else weights)
     if channel.is_sparse:
         entries = channel.matrix
         told = entries.data * _log_ratio(entries.data, outputs[entries.indices])
         return max(0.0, float(told @ weights[entry_rows(entries)]))
-    bits, step = 0.0, max(1, _BLOCK // m)
-    for start in range(0, n, step):
-        rows = channel.matrix[start : start + step]
-        bits += float(weights[start : start + step] @ (rows * _log_ratio(rows, outputs)).sum(axis=1))
+    bits = 0.0
+    for block in row_blocks(channel):
+        rows = channel.matrix[block]
+        bits += float(weights[block] @ (rows * _log_ratio(rows, outputs)).sum(axis=1))
     return max(0.0, bits)
 
 
 def vulnerability(P: Any, gain: Any = None, prior: npt.ArrayLike | None = None) -> float:
     """Return the posterior vulnerability ``V = sum_o max_w sum_i prior[i] P[i, o] gain[w, i]``.
 
-    The expected gain of the best attacker who sees the representation (carey, Appendix B.4). Without a gain
-    it is the Bayes vulnerability, where only the right user counts; with a uniform prior that is
-    :func:`random_user`.
+    The expected gain of the best attacker who sees the representation (carey, Appendix B.4); the (actions, n) ``gain``
+    says what action ``w`` is worth when the user is ``i``. Without it this is the Bayes vulnerability, where only the
+    right user counts; with a uniform prior that is :func:`random_user`.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    gain : (actions, n) array or ``scipy.sparse`` matrix, optional
-        What action ``w`` is worth when the user is ``i``; identity when not given.
-    prior : (n,) array, optional
-        Probability of each user; uniform when not given.
-
-    Examples
-    --------
     >>> P = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
     >>> vulnerability(P), vulnerability(P, prior=[1, 0])
     (0.75, 1.0)
@@ -112,17 +79,9 @@ def vulnerability(P: Any, gain: Any = None, prior: npt.ArrayLike | None = None) 
 def min_entropy_leakage(P: Any, prior: npt.ArrayLike | None = None) -> float:
     """Return ``log2(V(P) / max_i prior[i])`` in bits: by which factor the representation helps one guess.
 
-    ``V`` is the Bayes :func:`vulnerability`; the leakage is 0 when the representation is of no use, and at
-    most ``log2(min(n, m))`` (carey, Appendix B.4).
+    ``V`` is the Bayes :func:`vulnerability`; the leakage is 0 when the representation is of no use, and at most
+    ``log2(min(n, m))`` (carey, Appendix B.4).
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    prior : (n,) array, optional
-        Probability of each user; uniform when not given.
-
-    Examples
-    --------
     >>> min_entropy_leakage([[1, 0], [0, 1]]), min_entropy_leakage([[0.5, 0.5], [0.5, 0.5]])
     (1.0, 0.0)
     """
@@ -141,7 +100,7 @@ def _log_ratio(values: Floats, outputs: Floats) -> Floats:
 def _best_gains(channel: Channel, gain: Any, weights: Floats) -> Floats:
     """Return ``max_w sum_i gain[w, i] prior[i] P[i, o]`` for each output, by blocks of actions."""
     best = np.full(channel.n_outputs, -np.inf)
-    step = max(1, _BLOCK // channel.n_outputs)
+    step = max(1, BLOCK // channel.n_outputs)
     for start in range(0, gain.shape[0], step):
         part = gain[start : start + step]
         weighted = part * weights if isinstance(part, np.ndarray) else part.multiply(weights).tocsr()

@@ -19,22 +19,12 @@ from reidrisk.records import Channel
 def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the bound ``(e^epsilon + min(n, m) delta) / n`` on the random-user accuracy of any attacker.
 
-    It holds for every (epsilon, delta)-LDP channel (carey, Lemma 3). The plain value is returned: above 1 it
-    says nothing, and it is infinite where ``e^epsilon`` is. For ``n = 1`` the bound is 1.
+    It holds for n users and m outputs where ``P(E | i) <= e^epsilon P(E | j) + delta`` for all users i, j and sets E of
+    outputs (carey, Lemma 3). The plain value is returned: above 1 it says nothing, and it is infinite where
+    ``e^epsilon`` is. For ``n = 1`` the bound is 1.
 
-    Parameters
-    ----------
-    n, m : int
-        Number of users and of outputs.
-    epsilon, delta : float
-        The guarantee: ``P(E | i) <= e^epsilon P(E | j) + delta`` for all users i, j and sets E of outputs.
-
-    Examples
-    --------
     >>> from_ldp(n=1000, m=50, epsilon=0.0), from_ldp(n=1000, m=50, epsilon=0.0, delta=0.02)
     (0.001, 0.002)
-    >>> from_ldp(n=1000, m=50, epsilon=float("inf"))
-    inf
     """
     n, m = whole("n", n), whole("m", m)
     _check(epsilon, delta)
@@ -46,25 +36,15 @@ def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
 def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
     """Return the smallest epsilon for which the channel is (epsilon, delta)-LDP.
 
-    For ``delta = 0`` it is ``max_o log(max_i P[i, o] / min_j P[j, o])``, infinite where an output is possible
-    for one user and impossible for another. For ``delta > 0`` all pairs of rows are compared, and it is
-    infinite where no epsilon is large enough; where there are too many pairs the *upper* end of
-    :func:`ldp_epsilon_interval` is returned, which is on the safe side. So is rounding: it is never below the epsilon
-    of the matrix as given, digit for digit, however small delta is.
+    For ``delta = 0`` it is ``max_o log(max_i P[i, o] / min_j P[j, o])``, infinite where an output is possible for one
+    user and impossible for another. For ``delta > 0`` all pairs of rows are compared, and it is infinite where no
+    epsilon is large enough; where there are too many pairs the *upper* end of :func:`ldp_epsilon_interval` is returned,
+    which is on the safe side. So is rounding: it is never below the epsilon of the matrix as given, digit for digit,
+    however small delta is.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    delta : float
-        In [0, 1].
-
-    Examples
-    --------
     >>> P = [[0.75, 0.25], [0.25, 0.75]]
     >>> round(ldp_epsilon(P), 4), round(ldp_epsilon(P, delta=0.25), 4), ldp_epsilon(P, delta=0.5)
     (1.0986, 0.6931, 0.0)
-    >>> ldp_epsilon([[1, 0], [0.5, 0.5]]), ldp_epsilon([[1e-16, 1], [0, 1]], delta=1e-20)
-    (inf, inf)
     """
     return ldp_epsilon_interval(P, delta)[1]
 
@@ -72,20 +52,11 @@ def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
 def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[float, float]:
     """Return a certified lower and upper end of :func:`ldp_epsilon`.
 
-    The lower end is needed by a pair of rows that was found. The upper end suffices for every pair, or, where there
-    are too many, for every row against the smallest entry of each column. Where the worst pair was proven, the ends
-    are equal at 0 and at infinity and differ in the last digits elsewhere: a logarithm is no float.
+    The lower end is needed by a pair of rows that was found. The upper end suffices for every pair, or, where there are
+    too many for ``work`` entries visited in one search, for every row against the smallest entry of each column. Where
+    the worst pair was proven, the ends are equal at 0 and at infinity and differ in the last digits elsewhere: a
+    logarithm is no float.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    delta : float
-        In [0, 1].
-    work : int
-        How many entries one search for the worst pair may visit.
-
-    Examples
-    --------
     >>> ldp_epsilon_interval([[0.75, 0.25], [0.25, 0.75]], delta=0.5)
     (0.0, 0.0)
     """
@@ -104,21 +75,11 @@ def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[
 def ldp_delta(P: Any, epsilon: float) -> float:
     """Return the smallest delta for which the channel is (epsilon, delta)-LDP.
 
-    ``max_{i, j} sum_o (P[i, o] - e^epsilon P[j, o])_+`` over all ordered pairs of rows; where they are too many
-    the *upper* end of :func:`ldp_delta_interval` is returned, which is on the safe side.
+    ``max_{i, j} sum_o (P[i, o] - e^epsilon P[j, o])_+`` over all ordered pairs of rows; epsilon may be infinite. Where
+    the pairs are too many, the *upper* end of :func:`ldp_delta_interval` is returned, which is on the safe side.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    epsilon : float
-        At least 0; may be infinite.
-
-    Examples
-    --------
-    >>> ldp_delta([[0.75, 0.25], [0.25, 0.75]], epsilon=0.0)
-    0.5
-    >>> ldp_delta([[1, 0], [0.5, 0.5]], epsilon=float("inf"))
-    0.5
+    >>> ldp_delta([[0.75, 0.25], [0.25, 0.75]], epsilon=0.0), ldp_delta([[1, 0], [0.5, 0.5]], epsilon=math.inf)
+    (0.5, 0.5)
     """
     return ldp_delta_interval(P, epsilon)[1]
 
@@ -126,19 +87,9 @@ def ldp_delta(P: Any, epsilon: float) -> float:
 def ldp_delta_interval(P: Any, epsilon: float, work: int = WORK) -> tuple[float, float]:
     """Return a certified lower and upper end of :func:`ldp_delta`; they differ in the last digits where it was proven.
 
-    The lower end is reached by a pair of rows that was found. The upper end is
-    ``max_i sum_o (P[i, o] - e^epsilon min_j P[j, o])_+`` over the rows i not yet compared with all others.
+    The lower end is reached by a pair of rows that was found. The upper end is ``max_i sum_o (P[i, o] - e^epsilon min_j
+    P[j, o])_+`` over the rows i not yet compared with all others when ``work`` entries had been visited.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    epsilon : float
-        At least 0; may be infinite.
-    work : int
-        How many entries the search for the worst pair may visit.
-
-    Examples
-    --------
     >>> ldp_delta_interval([[0.75, 0.25], [0.25, 0.75]], epsilon=0.0)
     (0.5, 0.5)
     """

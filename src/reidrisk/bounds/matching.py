@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from reidrisk.base.errors import OptionError
-from reidrisk.bounds.columns import Floats
+from reidrisk.bounds.columns import Floats, row_blocks
 from reidrisk.records import Channel
-
-_DENSE_BLOCK = 4_000_000
-"""Entries of a dense matrix whose logarithms are held at once."""
 
 _LARGEST_ENUMERATION = 50_000_000
 """Numbers that :func:`matching_optimum` may hold."""
@@ -22,21 +19,11 @@ _LARGEST_ENUMERATION = 50_000_000
 def matching(P: Any) -> float:
     """Return the bound ``m/n - (1/n) sum_o prod_i (1 - P[i, o])`` on the share of users matched rightly.
 
-    It is the expected number of distinct representations over the number of users: of all users with the same
-    one, no rule gets more than one right on average (carey, Lemma 4). It need not be reached.
+    It is the expected number of distinct representations over the number of users: of all users with the same one, no
+    rule gets more than one right on average (carey, Lemma 4). It need not be reached. Computed as ``-(1/n) sum_o
+    expm1(sum_i log1p(-P[i, o]))``, so that products over ten million users neither vanish nor lose the digits of ``1 -
+    prod``.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-        ``P[i, o]`` is the probability that user ``i`` has representation ``o``.
-
-    Notes
-    -----
-    Computed as ``-(1/n) sum_o expm1(sum_i log1p(-P[i, o]))``, so that products over ten million users neither
-    vanish nor lose the digits of ``1 - prod``.
-
-    Examples
-    --------
     >>> matching([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
     0.875
     """
@@ -51,16 +38,10 @@ def matching_optimum(P: Any) -> float:
     .. math:: \frac{1}{n} \sum_{o \in O^n} \sum_i \max_j \frac{1}{n!} \sum_{\pi: \pi(i) = j}
               \prod_l P[\pi(l), o_l]
 
-    A rule need not answer with a permutation: each position is answered with its most probable user given
-    *all* representations. The value lies between :func:`random_user` (carey, Lemma 5) and :func:`matching`.
+    A rule need not answer with a permutation: each position is answered with its most probable user given *all*
+    representations. The value lies between :func:`random_user` (carey, Lemma 5) and :func:`matching`. Up to 8 users,
+    with ``n * n * m**n`` at most fifty million.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-        With ``n * n * m**n`` at most fifty million, and at most 8 users.
-
-    Examples
-    --------
     >>> matching_optimum([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])      # carey, Lemma 6
     0.875
     """
@@ -88,7 +69,6 @@ def _log_nobody(channel: Channel) -> Floats:
             sums = np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
             return np.asarray(sums, dtype=np.float64)
         total = np.zeros(channel.n_outputs)
-        step = max(1, _DENSE_BLOCK // channel.n_outputs)
-        for start in range(0, channel.n_users, step):
-            total += np.log1p(-np.minimum(channel.matrix[start : start + step], 1.0)).sum(axis=0)
+        for block in row_blocks(channel):
+            total += np.log1p(-np.minimum(channel.matrix[block], 1.0)).sum(axis=0)
         return total

@@ -15,16 +15,9 @@ from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
 def random_user(P: Any) -> float:
     """Return what the best attacker with full information reaches: ``(1/n) sum_o max_i P[i, o]``.
 
-    A user is drawn uniformly, a representation from the user's row; the attacker knows ``P`` and names a
-    user. No rule is right more often, and :func:`optimal_rule` is right as often (carey, Corollary 1).
+    A user is drawn uniformly, a representation from the user's row; the attacker knows ``P`` and names a user. No rule
+    is right more often, and :func:`optimal_rule` is right as often (carey, Corollary 1).
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-        ``P[i, o]`` is the probability that user ``i`` has representation ``o``.
-
-    Examples
-    --------
     >>> random_user([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
     0.75
     """
@@ -37,17 +30,6 @@ def optimal_rule(P: Any) -> npt.NDArray[np.int64]:
 
     Ties go to the user with the lowest index; so do outputs that nobody ever has (carey, Corollary 1).
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-
-    Returns
-    -------
-    (m,) array of user indices
-        :func:`accuracy` accepts it.
-
-    Examples
-    --------
     >>> optimal_rule([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]).tolist()
     [0, 1, 0]
     """
@@ -64,20 +46,12 @@ def optimal_rule(P: Any) -> npt.NDArray[np.int64]:
 def accuracy(P: Any, rule: Any) -> float:
     """Return how often a rule is right: ``(1/n) tr(P A^T)`` (carey, Lemma 1).
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-    rule : (m,) integers, or (n, m) array or ``scipy.sparse`` matrix
-        The user named for each representation; or ``A[i, o]``, the probability that user ``i`` is named for
-        representation ``o``, whose columns add up to 1.
+    A rule is (m,) integers, the user named for each representation; or an (n, m) matrix, dense or sparse, of the
+    probability ``A[i, o]`` that user ``i`` is named for representation ``o``, whose columns add up to 1.
 
-    Examples
-    --------
     >>> P = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
-    >>> accuracy(P, optimal_rule(P)), accuracy(P, [1, 0, 0])
-    (0.75, 0.25)
-    >>> accuracy(P, [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]])       # a coin toss where it cannot know
-    0.75
+    >>> accuracy(P, [1, 0, 0]), accuracy(P, [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]])
+    (0.25, 0.75)
     """
     channel = Channel(P)
     n, m = channel.shape
@@ -103,17 +77,11 @@ def accuracy(P: Any, rule: Any) -> float:
 def partial_information(expected: Any) -> float:
     """Return what the best attacker with partial information reaches: ``(1/n) sum_o max_i E[P | W][i, o]``.
 
-    The attacker does not know ``P``, but has seen ``W``, one independent representation of each user, and knows
-    the distribution that ``P`` was drawn from. The matrix ``E[P | W]`` then takes the place of ``P`` in
-    :func:`random_user`, and the bound is reached (carey, Lemma 2).
+    The attacker does not know ``P``, but has seen ``W``, one independent representation of each user, and knows the
+    distribution that ``P`` was drawn from. The row-stochastic matrix ``E[P | W]``, for the Topics model made of the
+    rows of :func:`reidrisk.bounds.topics_posterior`, then takes the place of ``P`` in :func:`random_user`, and the
+    bound is reached (carey, Lemma 2).
 
-    Parameters
-    ----------
-    expected : (n, m) Channel, array or ``scipy.sparse`` matrix
-        ``E[P | W]``, row-stochastic. For the Topics model :func:`reidrisk.bounds.topics_posterior` gives its rows.
-
-    Examples
-    --------
     >>> partial_information([[0.6, 0.4], [0.4, 0.6]])
     0.6
     """

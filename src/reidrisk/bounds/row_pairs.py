@@ -42,14 +42,8 @@ Pair = tuple[int, int]
 class RowPairs:
     """The distinct rows of a channel, ready to be compared pair by pair.
 
-    Parameters
-    ----------
-    channel : Channel
-    work : int
-        How many entries one search may visit before it settles for a certified interval.
+    One search visits at most ``work`` entries before it settles for a certified interval.
 
-    Examples
-    --------
     >>> pairs = RowPairs(Channel([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]))
     >>> pairs.n_rows, pairs.delta(1.0), pairs.delta(3.0)
     (2, (0.5, 0.5), (0.0, 0.0))
@@ -236,15 +230,11 @@ class RowPairs:
 def crossing(p: npt.ArrayLike, q: npt.ArrayLike, delta: float) -> float:
     """Return the smallest ``x >= 1`` with ``sum_o (p[o] - x q[o])_+ <= delta``, to rounding; infinite if there is none.
 
-    The sum is the largest of ``p(E) - x q(E)`` over sets E of outputs, and sets of the largest ratios p/q
-    suffice, so ``x = max_E (p(E) - delta) / q(E)`` over those.
+    The sum is the largest of ``p(E) - x q(E)`` over sets E of outputs, and sets of the largest ratios p/q suffice, so
+    ``x = max_E (p(E) - delta) / q(E)`` over those.
 
-    Examples
-    --------
-    >>> crossing([0.75, 0.25], [0.25, 0.75], 0.0), crossing([0.75, 0.25], [0.25, 0.75], 0.25)
-    (3.0, 2.0)
-    >>> crossing([0.5, 0.5], [0.0, 1.0], 0.25)
-    inf
+    >>> crossing([0.75, 0.25], [0.25, 0.75], 0.25), crossing([0.5, 0.5], [0.0, 1.0], 0.25)
+    (2.0, inf)
     """
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     p, q = p[p > 0.0], q[p > 0.0]

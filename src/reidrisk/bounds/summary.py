@@ -42,54 +42,30 @@ def summary(P: Any) -> tuple[Bound | Measurement, ...]:
     (epsilon, delta) is added. Measured: k, epsilon, delta, mutual information, Bayes vulnerability, min-entropy
     leakage.
 
-    Parameters
-    ----------
-    P : (n, m) Channel, array or ``scipy.sparse`` matrix
-
-    Examples
-    --------
-    >>> for result in summary([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]):
+    >>> for result in summary([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])[:4]:
     ...     print(f"{type(result).__name__:11}  {result.value:.3f}  {result.name}")
     Bound        0.750  optimal attacker
     Bound        inf  local differential privacy
     Bound        1.000  approximate local differential privacy
     Bound        1.000  k-anonymity
-    Bound        1.500  mutual information
-    Bound        0.875  distinct representations
-    Measurement  0.000  k
-    Measurement  inf  epsilon
-    Measurement  0.500  delta
-    Measurement  0.500  mutual information
-    Measurement  0.750  Bayes vulnerability
-    Measurement  0.585  min-entropy leakage
     """
     channel = Channel(P)
     n = channel.n_users
     epsilon, k, bits = ldp_epsilon(channel), k_anonymity(channel), mutual_information(channel)
     private, at, delta = _private_bounds(channel, epsilon)
+    together = (_FULL, Note("all-seen"))
     return (
-        _optimum(random_user(channel), n),
+        _bound("optimal attacker", random_user(channel), n, "carey, Corollary 1", {}, (_FULL, _UNIFORM)),
         *private,
-        _anonymous_bound(k, n),
-        _informed_bound(bits, n),
-        _matching_bound(matching(channel), n),
+        _bound("k-anonymity", from_k_anonymity(k), n, "carey, Lemma 7", {"k": float(k)}),
+        _bound("mutual information", from_mutual_information(bits, n), n, "carey, Lemma 9", {"bits": bits}),
+        _bound("distinct representations", matching(channel), n, "carey, Lemma 4", {}, together, "matching"),
         Measurement("k", float(k), "users" if k else "", "carey, Appendix B.1"),
         Measurement("epsilon", epsilon, "", "carey, Definition 1"),
         Measurement("delta", delta[1], "", "carey, Definition 1", *delta, inputs={"epsilon": at}),
         Measurement("mutual information", bits, "bits", "carey, Appendix B.3", inputs={"users": float(n)}),
         Measurement("Bayes vulnerability", vulnerability(channel), "", "carey, Appendix B.4"),
         Measurement("min-entropy leakage", min_entropy_leakage(channel), "bits", "carey, Appendix B.4"),
-    )
-
-
-def _optimum(value: float, n: int) -> Bound:
-    return Bound(
-        name="optimal attacker",
-        setting="random user",
-        value=value,
-        baseline=1.0 / n,
-        reference="carey, Corollary 1",
-        notes=(_FULL, _UNIFORM),
     )
 
 
@@ -109,49 +85,16 @@ def _private_bounds(channel: Channel, epsilon: float) -> tuple[list[Bound], floa
 
 
 def _private_bound(name: str, value: float, n: int, epsilon: float, delta: float) -> Bound:
-    return Bound(
-        name=name,
-        setting="random user",
-        value=value,
-        baseline=1.0 / n,
-        reference="carey, Lemma 3",
-        inputs={"epsilon": epsilon, "delta": delta},
-        notes=(_UNIFORM,),
-    )
+    return _bound(name, value, n, "carey, Lemma 3", {"epsilon": epsilon, "delta": delta})
 
 
-def _anonymous_bound(k: int, n: int) -> Bound:
-    value = from_k_anonymity(k)
-    return Bound(
-        name="k-anonymity",
-        setting="random user",
-        value=value,
-        baseline=1.0 / n,
-        reference="carey, Lemma 7",
-        inputs={"k": float(k)},
-        notes=(_UNIFORM,),
-    )
-
-
-def _informed_bound(bits: float, n: int) -> Bound:
-    value = from_mutual_information(bits, n)
-    return Bound(
-        name="mutual information",
-        setting="random user",
-        value=value,
-        baseline=1.0 / n,
-        reference="carey, Lemma 9",
-        inputs={"bits": bits},
-        notes=(_UNIFORM,),
-    )
-
-
-def _matching_bound(value: float, n: int) -> Bound:
-    return Bound(
-        name="distinct representations",
-        setting="matching",
-        value=value,
-        baseline=1.0 / n,
-        reference="carey, Lemma 4",
-        notes=(_FULL, Note("all-seen")),
-    )
+def _bound(
+    name: str,
+    value: float,
+    n: int,
+    reference: str,
+    inputs: dict[str, float],
+    notes: tuple[Note, ...] = (_UNIFORM,),
+    setting: str = "random user",
+) -> Bound:
+    return Bound(name, setting, value, 1.0 / n, reference, inputs=inputs, notes=notes)

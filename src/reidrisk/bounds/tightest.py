@@ -10,24 +10,14 @@ from reidrisk.base.results import Bound, Result, Spoken
 
 @dataclass(frozen=True, eq=False)
 class Tightest(Spoken):
-    """The tightest of several bounds of one setting, and those that say nothing.
-
-    Attributes
-    ----------
-    setting : str
-        ``"random user"`` or ``"matching"``.
-    name : str
-        Of the tightest bound; empty where none says anything.
-    value : float
-        Its value, 1 where none says anything.
-    silent : tuple of str
-        Names of the bounds at 1 or above: they exclude nothing.
-    """
+    """The tightest of several bounds of one setting, and those that say nothing."""
 
     setting: str
     name: str
+    """Of the tightest bound; empty where none says anything, and the value is then 1."""
     value: float
     silent: tuple[str, ...] = ()
+    """Names of the bounds at 1 or above: they exclude nothing."""
 
 
 def tightest_of(bounds: Iterable[Bound]) -> Bound | None:
@@ -35,8 +25,6 @@ def tightest_of(bounds: Iterable[Bound]) -> Bound | None:
 
     Bounds that hold only within a model of people are passed over: an attacker who knows better may exceed them.
 
-    Examples
-    --------
     >>> exact = Bound("exact", "random user", 0.3, 0.01, "")
     >>> estimated = Bound("estimated", "random user", 0.25, 0.01, "", low=0.2, high=0.4)
     >>> model = Bound("model", "random user", 0.1, 0.01, "", within_model=True)
@@ -50,14 +38,10 @@ def tightest_of(bounds: Iterable[Bound]) -> Bound | None:
 def tightest(bounds: Iterable[Result], setting: str) -> Tightest:
     """Name the tightest bound of a setting, and those that say nothing; anything that is no bound is passed over.
 
-    Examples
-    --------
     >>> from reidrisk.bounds import summary
     >>> found = tightest(summary([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]), "random user")
-    >>> found.name, found.value
-    ('optimal attacker', 0.75)
-    >>> found.silent[0]
-    'local differential privacy'
+    >>> found.name, found.value, found.silent[0]
+    ('optimal attacker', 0.75, 'local differential privacy')
     """
     these = [bound for bound in bounds if isinstance(bound, Bound) and bound.setting == setting]
     silent = tuple(bound.name for bound in these if not bound.says_something)
@@ -68,15 +52,12 @@ def tightest(bounds: Iterable[Result], setting: str) -> Tightest:
 def tightest_by_epochs(bounds: Iterable[Bound]) -> dict[int, Bound]:
     """Return, for each number of epochs, the tightest bound on linking one record at a time.
 
-    Where there is none for that setting at all, those on linking everyone at once are taken: whoever links one
-    record at a time can do so for all of them, and is right as often.
+    Where there is none for that setting at all, those on linking everyone at once are taken: whoever links one record
+    at a time can do so for all of them, and is right as often.
 
-    Examples
-    --------
     >>> loose = Bound("a", "random user", 0.5, 0.01, "", n_epochs=2)
     >>> tight = Bound("b", "random user", 0.2, 0.01, "", n_epochs=2)
-    >>> empty = Bound("c", "random user", 1.3, 0.01, "", n_epochs=4)
-    >>> {r: bound.name for r, bound in tightest_by_epochs([loose, tight, empty]).items()}
+    >>> {r: bound.name for r, bound in tightest_by_epochs([loose, tight]).items()}
     {2: 'b'}
     """
     given = [bound for bound in bounds if not bound.within_model and bound.n_epochs is not None]

@@ -32,20 +32,12 @@ _BLOCK = 4_000_000
 
 
 def inclusion_probabilities(popularity: npt.ArrayLike, k: int) -> Floats:
-    """Return ``p[o] = min(1, c popularity[o])`` with the c that makes them add up to ``k``.
+    """Return ``p[o] = min(1, c popularity[o])`` with the c that makes them add up to ``k``, the size of a set.
 
-    Inclusion probabilities of k-subsets add up to k. Estimates do not quite: those of carey, Lemma 10, do
-    until they are clipped to [0, 1]. They are scaled, so a token that nobody has stays at 0.
+    Inclusion probabilities of k-subsets add up to k. Estimates (the share of users whose set holds each of N tokens) do
+    not quite: those of carey, Lemma 10, do until they are clipped to [0, 1]. They are scaled, so a token that nobody
+    has stays at 0.
 
-    Parameters
-    ----------
-    popularity : (N,) array
-        Share of users whose set holds the token, each in [0, 1]; at least ``k`` of them above 0.
-    k : int
-        Size of a set, from 1 to N.
-
-    Examples
-    --------
     >>> inclusion_probabilities([0.9, 0.6, 0.6, 0.0], k=2).round(4).tolist()
     [0.8571, 0.5714, 0.5714, 0.0]
     """
@@ -83,22 +75,9 @@ def inclusion_probabilities(popularity: npt.ArrayLike, k: int) -> Floats:
 def pair_inclusion(p: Floats, k: int) -> Floats:
     """Return ``x[o, w] = P(o in S and w in S)`` under the maximum-entropy k-subsets with ``P(o in S) = p[o]``.
 
-    Parameters
-    ----------
-    p : (N,) array
-        Inclusion probabilities that add up to ``k``, as :func:`inclusion_probabilities` returns them.
-    k : int
-        Size of the sets.
+    Symmetric (N, N) with ``p`` on the diagonal; row o adds up to ``k p[o]``.
 
-    Returns
-    -------
-    (N, N) array
-        Symmetric, with ``p`` on the diagonal; row o adds up to ``k p[o]``.
-
-    Examples
-    --------
-    >>> x = pair_inclusion(np.array([0.5, 0.5, 0.5, 0.5]), k=2)
-    >>> x.round(4)[0].tolist()
+    >>> pair_inclusion(np.array([0.5, 0.5, 0.5, 0.5]), k=2).round(4)[0].tolist()
     [0.5, 0.1667, 0.1667, 0.1667]
     """
     # A sure token is independent of all others, an impossible one is never in a pair; the rest is a smaller problem.

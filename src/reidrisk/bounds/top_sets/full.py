@@ -50,61 +50,38 @@ def topics_full_information(
     - Lemma 9 with the sum of the exact mutual informations of the epochs. Given the user, epochs are
       independent, so ``H(O^1..O^r | I) = sum_s H(O^s | I)``, while ``H(O^1..O^r) <= sum_s H(O^s)`` always;
       subtracting, ``MI(I; O^1..O^r) <= sum_s MI(I; O^s)``.
-    - Lemma 4 is the expected number of distinct representations over n. One draw of all users estimates it, see
-      :func:`distinct_outputs`.
+    - Lemma 4 is the expected number of distinct representations over n. One draw of all users (``queries``; default:
+      drawn with ``seed``) estimates it, with an interval at ``level``, see :func:`distinct_outputs`.
 
-    Parameters
-    ----------
-    top_sets : TopSets
-        Padded sets of n users in r epochs.
-    noise : float
-        Probability that an answer is a token drawn uniformly from all.
-    queries : Traces, optional
-        One draw of every user's answers, for Lemma 4 with several epochs; drawn with ``seed`` when not given.
-    level : float
-        Of the interval of Lemma 4.
-    seed : int
-        For the draw.
+    The sets must be padded; ``noise`` is the probability that an answer is a token drawn uniformly from all.
 
-    Examples
-    --------
     >>> sets = TopSets([[[0, 1]], [[1, 2]], [[2, 3]]], n_tokens=4)
-    >>> for bound in topics_full_information(sets, noise=0.2):
-    ...     print(f"{bound.setting:11}  {bound.value:.3f}  {bound.name}")
-    random user  0.600  optimal attacker
-    random user  3.000  local differential privacy
-    random user  0.933  mutual information
-    matching     0.811  distinct representations
+    >>> [(bound.name, round(bound.value, 3)) for bound in topics_full_information(sets, noise=0.2)[:2]]
+    [('optimal attacker', 0.6), ('local differential privacy', 3.0)]
     """
     _check(top_sets, noise, level)
     n, r, n_tokens = top_sets.n_users, top_sets.n_epochs, top_sets.n_tokens
     q_in, q_out = token_probabilities(n_tokens, top_sets.k, noise)
     holders = [_holders(top_sets, s) for s in range(r)]
-    common: dict[str, Any] = {"baseline": 1.0 / n, "n_epochs": r, "notes": _NOTES}
     optimum = math.prod(float(np.where(c > 0, q_in, q_out).sum()) for c in holders) / n
     epsilon = r * math.log(q_in / q_out) if q_out > 0.0 else math.inf
-    private = from_ldp(n, n_tokens**r, epsilon)
     bits = sum(_bits(c, n, q_in, q_out) for c in holders)
-    informed = from_mutual_information(bits, n)
+    how, added = ("", "") if r == 1 else (", epoch by epoch", ", epochs added up")
+
+    def bound(name: str, value: float, reference: str, setting: str = "random user", **inputs: float) -> Bound:
+        return Bound(name, setting, value, 1.0 / n, reference, inputs=inputs, n_epochs=r, notes=_NOTES)
+
+    if r == 1:
+        distinct = _distinct_tokens(holders[0], n, q_in, q_out) / n
+        matching = bound("distinct representations", distinct, "carey, Lemma 4", "matching")
+    else:
+        matching = distinct_outputs(_queries(top_sets, noise, queries, seed), level, _NOTES)
+    private, informed = from_ldp(n, n_tokens**r, epsilon), from_mutual_information(bits, n)
     return (
-        _optimum_bound(optimum, r, common),
-        Bound(
-            name="local differential privacy",
-            setting="random user",
-            value=private,
-            reference="carey, Lemma 3",
-            inputs={"epsilon": epsilon, "delta": 0.0},
-            **common,
-        ),
-        Bound(
-            name="mutual information",
-            setting="random user",
-            value=informed,
-            reference="carey, Lemma 9" + (", epochs added up" if r > 1 else ""),
-            inputs={"bits": bits},
-            **common,
-        ),
-        _matching_bound(top_sets, holders, noise, queries, level, seed, common),
+        bound(f"optimal attacker{how}", optimum, f"carey, Corollary 1{how}"),
+        bound("local differential privacy", private, "carey, Lemma 3", epsilon=epsilon, delta=0.0),
+        bound("mutual information", informed, f"carey, Lemma 9{added}", bits=bits),
+        matching,
     )
 
 
@@ -113,23 +90,8 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
 
     ``(1/n) sum_o max_i P[i, o] = E[max_i P[i, O] / sum_j P[j, O]]`` over a random user's answers ``O``
     (carey, Corollary 1). A user whose sets hold h of the r tokens shown has ``P[i, O] = q_in^h q_out^(r - h)``,
-    so one count of h for all users gives the ratio exactly.
+    so one count of h for all users gives the ratio exactly. ``samples`` answers are drawn.
 
-    Parameters
-    ----------
-    top_sets : TopSets
-        Padded sets of n users in r epochs.
-    noise : float
-        Probability that an answer is a token drawn uniformly from all.
-    samples : int
-        Answers drawn for the estimate.
-    seed : int
-        For the draws.
-    level : float
-        Of the interval.
-
-    Examples
-    --------
     >>> sets = TopSets([[[0, 1]], [[1, 2]], [[2, 3]]], n_tokens=4)
     >>> bound = topics_optimum(sets, noise=0.2)
     >>> bound.low <= 0.6 <= bound.high                       # exact for one epoch, see above
@@ -154,17 +116,9 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
         ratio = likelihood / likelihood[best] if likelihood[best] > 0.0 else (np.arange(r + 1) == best)
         shares[query] = 1.0 / float(hits[: best + 1] @ ratio[: best + 1])
     value, (low, high) = float(shares.mean()), mean_interval(shares, level)
+    inputs = {"samples": float(samples), "seed": float(seed), "level": level}
     return Bound(
-        name="optimal attacker",
-        setting="random user",
-        value=value,
-        low=low,
-        high=high,
-        baseline=1.0 / n,
-        reference="carey, Corollary 1",
-        inputs={"samples": float(samples), "seed": float(seed), "level": level},
-        n_epochs=r,
-        notes=_NOTES,
+        "optimal attacker", "random user", value, 1.0 / n, "carey, Corollary 1", low, high, inputs, r, notes=_NOTES
     )
 
 
@@ -196,43 +150,6 @@ def _bits(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
     return max(0.0, bits)
 
 
-def _optimum_bound(value: float, r: int, common: dict[str, Any]) -> Bound:
-    how = "" if r == 1 else ", epoch by epoch"
-    return Bound(
-        name=f"optimal attacker{how}",
-        setting="random user",
-        value=value,
-        reference=f"carey, Corollary 1{how}",
-        **common,
-    )
-
-
-def _matching_bound(
-    top_sets: TopSets,
-    holders: list[npt.NDArray[np.int64]],
-    noise: float,
-    queries: Traces | None,
-    level: float,
-    seed: int,
-    common: dict[str, Any],
-) -> Bound:
-    n, r = top_sets.n_users, top_sets.n_epochs
-    about: dict[str, Any] = {
-        "name": "distinct representations",
-        "setting": "matching",
-        "reference": "carey, Lemma 4",
-        **common,
-    }
-    if r == 1:
-        value = _distinct_tokens(holders[0], n, *token_probabilities(top_sets.n_tokens, top_sets.k, noise)) / n
-        return Bound(value=value, **about)
-    if queries is None:
-        queries = Traces(_draw(top_sets, noise, seed), top_sets.n_tokens)
-    else:
-        _check_queries(queries, top_sets)
-    return distinct_outputs(queries, level, common["notes"])
-
-
 def _distinct_tokens(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
     """Return the expected number of distinct tokens in one epoch."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -241,21 +158,20 @@ def _distinct_tokens(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float
     return float(-np.expm1(inside + outside).sum())
 
 
-def _check_queries(queries: Traces, top_sets: TopSets) -> None:
+def _queries(top_sets: TopSets, noise: float, queries: Traces | None, seed: int) -> Traces:
+    """Check the given answers of every user, or draw them once."""
     expected = (top_sets.n_users, top_sets.n_epochs, top_sets.n_tokens)
-    given = (queries.n_users, queries.n_epochs, queries.n_tokens)
-    if given != expected:
-        raise DataError(f"queries have (users, epochs, tokens) {given}, but the top sets have {expected}")
-
-
-def _draw(top_sets: TopSets, noise: float, seed: int) -> npt.NDArray[np.int32]:
-    """Draw every user's answers once."""
-    shown = np.empty((top_sets.n_users, top_sets.n_epochs), dtype=np.int32)
+    if queries is not None:
+        given = (queries.n_users, queries.n_epochs, queries.n_tokens)
+        if given != expected:
+            raise DataError(f"queries have (users, epochs, tokens) {given}, but the top sets have {expected}")
+        return queries
+    shown = np.empty(expected[:2], dtype=np.int32)
     for block, start, stop in blocks(top_sets.n_users):
         rng = stream(seed, "distinct representations", block)
         shown[start:stop] = _answers(top_sets.tokens[start:stop], top_sets.n_tokens, noise, rng)
     shown.flags.writeable = False  # so that traces need not copy it
-    return shown
+    return Traces(shown, top_sets.n_tokens)
 
 
 def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:

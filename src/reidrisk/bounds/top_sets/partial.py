@@ -29,11 +29,9 @@ _QUERIES = 16
 def popularity_error(n: int, n_tokens: int, top_k: int = 5, noise: float = 0.05, delta: float = 0.05) -> float:
     """Return how far an estimated popularity may be off: ``sqrt(log(2 N / delta) / (2 n)) / (q_in - q_out)``.
 
-    With probability ``1 - delta`` it holds for all tokens at once (carey, Lemma 10), for estimates
-    ``p[o] = (share of users who showed o - q_out) / (q_in - q_out)`` from one answer of each of ``n`` users.
+    With probability ``1 - delta`` it holds for all tokens at once (carey, Lemma 10), for estimates ``p[o] = (share of
+    users who showed o - q_out) / (q_in - q_out)`` from one answer of each of ``n`` users.
 
-    Examples
-    --------
     >>> round(popularity_error(n=1_000_000, n_tokens=469), 4)
     0.0117
     """
@@ -54,33 +52,15 @@ def topics_posterior(popularity: npt.ArrayLike, top_k: int = 5, noise: float = 0
               \quad (o \ne w), \qquad \frac{q_{in} p_w}{q_{out} + d \, p_w} \quad (o = w),
 
     with :math:`x_{ow} = P(o \in S, w \in S)` (carey, Theorem 1, before its approximations). Top sets S are
-    maximum-entropy k-subsets with the given popularity. Assumption 1 of the paper, under which
-    ``P(o in S | w in S)`` depends on o alone, is not used: with unequal popularity its rows do not add up
-    to 1. These do.
+    maximum-entropy k-subsets with the given popularity ``p[o]``, the probability that a set holds the token; they must
+    add up to ``top_k``, and estimates that do not quite are scaled (capped at 1) until they do. Assumption 1 of the
+    paper, under which ``P(o in S | w in S)`` depends on o alone, is not used: with unequal popularity its rows do not
+    add up to 1. These do. A token that cannot occur (popularity 0 without noise) gets the row of a user of whom nothing
+    is known.
 
-    Parameters
-    ----------
-    popularity : (N,) array
-        ``p[o]``, the probability that a top set holds the token, in [0, 1]. They must add up to ``top_k``;
-        estimates that do not quite are scaled (capped at 1) until they do.
-    top_k : int
-        Size of a top set.
-    noise : float
-        Probability that an answer is a token drawn uniformly from all N.
-
-    Returns
-    -------
-    (N, N) array
-        Row-stochastic. A token that cannot occur (popularity 0 without noise) gets the row of a user of whom
-        nothing is known.
-
-    Examples
-    --------
     >>> Q = topics_posterior([0.75, 0.75, 0.25, 0.25], top_k=2, noise=0.1)
-    >>> Q.sum(axis=1).round(12).tolist()
-    [1.0, 1.0, 1.0, 1.0]
-    >>> bool((Q.argmax(axis=0) == [0, 1, 2, 3]).all())          # a match speaks for the user
-    True
+    >>> Q.sum(axis=1).round(12).tolist(), Q.argmax(axis=0).tolist()          # a match speaks for the user
+    ([1.0, 1.0, 1.0, 1.0], [0, 1, 2, 3])
     """
     return _posterior_and_prior(popularity, top_k, noise)[:-1]
 
@@ -97,33 +77,15 @@ def topics_partial_information(
 ) -> Bound:
     """Return what the best attacker reaches who saw ``traces`` on one site: ``(1/n) sum_o max_i E[P | W][i, o]``.
 
-    The bound of carey, Lemma 2, in the Topics model of its Appendix D: users independent and alike, epochs
-    independent, ``E[P | W][i, o] = prod_s Q_s[W_i^s, o^s]`` with :func:`topics_posterior`. One epoch is computed
-    exactly. For several, ``n x N^r`` numbers cannot be built, but the bound is an expectation,
+    The bound of carey, Lemma 2, in the Topics model of its Appendix D: users independent and alike, epochs independent,
+    ``E[P | W][i, o] = prod_s Q_s[W_i^s, o^s]`` with :func:`topics_posterior`. One epoch is computed exactly. For
+    several, ``n x N^r`` numbers cannot be built, but the bound is an expectation,
 
     ``E[max_i Q[i, O] / sum_j Q[j, O]]`` over a random user's representation ``O`` on the other site,
 
-    and is estimated with its interval.
+    and is estimated from ``samples`` of them, with its interval. ``popularity`` is (N,) for all epochs or (r, N) for
+    each. The same seed gives the same estimate on any number of threads; ``None`` draws one. It is recorded.
 
-    Parameters
-    ----------
-    traces : Traces or (n, r) array
-        What the attacker saw of each user; -1 = not observed.
-    popularity : (N,) or (r, N) array
-        Of each token, for all epochs or each.
-    top_k, noise
-        As for :func:`topics_posterior`.
-    samples : int
-        Representations drawn for the estimate.
-    seed : int or None
-        The same seed gives the same estimate on any number of threads; ``None`` draws one. It is recorded.
-    level : float
-        Of the interval.
-    threads : int, optional
-        All processors when not given.
-
-    Examples
-    --------
     >>> bound = topics_partial_information([[0], [1], [2], [3]], [0.5, 0.5, 0.5, 0.5], top_k=2, noise=0.0)
     >>> round(bound.value, 4), bound.low == bound.high
     (0.5, True)
@@ -141,26 +103,25 @@ def topics_partial_information(
         posteriors = [_posterior_and_prior(shares, top_k, noise)] * r
     else:
         posteriors = [_posterior_and_prior(epoch, top_k, noise) for epoch in shares]
-    about: dict[str, Any] = {
-        "name": "partial information",
-        "within_model": True,
-        "setting": "random user",
-        "baseline": 1.0 / n,
-        "reference": "carey, Lemma 2 and Appendix D",
-        "n_epochs": r,
-        "notes": (Note("maximum-entropy-sets"), Note("knows-popularity")),
-    }
     if r == 1:
-        value = float(posteriors[0][np.unique(table.tokens)].max(axis=0).sum() / n)
-        return Bound(value=value, **about)
-    drawn = _sampled_shares(table, posteriors, int(samples), seed, threads)
-    value, (low, high) = float(drawn.mean()), mean_interval(drawn, level)
+        value = low = high = float(posteriors[0][np.unique(table.tokens)].max(axis=0).sum() / n)
+        inputs = {}
+    else:
+        drawn = _sampled_shares(table, posteriors, samples, seed, threads)
+        value, (low, high) = float(drawn.mean()), mean_interval(drawn, level)
+        inputs = {"samples": float(samples), "seed": float(seed), "level": level}
     return Bound(
+        name="partial information",
+        setting="random user",
         value=value,
+        baseline=1.0 / n,
+        reference="carey, Lemma 2 and Appendix D",
         low=low,
         high=high,
-        inputs={"samples": float(samples), "seed": float(seed), "level": level},
-        **about,
+        inputs=inputs,
+        n_epochs=r,
+        within_model=True,
+        notes=(Note("maximum-entropy-sets"), Note("knows-popularity")),
     )
 
 
