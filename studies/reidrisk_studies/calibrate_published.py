@@ -20,7 +20,6 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from reidrisk.base.streams import blocks, stream
-from reidrisk.measure.information import epoch_information
 from reidrisk.populations.published import (
     N_TOPICS,
     SET_SIZE,
@@ -30,6 +29,7 @@ from reidrisk.populations.published import (
     lasting_interests,
     named_topics,
 )
+from reidrisk_studies.carey.information import epoch_information
 from reidrisk_studies.dick.printed import ACROSS, SINGLE, WITHIN
 
 __all__ = ["Figure", "derive", "information", "measured_figures", "rates", "rates_across"]

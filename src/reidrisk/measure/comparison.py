@@ -14,29 +14,18 @@ from reidrisk.measure.jackknife import variance
 def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> Difference:
     """Return the paired difference of two risks measured on the same queries: rate of one - rate of other.
 
-    Its interval covers no more than those of both risks do: other people like these where both can tell what leaving
+    The risks are of two attacks, or of one attack on two versions of the same people's data, with ``per_user`` kept.
+    The interval covers no more than those of both risks do: other people like these where both can tell what leaving
     out each person does, otherwise another draw of queries among the same targets, and nothing where one of them
-    promises nothing.
+    promises nothing. ``names`` are what the two are called; default: the attacks' names.
 
-    Parameters
-    ----------
-    one, other : Risk
-        Of two attacks, or of one attack on two versions of the same people's data, with ``per_user`` kept.
-    names : (str, str), optional
-        What the two are called in the reading, such as ``("plain", "protected")``; without it, the attacks' names.
-
-    Examples
-    --------
     >>> from reidrisk import Traces, attacks
     >>> from reidrisk.measure import random_user
-    >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)
-    >>> gap = difference(random_user(attacks.Hamming(), a, a), random_user(attacks.Hamming(), a, a))
-    >>> gap.difference
-    0.0
-    >>> b = Traces([[1, 8], [1, 8], [1, 8]], n_tokens=9)
+    >>> a, b = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9), Traces([[1, 8], [1, 8], [1, 8]], n_tokens=9)
     >>> one, other = (random_user(attacks.Hamming(), a, seen) for seen in (a, b))
-    >>> difference(one, other, names=("plain data", "protected data")).other
-    'protected data'
+    >>> gap = difference(one, other, names=("plain data", "protected data"))
+    >>> round(gap.difference, 2), gap.other
+    (0.67, 'protected data')
     """
     if one.per_user is None or other.per_user is None or len(one.per_user) != len(other.per_user):
         raise OptionError("a paired difference needs two risks measured on the same queries, with per_user kept")

@@ -52,25 +52,11 @@ class Gains(NamedTuple):
 def gains(attack: Attack[Any], queries: Any, links: Links, truth: Ints, credit: Floats, n_targets: int) -> Gains:
     """Return the sum over queries of other people of what each target's leaving would add to their credits.
 
-    Parameters
-    ----------
-    attack : Attack
-        As it was when it made the links.
-    queries : Traces or other records
-        The queries, (q,).
-    links : Links
-        Its answers.
-    truth : (q,) int64
-        Target row of each query, -1 = none.
-    credit : (q,) array
-        Credits of the links, see :func:`reidrisk.measure.credits`.
-    n_targets : int
-        Number of targets.
+    The attack is as it was when it made the links; ``truth`` holds the target row of each of the q queries, -1 = none,
+    and ``credit`` the :func:`reidrisk.measure.credits` of the links.
 
-    Examples
-    --------
-    Targets 0 and 1 look the same, so that each gives half a credit to the other by leaving; query 2 is taken for
-    target 3, and for the right one if that leaves.
+    Targets 0 and 1 look the same, so that each gives half a credit to the other by leaving; query 2 is taken for target
+    3, and for the right one if that leaves.
 
     >>> from reidrisk import Traces, attacks
     >>> from reidrisk.measure import credits
@@ -158,10 +144,8 @@ def rates_without(credit: Floats, by_target: Floats, truth: Ints) -> Floats | No
     A target without query is a person, too, and so is each query without target. ``None`` where one person has all
     queries.
 
-    Examples
-    --------
-    >>> rates_without(np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.5, 0.0, 1.0]), np.array([0, 1, 2])).tolist()
-    [0.5, 0.5, 0.5, 0.6666666666666666]
+    >>> rates_without(np.array([0.5, 0.5, 0.0]), np.array([0.5, 0.5, 0.0, 1.0]), np.array([0, 1, 2])).round(2).tolist()
+    [0.5, 0.5, 0.5, 0.67]
     """
     known, strangers, credit = truth >= 0, int((truth < 0).sum()), _rounded(credit)
     n, total, q = len(by_target), float(credit.sum()), len(credit)
@@ -178,8 +162,6 @@ def variance(without: Floats) -> float:
 
     Of plain means it is the usual one; of pairs that look alike it is up to twice too large, on the safe side.
 
-    Examples
-    --------
     >>> x = np.array([0.0, 1.0, 1.0, 0.0])
     >>> bool(np.isclose(variance((x.sum() - x) / 3), x.var(ddof=1) / 4))
     True
@@ -193,8 +175,6 @@ def queries_per_person(truth: Ints) -> float:
     Queries of one person may be found all or none, so that they tell no more than one: the largest design effect that
     persons with m_i of q queries can cause is sum m_i^2 / q.
 
-    Examples
-    --------
     >>> queries_per_person(np.array([0, 1, 2])), queries_per_person(np.array([0, 0, 0, 1, -1, -1]))
     (1.0, 2.0)
     """

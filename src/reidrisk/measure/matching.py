@@ -18,8 +18,8 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure.jackknife import Gains
-from reidrisk.measure.risk import checked_groups, groups_note, risk_of
-from reidrisk.records import Traces, Truth, find_truth
+from reidrisk.measure.risk import checked_groups, groups_note, guessed, risk_of
+from reidrisk.records import Traces, find_truth
 
 Ints = npt.NDArray[np.int64]
 
@@ -46,29 +46,15 @@ def matching(
 
     The answer is an assignment of the highest sum of scores. Scores of a likelihood attack are log-likelihoods, so this
     is the most likely matching; for others it is a heuristic. Equal scores are broken by the order of the rows, which
-    is drawn at random; the rate is the mean over ``orders`` such orders. An assignment maximises the whole, not each
-    link: it can fall below the random-user rate, and that is a result, not an error.
+    is drawn at random with ``seed``; the rate is the mean over ``orders`` such orders. An assignment maximises the
+    whole, not each link: it can fall below the random-user rate, and that is a result, not an error.
 
     Up to :data:`DENSE_LIMIT` users the assignment is optimal. Beyond, it is found greedily among each query's best
     ``candidates``, and the result says so. Links of one assignment depend on each other: the interval is that of
-    independent ones, and promises nothing (``covers`` is ``"none"``).
+    independent ones, and promises nothing (``covers`` is ``"none"``). Every query is scored; everything else is as for
+    :func:`reidrisk.measure.random_user`. With ``groups`` there is an assignment for each group, with what the attack
+    has learnt from all targets.
 
-    Parameters
-    ----------
-    attack, targets, queries, truth, level
-        As for :func:`reidrisk.measure.random_user`; every query is scored.
-    seed : int, optional
-        Seed of the orders; drawn and recorded when missing.
-    orders : int
-        Number of random orders.
-    candidates : int
-        Targets kept for each query beyond :data:`DENSE_LIMIT` users.
-    groups : (target groups, query groups), optional
-        As for :func:`reidrisk.measure.random_user`: there is an assignment for each group, with what the attack has
-        learnt from all targets.
-
-    Examples
-    --------
     Apart, both queries fit user 0 best; together, only one of them can be user 0.
 
     >>> from reidrisk import Traces, attacks
@@ -111,7 +97,7 @@ def matching(
     if isinstance(queries, Traces):  # records that look the same cannot be told apart: one of a kind is right at best
         notes.append(Note("distinct-records", share=bounds.distinct_outputs(queries).value))
     if parts is not None:
-        risk = replace(risk, baseline=_guessed(parts, known))
+        risk = replace(risk, baseline=float(guessed(parts, known).mean()))
         notes.append(groups_note(parts, np.arange(len(queries))))
     return replace(risk, setting="matching", covers="none", seed=used, notes=tuple(notes))
 
@@ -128,12 +114,6 @@ def _views(
         yield attack.narrowed(target_rows).look_around(asked), asked, target_rows, query_rows
 
 
-def _guessed(groups: Groups, known: Truth) -> float:
-    """Return how many links are right if each query is linked to a random target of its group."""
-    same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
-    return float(np.where(same, 1.0 / np.maximum(groups.sizes[groups.query], 1), 0.0).mean())
-
-
 def _scores(attack: Attack[Any], queries: Any, n: int) -> npt.NDArray[np.float64]:
     """Return the (q, n) matrix of all scores."""
     matrix = np.empty((len(queries), n))
@@ -142,9 +122,7 @@ def _scores(attack: Attack[Any], queries: Any, n: int) -> npt.NDArray[np.float64
     return matrix
 
 
-def _assigned(
-    matrix: npt.NDArray[np.float64], order: npt.NDArray[np.int64], rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _assigned(matrix: npt.NDArray[np.float64], order: Ints, rng: np.random.Generator) -> Ints:
     """Return the target of each query in an optimal assignment; ties go by a random order of rows and columns."""
     from scipy.optimize import linear_sum_assignment
 
@@ -155,9 +133,7 @@ def _assigned(
     return link
 
 
-def _by_candidates(
-    attack: Attack[Any], queries: Any, order: npt.NDArray[np.int64], k: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _by_candidates(attack: Attack[Any], queries: Any, order: Ints, k: int, rng: np.random.Generator) -> Ints:
     """Link greedily among each query's k best targets; who is left looks among the free targets, twice as far."""
     link = np.full(len(queries), -1, dtype=np.int64)
     left, free = np.arange(len(queries)), order
@@ -172,9 +148,7 @@ def _by_candidates(
     return link
 
 
-def _greedy(
-    rows: npt.NDArray[np.int64], scores: npt.NDArray[np.int64], n: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _greedy(rows: Ints, scores: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Take pairs from the best score down, ties in random order, skipping targets and queries already linked."""
     q, k = rows.shape
     pairs = rng.permutation(q * k)

@@ -39,13 +39,13 @@ def random_user(
 ) -> Risk:
     """Measure the random-user setting: for one record at a time, which of the targets it is.
 
-    rate = (1/q) sum over queries of [truth among the best] / t, where t targets share the best score: the
-    expectation over random tie-breaks, not one coin toss.
+    rate = (1/q) sum over queries of [truth among the best] / t, where t targets share the best score: the expectation
+    over random tie-breaks, not one coin toss.
 
     The result's ``covers`` says what its interval allows for. With a sample it is that draw of queries, the targets
     being what they are. With everyone it is other people like these in both tables, where leaving out each person can
-    be followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only; nothing is promised where
-    the attack asks which queries are unique.
+    be followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only; nothing is promised where the
+    attack asks which queries are unique.
 
     Parameters
     ----------
@@ -55,13 +55,9 @@ def random_user(
         What the two observers saw; a list is pooled, see :func:`reidrisk.attacks.pool`. A target without query is a
         distractor; a query whose user is not among the targets can only be linked wrongly.
     truth : (n_queries,) integers, optional
-        Target row of each query; without it, equal user ids are the truth (see :func:`find_truth`).
-    sample : int, optional
-        Score only so many queries, drawn without replacement; the attacker still sees every record.
-    seed : int, optional
-        Seed of that draw; drawn and recorded when missing.
-    level : float
-        Level of the interval.
+        Target row of each query; default: equal user ids are the truth (see :func:`find_truth`).
+    sample, seed : int, optional
+        Score only this many queries, drawn without replacement; the attacker still sees every record.
     groups : (target groups, query groups), optional
         A fingerprint of each record, see :class:`reidrisk.attacks.Groups`: only targets of the query's group are
         candidates, ties and who is unique are counted there, and a query of a group without target has no answer.
@@ -72,16 +68,8 @@ def random_user(
     --------
     >>> from reidrisk import Traces, attacks
     >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)
-    >>> risk = random_user(attacks.Hamming(), a, a)
-    >>> risk.rate, round(risk.baseline, 2), risk.n_queries
-    (1.0, 0.33, 3)
-
-    Two users look the same, but their browsers differ.
-
-    >>> b = Traces([[1, 2], [1, 2], [5, 6]], n_tokens=9)
-    >>> browsers = ["x", "y", "x"]
-    >>> [round(random_user(attacks.Hamming(), b, b, groups=g).rate, 2) for g in (None, (browsers, browsers))]
-    [0.67, 1.0]
+    >>> random_user(attacks.Hamming(), a, a).rate
+    1.0
     """
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
@@ -112,15 +100,9 @@ def curve(
 ) -> tuple[Risk, ...]:
     """Measure the random-user setting at several numbers of epochs, on the same queries.
 
-    Parameters
-    ----------
-    attack, targets, queries, truth, sample, seed, level, groups, engine
-        As for :func:`random_user`.
-    epochs : sequence of int
-        Numbers of epochs; the first so many are looked at each time, and nothing is learnt from later ones.
+    Each time only the first epochs are looked at, and nothing is learnt from later ones; everything else is as for
+    :func:`random_user`.
 
-    Examples
-    --------
     >>> from reidrisk import Traces, attacks
     >>> a = Traces([[1, 2], [1, 4], [5, 6]], n_tokens=9)
     >>> [round(risk.rate, 2) for risk in curve(attacks.Hamming(), a, a, epochs=(1, 2))]
@@ -174,12 +156,11 @@ def _within(
     engine: Engine | None,
 ) -> Risk:
     """Measure with candidates of the query's own group alone; the attack learns from all targets."""
-    scored = np.ones(len(queries), dtype=np.bool_)
-    if rows is not None:
-        scored[:] = False
-        scored[rows] = True
+    chosen = np.arange(len(queries)) if rows is None else rows
+    scored = np.zeros(len(queries), dtype=np.bool_)
+    scored[chosen] = True
     place = np.zeros(len(targets), dtype=np.int64)  # of a target within its group
-    same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
+    chance = guessed(groups, known)
     credit, gain, why_not = np.zeros(len(queries)), np.zeros(len(targets)), "" if rows is None else _SAMPLED
     answered, ties = (np.zeros(len(queries), dtype=np.int64) for _ in range(2))
     attack.fit(targets)
@@ -191,27 +172,30 @@ def _within(
         view = attack.narrowed(target_rows).look_around(queries.take(query_rows))
         part = queries.take(asked)
         links = linked(view, part, engine)
-        own = np.where(same[asked], place[known.target[asked]], -1)
+        own = np.where(chance[asked] > 0.0, place[known.target[asked]], -1)
         credit[asked] = credits(view, part, links, own)
         answered[asked], ties[asked] = links.target >= 0, links.n_ties
         if not why_not:
             more, why_not = jackknife.gains(view, part, links, own, credit[asked], len(target_rows))
             gain[target_rows] += 0.0 if more is None else more
-    chosen = np.flatnonzero(scored)
     truth = Truth(known.target[chosen], known.origin)
     asked_of = queries if rows is None else queries.take(rows)
     gains = Gains(None if why_not else gain, why_not)
     silent = 1.0 - float(answered[chosen].mean())
     risk = risk_of(credit[chosen], silent, attack, targets, asked_of, truth, level, rows is None, gains)
-    sizes = groups.sizes[groups.query]
-    baseline = float(np.where(same, 1.0 / np.maximum(sizes, 1), 0.0)[chosen].mean())
     return replace(
         risk,
-        baseline=baseline,
+        baseline=float(chance[chosen].mean()),
         mean_ties=float(ties[chosen].mean()),
         seed=seed,
         notes=(*notes_of(truth, risk, gains.why_not), groups_note(groups, chosen)),
     )
+
+
+def guessed(groups: Groups, known: Truth) -> npt.NDArray[np.float64]:
+    """Return how likely each query is linked rightly to a random target of its group."""
+    same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
+    return np.where(same, 1.0 / np.maximum(groups.sizes[groups.query], 1), 0.0)
 
 
 def groups_note(groups: Groups, chosen: npt.NDArray[np.int64]) -> Note:

@@ -30,24 +30,12 @@ def known_victim(
 ) -> Risk:
     """Measure how often somebody whose profile the attacker knows is found in the audience of a site.
 
-    The attacker holds one record, the victim's, and searches the audience for it: 'the possibility to link a
-    reconstructed user profile from an audience to a known individual' (jha, Section 3.1). Nobody else is around the
-    victim, so an attack that asks who is unique (:class:`reidrisk.attacks.StrictSets`) asks it of the audience alone.
-    Every victim is measured by itself; the rate is the mean.
+    The attacker holds one record, the victim's (a trace of another site or, with :func:`known_interests`, the
+    interests), and searches the audience for it: 'the possibility to link a reconstructed user profile from an audience
+    to a known individual' (jha, Section 3.1). Nobody else is around the victim, so an attack that asks who is unique
+    (:class:`reidrisk.attacks.StrictSets`) asks it of the audience alone. Every victim is measured by itself; the rate
+    is the mean. Everything else is as for :func:`reidrisk.measure.random_user`.
 
-    Parameters
-    ----------
-    attack : Attack
-        Is fitted on the audience here.
-    audience : Traces, or a list of them
-        What the site saw: the targets.
-    victims : Traces, or a list of them
-        What is known of each victim: a trace of another site or, with :func:`known_interests`, the interests.
-    truth, sample, seed, level
-        As for :func:`reidrisk.measure.random_user`.
-
-    Examples
-    --------
     Two people expose the same; next to each other neither is unique, alone each is found.
 
     >>> from reidrisk import attacks
@@ -73,21 +61,9 @@ def known_victim(
 def known_interests(interests: Sequence[Iterable[int]], n_tokens: int, times: int = 10, users: Any = None) -> Traces:
     """Write interests that are known, without any observation, as records that attacks on sets can search for.
 
-    Every token appears ``times`` times, so that with any threshold f up to it G = R^f = the interests.
+    ``interests`` is a collection of tokens for each person. Every token appears ``times`` times, so that with any
+    threshold f up to it G = R^f = the interests; an attack with a larger threshold keeps nothing.
 
-    Parameters
-    ----------
-    interests : sequence of n collections of tokens
-        What is known of each person; nobody is known by nothing.
-    n_tokens : int
-        Size of the vocabulary.
-    times : int
-        How often each token is written: at least the threshold of the attack, which keeps nothing otherwise.
-    users : (n,) integers or strings, optional
-        Who they are.
-
-    Examples
-    --------
     >>> known_interests([{3, 5}, {4}], n_tokens=9, times=2).tokens.tolist()
     [[3, 5, 3, 5], [4, -1, 4, -1]]
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reidrisk import measure
 from reidrisk_studies.jha.people import NOISE, People
+from reidrisk_studies.jha.profiles import p_above
 from reidrisk_studies.jha.results import Found, shown_rate
 from reidrisk_studies.results import Comparison
 
@@ -136,7 +136,7 @@ def compared_6(people: People, found: Found) -> tuple[Comparison, ...]:
 
     least = {model: _most(found, model, "f = 1", False)[0] for model in ("iid", "crossover")}
     topics = people.n_topics
-    exact, one_pair = measure.p_above(2, 30, NOISE, topics), (NOISE / topics) ** 2
+    exact, one_pair = p_above(2, 30, NOISE, topics), (NOISE / topics) ** 2
     return (
         Comparison(
             "without threshold, f = 1, at any N",

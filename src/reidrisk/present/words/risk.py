@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Difference, Risk
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import (
     about_in_words,
-    capital,
     in_words,
     people_in_words,
     range_in_words,
 )
 from reidrisk.present.words.register import Assumed, reads, says
-
-if TYPE_CHECKING:
-    from reidrisk.measure import Anonymity
 
 ORIGINS = {
     "given": "The true pairs were given.",
@@ -77,16 +71,6 @@ def _difference(gap: Difference, terms: Terms) -> str:
     else:
         linked = f"More people are linked with {more} than with {less}"
     return f"{linked}; the difference is statistically significant."
-
-
-@reads("Anonymity")
-def _anonymity(found: Anonymity, terms: Terms) -> str:
-    who = capital(people_in_words(found.rate))
-    others = "other" if found.k == 2 else "others"
-    return (
-        f"{who} {'share their' if found.rate else 'shares a'} profile with at least {found.k - 1} {others} "
-        f"({range_in_words(found.rate, found.low, found.high)}); {in_words(found.unique)} are alone with it."
-    )
 
 
 def how_many(note: Note, which: str = "n") -> str:
@@ -189,16 +173,3 @@ def _distinct(note: Note, terms: Terms) -> str:
 @says("victims-alone")
 def _victims(note: Note, terms: Terms) -> str:
     return f"Each victim's {terms.record} is known by itself and compared with the audience."
-
-
-@says("profile-threshold")
-def _threshold(note: Note, terms: Terms) -> str:
-    return (
-        f"A profile is the set of {terms.items} seen in at least {terms.many('period', note['threshold'])}; people of "
-        "whom nothing is kept count as one crowd."
-    )
-
-
-@says("exact-for-these")
-def _exact(note: Note, terms: Terms) -> str:
-    return f"The rate is exact for these {terms.many('person', note['n'])}; the interval is for as many like these."

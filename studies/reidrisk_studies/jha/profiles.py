@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.pooled import as_traces
-from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, from_0_to_1, whole, whole_up_to
-from reidrisk.base.results import Spoken
+from reidrisk.base.results import Result
+from reidrisk.present.words.frequencies import capital, in_words, people_in_words, range_in_words
 
 
 def p_above(threshold: int, epochs: int, noise: float = 0.05, n_tokens: int = 349) -> float:
@@ -50,7 +50,7 @@ def p_above(threshold: int, epochs: int, noise: float = 0.05, n_tokens: int = 34
 
 
 @dataclass(frozen=True, eq=False)
-class Anonymity(Spoken):
+class Anonymity(Result):
     """How many people share their denoised profile with at least k - 1 others.
 
     Attributes
@@ -78,7 +78,16 @@ class Anonymity(Spoken):
     n_users: int
     n_epochs: int
     level: float = 0.95
-    notes: tuple[Note, ...] = ()
+
+    @property
+    def reading(self) -> str:
+        """One sentence for someone who is no statistician."""
+        who = capital(people_in_words(self.rate))
+        others = "other" if self.k == 2 else "others"
+        return (
+            f"{who} {'share their' if self.rate else 'shares a'} profile with at least {self.k - 1} {others} "
+            f"({range_in_words(self.rate, self.low, self.high)}); {in_words(self.unique)} are alone with it."
+        )
 
 
 def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float = 0.95) -> Anonymity:
@@ -132,7 +141,6 @@ def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float 
         n_users=n,
         n_epochs=records.n_epochs,
         level=level,
-        notes=(Note("profile-threshold", threshold=int(threshold)), Note("exact-for-these", n=n)),
     )
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reidrisk import TopSets, populations, topics
 from reidrisk.base.errors import DataError
-from reidrisk.measure.information import epoch_information
+from reidrisk_studies.carey.information import epoch_information
 
 
 def bits(p):
