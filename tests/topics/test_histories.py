@@ -15,7 +15,7 @@ from reidrisk import topics
 from reidrisk.base import errors
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.topics import Browser, Epochs, HostClassifier, Taxonomy, histories_from_frame, read_histories, replay
-from reidrisk.topics.sites import checked_observers, registrable
+from reidrisk.topics.hosts import checked_observers, registrable
 
 DAY, WEEK = 86_400, 7 * 86_400
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports", **{10 + i: f"/T{i}" for i in range(9)}})

@@ -88,7 +88,7 @@ def topics(
     from reidrisk import io
     from reidrisk import topics as api
     from reidrisk.base.streams import checked_seed, fresh_seed
-    from reidrisk.topics.sites import checked_observers
+    from reidrisk.topics.hosts import checked_observers
 
     meets: Any = _chosen("--presence", presence, "always", "active", "visits")
     count_hosts = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count") == "count"

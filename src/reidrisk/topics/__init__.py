@@ -3,9 +3,8 @@
 from reidrisk.mechanisms.pair_popularity import pairs_from_observers, pairs_from_sets
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.topics.browser import Browser, BrowserEpoch
-from reidrisk.topics.classify import Classification, HostClassifier
+from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.browsing import browse
-from reidrisk.topics.histories.coverage import Coverage
 from reidrisk.topics.histories.epochs import Epochs
 from reidrisk.topics.histories.replay import Replay, replay
 from reidrisk.topics.histories.table import Histories, histories_from_frame, read_histories

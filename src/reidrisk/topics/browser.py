@@ -1,4 +1,4 @@
-"""One browser by the specification of the Topics API: from page visits to what a caller is told on a site."""
+"""One browser by the specification of the Topics API: from page visits to what a caller learns on a site."""
 
 from __future__ import annotations
 
@@ -48,26 +48,22 @@ class _Visit:
 class Browser:
     """A browser that follows the published specification step by step (jha, Section 2, with its footnote 11).
 
-    Every seven days it derives the topics of the most page visits in the week that ended. All that is random
-    about an answer is an HMAC-SHA256 under the browser's own 128-bit key of (decision, epoch, site): asked again, a
-    site gets the same answer, and two sites get independent ones. The specification leaves open how such messages
-    are written as bytes; here they are text, so a key gives other answers than in another browser, with the same
-    distribution. Ties and padding are drawn once an epoch.
+    Every seven days it derives the topics of the most page visits in the week that ended. All that is random about an
+    answer is an HMAC-SHA256 under the browser's own 128-bit key of (decision, epoch, site): asked again, a site gets
+    the same answer, and two sites get independent ones. The specification leaves open how such messages are written as
+    bytes; here they are text, so a key gives other answers than in another browser, with the same distribution. Ties
+    and padding are drawn once per epoch.
 
     Parameters
     ----------
-    taxonomy : Taxonomy
-        Topics that pages and noise can be about.
-    seed : int
-        Seed of ties and padding, and of the key where none is given.
-    key : bytes, optional
-        The secret of the browser, 16 bytes.
+    seed, key : int, 16 bytes
+        Seed of ties and padding, and of the secret of the browser where none is given.
     start : int
         When the browser is first used, in seconds; its first calculation is then, and finds nothing but padding.
     top_k, noise
         As for :class:`TopicsAPI`. Noise is rounded to a millionth.
     noise_rule : {"observed", "original"}
-        A random topic is told only where the real one would have been (the current specification), or to
+        A random topic is shown only where the real one would have been (the current specification), or to
         every caller, whatever it observed (the original rule).
     high_utility : collection of int
         Root topics whose trees rank before all others, whatever their visits; empty ranks by visits alone. The
@@ -82,11 +78,8 @@ class Browser:
     >>> b = Browser(taxonomy, seed=0, top_k=1, noise=0.0)
     >>> b.visit(time=3600, topics=[7], callers=["ads.example"])
     >>> b.visit(time=7200, topics=[4], callers=[])  # nobody calls the API: the visit does not count
-    >>> two_weeks = 14 * 86_400
-    >>> b.topics(two_weeks, site="shop.example", caller="ads.example")
-    (7,)
-    >>> b.topics(two_weeks, site="shop.example", caller="other.example")
-    ()
+    >>> [b.topics(14 * 86_400, "shop.example", caller) for caller in ("ads.example", "other.example")]
+    [(7,), ()]
     """
 
     def __init__(
@@ -143,14 +136,11 @@ class Browser:
             self._new.append(_Visit(self._now, ids, who))
 
     def topics(self, time: int, site: str, caller: str) -> tuple[int, ...]:
-        """Return what a caller is told on a site: up to three topic ids, sorted, each once.
-
-        Sites and callers are registrable domains, such as ``example.co.uk``.
-        """
+        """Return what a caller learns on a site, both registrable domains: up to three topic ids, sorted, each once."""
         return tuple(sorted({topic for _, topic in self.answers(time, site, caller) if topic is not None}))
 
     def answers(self, time: int, site: str, caller: str) -> tuple[tuple[int, int | None], ...]:
-        """Return (time of the epoch, topic told or ``None``) for each epoch that the site may see at this time."""
+        """Return (time of the epoch, topic or ``None``) for each epoch that the site may see at this time."""
         _domain(site, "site")
         _domain(caller, "caller")
         self._advance(time)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.hosts import plain_host
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.formats import text_of
-from reidrisk.topics.histories.coverage import Coverage
 from reidrisk.topics.host_model import HostModel
-from reidrisk.topics.hosts import distinct_values, plain_host, spaced
+from reidrisk.topics.hosts import distinct_values, spaced
 from reidrisk.topics.taxonomy import Taxonomy
 
 TOPICS, NO_TOPIC, UNKNOWN, NOT_A_HOST = 0, 1, 2, 3
@@ -30,101 +31,110 @@ class Found(NamedTuple):
     tokens: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class Coverage:
+    """How many of the given hosts the list speaks of; the four counts add up to ``n``.
+
+    >>> Coverage(n=4, topics=1, no_topic=1, unknown=2, not_a_host=0, by_ancestor=1).shares
+    {'topics': 0.25, 'no topic': 0.25, 'unknown': 0.5, 'not a host': 0.0}
+    """
+
+    n: int
+    topics: int
+    """Listed with at least one topic."""
+    no_topic: int
+    """Listed with an empty list: known to have no topic."""
+    unknown: int
+    """Not listed, nor any ancestor."""
+    not_a_host: int
+    """Counted only with ``invalid="count"``; refused otherwise."""
+    by_ancestor: int
+    """Of the listed: those found only by the name of an ancestor, as ``mail.a.com`` by ``a.com``."""
+    by_model: int = 0
+    """Of those with topics or known to have none: those that are not listed and that a model was asked about."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Share of each answer among the ``n``; all zero when nothing was given."""
+        counts = (self.topics, self.no_topic, self.unknown, self.not_a_host)
+        names = ("topics", "no topic", "unknown", "not a host")
+        return {name: count / max(self.n, 1) for name, count in zip(names, counts, strict=True)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts and shares for JSON."""
+        return {**asdict(self), "shares": self.shares}
+
+    def __str__(self) -> str:
+        parts = [f"{share:.1%} {name}" for name, share in self.shares.items() if name != "not a host" or share]
+        guessed = f" ({self.by_model / self.n:.1%} by the model)" if self.by_model else ""
+        return f"{self.n:,} hosts: {', '.join(parts)}{guessed}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Classification:
     """Topics of each given host, in the order given; made by :meth:`HostClassifier.classify`.
 
     Item ``i`` is a tuple of topic ids, empty for 'no topic', or ``None`` for unknown and for what is not a host.
     """
 
-    __slots__ = ("_coverage", "_distinct", "_starts", "_status", "_taxonomy", "_tokens")
+    taxonomy: Taxonomy
+    status: npt.NDArray[np.uint8]
+    """Answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host."""
+    tokens: npt.NDArray[np.int64]
+    """Tokens (not ids) of all hosts in turn; those of host ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
+    starts: npt.NDArray[np.int64]
+    coverage: Coverage
+    """Coverage of all given values: of visits, when one host was given per visit."""
+    distinct: Coverage
+    """Coverage of the distinct values among them."""
 
-    def __init__(self, taxonomy: Taxonomy, codes: npt.NDArray[np.int64], found: Sequence[Found]) -> None:
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, codes: npt.NDArray[np.int64], found: Sequence[Found]) -> Classification:
+        """Spread what was found of the distinct values over all of them."""
         status = np.array([entry.status for entry in found], dtype=np.uint8)
         source = np.array([entry.source for entry in found], dtype=np.uint8)
         sizes = np.array([len(entry.tokens) for entry in found], dtype=np.int64)
         flat = np.array([token for entry in found for token in entry.tokens], dtype=np.int64)
-        self._taxonomy = taxonomy
-        self._status = status[codes]
-        self._starts = np.concatenate([[0], np.cumsum(sizes[codes])])
+        starts = np.concatenate([[0], np.cumsum(sizes[codes])])
         first = np.concatenate([[0], np.cumsum(sizes)])[codes]
-        within = np.arange(self._starts[-1]) - np.repeat(self._starts[:-1], sizes[codes])
-        self._tokens: npt.NDArray[np.int64] = flat[np.repeat(first, sizes[codes]) + within]
-        for array in (self._status, self._starts, self._tokens):
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes[codes])
+        arrays = (status[codes], flat[np.repeat(first, sizes[codes]) + within], starts)
+        for array in arrays:
             array.flags.writeable = False
-        self._coverage = _coverage(self._status, source[codes])
-        self._distinct = _coverage(status, source)
-
-    @property
-    def status(self) -> npt.NDArray[np.uint8]:
-        """Answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host."""
-        return self._status
-
-    @property
-    def tokens(self) -> npt.NDArray[np.int64]:
-        """Tokens (not ids) of all hosts in turn; those of host ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
-        return self._tokens
-
-    @property
-    def starts(self) -> npt.NDArray[np.int64]:
-        """Where the tokens of each host begin, and a last entry where they end."""
-        return self._starts
-
-    @property
-    def coverage(self) -> Coverage:
-        """Coverage of all given values: of visits, when one host was given a visit."""
-        return self._coverage
-
-    @property
-    def distinct(self) -> Coverage:
-        """Coverage of the distinct values among them."""
-        return self._distinct
+        return cls(taxonomy, *arrays, _coverage(status[codes], source[codes]), _coverage(status, source))
 
     def __len__(self) -> int:
-        return len(self._status)
+        return len(self.status)
 
     def __getitem__(self, i: int) -> tuple[int, ...] | None:
         row = range(len(self))[i]
-        if self._status[row] >= UNKNOWN:
+        if self.status[row] >= UNKNOWN:
             return None
-        return tuple(self._taxonomy.to_ids(self._tokens[self._starts[row] : self._starts[row + 1]]).tolist())
+        return tuple(self.taxonomy.to_ids(self.tokens[self.starts[row] : self.starts[row + 1]]).tolist())
 
     def __iter__(self) -> Iterator[tuple[int, ...] | None]:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"Classification({self._coverage})"
+        return f"Classification({self.coverage})"
 
 
 class HostClassifier:
     """Topics of hosts, by a list (jha, Section 2, Step 1: only the host counts, nothing else of an address).
 
     A host is looked up by its own name, then by the names of its ancestors, nearest first, down to two labels:
-    ``www.a.b.com``, ``a.b.com``, ``b.com``. The first name that is listed decides, even with an empty list. The
-    names of a Chrome list have blanks for ``.``, ``-`` and ``_``, so ``a-b.com`` and ``a.b.com`` are one name to it.
+    ``www.a.b.com``, ``a.b.com``, ``b.com``. The first name that is listed decides, even with an empty list: it then has
+    no topic. The names of a Chrome list have blanks for ``.``, ``-`` and ``_``, so ``a-b.com`` and ``a.b.com`` are one
+    name to it. Without ``ancestors`` only the host's own name counts, less a leading ``www.``.
 
     Hosts that are not listed go to a model, where one is given (:class:`HostModel`), and are **unknown** otherwise.
     Every answer carries its :class:`Coverage`.
 
-    Parameters
-    ----------
-    taxonomy : Taxonomy
-        The version that the ids belong to.
-    topics : mapping of str to sequence of int
-        Topic ids of each name; an empty sequence says that the name has no topic.
-    ancestors : bool
-        Without, only the host's own name counts, less a leading ``www.``.
-    model : HostModel, optional
-        Whom to ask about hosts that are not listed; of the same taxonomy.
-
-    Examples
-    --------
     >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
     >>> c = HostClassifier(taxonomy, {"rain.com": [7, 1], "example.org": []})
     >>> found = c.classify(["www.rain.com", "example.org", "other.net", "rain.com"])
-    >>> list(found)
-    [(7, 1), (), None, (7, 1)]
-    >>> found
-    Classification(4 hosts: 50.0% topics, 25.0% no topic, 25.0% unknown)
+    >>> list(found), found
+    ([(7, 1), (), None, (7, 1)], Classification(4 hosts: 50.0% topics, 25.0% no topic, 25.0% unknown))
     """
 
     def __init__(
@@ -142,18 +152,9 @@ class HostClassifier:
     def from_override_list(
         cls, path: PathLike, taxonomy: Taxonomy, ancestors: bool = True, model: HostModel | None = None
     ) -> HostClassifier:
-        r"""Read Chrome's ``override_list.tsv``: a header ``domain<TAB>topics``, then a name and its ids a line.
+        """Read Chrome's ``override_list.tsv``: a header ``domain<TAB>topics``, then a name and its ids per line.
 
         Rows whose name begins with ``for testing only`` are dropped; they may use ids that the taxonomy lacks.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "override_list.tsv"
-        >>> _ = file.write_text("domain\ttopics\nfor testing only 123\t1,2,3\nrain radar com\t7,1\nno topic org\n")
-        >>> c = HostClassifier.from_override_list(file, Taxonomy({1: "/News", 7: "/News/Weather"}))
-        >>> len(c), list(c.classify(["rain-radar.com", "no.topic.org"]))
-        (2, [(7, 1), ()])
         """
         lines, name = text_of(path, "it is no list of domains").split("\n"), str(path)
         if lines[0].rstrip("\r").split("\t") != ["domain", "topics"]:
@@ -213,16 +214,11 @@ class HostClassifier:
         return f"HostClassifier({len(self):,} domains, {empty:,} of them without a topic; {self.taxonomy!r})"
 
     def classify(self, hosts: Any, invalid: Literal["refuse", "count"] = "refuse") -> Classification:
-        """Return the topics of each host.
+        """Return the topics of each host, given as a sequence, an array or an Arrow column of text.
 
-        Parameters
-        ----------
-        hosts : sequence, array or Arrow column of str
-            Hosts, one a visit or one each. Capitals and one final dot do not count; names in other scripts are
-            taken in their ASCII form (IDNA 2003).
-        invalid : {"refuse", "count"}
-            What is not a host (missing, empty, with blanks, a scheme, a path or a port, an IP address, a malformed
-            name) is refused with its position, or counted as such.
+        Capitals and one final dot do not count; names in other scripts are taken in their ASCII form (IDNA 2003). What
+        is not a host (missing, empty, with blanks, a scheme, a path or a port, an IP address, a malformed name) is
+        refused with its position, or counted as such.
         """
         if invalid not in ("refuse", "count"):
             raise OptionError(f"invalid must be 'refuse' or 'count', not {invalid!r}")
@@ -236,7 +232,7 @@ class HostClassifier:
                     f"value {at} is {value!r}: {fault}; give hosts such as 'www.example.org', or count such values"
                 )
             found.append(Found(NOT_A_HOST) if fault else self._look_up(host))
-        return Classification(self.taxonomy, codes, found)
+        return Classification.of(self.taxonomy, codes, found)
 
     def _look_up(self, host: str) -> Found:
         name, source = host, LISTED

@@ -1,29 +1,22 @@
-"""Hosts as people give them: a column of them by distinct value, and as the published lists write them."""
+"""Hosts as people give them, as the published lists write them, and the sites (registrable domains) they belong to."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.extras import require
 from reidrisk.base.foreign import reason
 from reidrisk.base.hosts import plain_host
 
-__all__ = ["distinct_values", "plain_host", "spaced"]
-
 
 def distinct_values(hosts: Any) -> tuple[npt.NDArray[np.int64], list[str | None]]:
-    """Return for each value its number among the distinct ones, and those in order of first occurrence.
-
-    Examples
-    --------
-    >>> codes, values = distinct_values(["b.org", "a.org", "b.org"])
-    >>> codes.tolist(), values
-    ([0, 1, 0], ['b.org', 'a.org'])
-    """
+    """Return for each value its number among the distinct ones, and those in order of first occurrence."""
     import pyarrow as pa
 
     if isinstance(hosts, str):
@@ -43,9 +36,39 @@ def distinct_values(hosts: Any) -> tuple[npt.NDArray[np.int64], list[str | None]
 def spaced(name: str) -> str:
     """Return a name as the published lists and models write it.
 
-    Examples
-    --------
     >>> spaced("rain-radar.example.com")
     'rain radar example com'
     """
     return re.sub(r"[._-]", " ", name)
+
+
+def registrable(hosts: Sequence[str | None]) -> list[str | None]:
+    """Return the registrable domain of each host by the public suffix list, ``None`` where there is none.
+
+    Needs the extra ``topics``.
+
+    >>> registrable(["mail.a.co.uk", "a.com", "co.uk", "10.0.0.1", None])
+    ['a.co.uk', 'a.com', None, None, None]
+    """
+    # The list is bundled with the library: nothing is fetched.
+    known = require("publicsuffixlist", "topics", "telling which site a host belongs to").PublicSuffixList()
+    plain = [plain_host(host)[0] for host in hosts]
+    return [known.privatesuffix(host) if host else None for host in plain]
+
+
+def checked_observers(observers: Sequence[str]) -> tuple[str, ...]:
+    """Return the observers in plain form, or name the first that is not a registrable domain or comes twice."""
+    if not observers:
+        raise OptionError("give at least one observer: a registrable domain such as example.org")
+    found: list[str] = []
+    for given, site in zip(observers, registrable(list(observers)), strict=True):
+        plain, fault = plain_host(given)
+        if site is None or plain != site:
+            why = fault or (f"it belongs to {site}" if site else "it is a public suffix")
+            raise OptionError(
+                f"observer {given!r} is not a registrable domain: {why}; give {site or 'a domain such as example.org'}"
+            )
+        if site in found:
+            raise OptionError(f"observer {given!r} is named twice; name every observer once")
+        found.append(site)
+    return tuple(found)

@@ -21,19 +21,9 @@ from reidrisk.records import TopSets, Traces
 class TopicsAPI:
     """Parameters of the API (carey, Algorithm 1; jha, Section 2).
 
-    Parameters
-    ----------
-    n_topics : int
-        Size of the taxonomy, N.
-    top_k : int
-        Topics in a top set, k.
-    noise : float
-        Probability p that a uniformly random topic of the taxonomy is shown instead of one of the top set.
-    window : int
-        Epochs that a first visit shows at once, E; see :meth:`observe`.
+    Each epoch a browser holds a top set of k of the N topics; an observer sees one of them, or with probability p a
+    uniformly random topic of the taxonomy. A first visit shows E epochs at once, see :meth:`observe`.
 
-    Examples
-    --------
     >>> api = TopicsAPI(n_topics=469)
     >>> api.q_in > api.q_out
     True
@@ -64,31 +54,16 @@ class TopicsAPI:
         In every epoch user u visits topic t Poisson(lambda[u, t]) times, independently; the ``top_k`` most visited
         topics are the set, equals in random order; topics that were not visited are no part of it. A set that is still
         short is filled with distinct topics drawn uniformly from the rest of the taxonomy, once per user and epoch: the
-        same padding for every observer.
+        same padding for every observer. Sets are full, the most visited topic first and padding last, and marked as
+        made with a seed.
 
-        Parameters
-        ----------
-        rates : Rates
-            Mean weekly visits, see :mod:`reidrisk.populations`; made block by block, never held whole.
-        epochs : int
-            Number of epochs; more of them leave the first ones as they are.
-        seed : int
-            Seed; more users leave the first ones as they are.
-        threads : int, optional
-            Threads to use, one for each core when missing; the answer does not depend on it.
+        Rates are mean weekly visits (:mod:`reidrisk.populations`), made block by block, never held whole. More users or
+        epochs leave the first ones as they are, and so does the number of threads.
 
-        Returns
-        -------
-        TopSets
-            Full sets, the most visited topic first and padding last; marked as made with a seed.
-
-        Examples
-        --------
         >>> from reidrisk import populations
         >>> rates = populations.identical(3, n_topics=9, top_k=2)
-        >>> sets = TopicsAPI(n_topics=9, top_k=2).profiles(rates, epochs=4)
-        >>> sets, sorted(set(sets.tokens.ravel().tolist()))
-        (TopSets(3 users x 4 epochs x 2 tokens of 9), [0, 1])
+        >>> TopicsAPI(n_topics=9, top_k=2).profiles(rates, epochs=4)
+        TopSets(3 users x 4 epochs x 2 tokens of 9)
         """
         from reidrisk.topics.visits import visit_blocks  # the compiler is loaded by those who simulate
 
@@ -113,23 +88,11 @@ class TopicsAPI:
     def expose(self, top_sets: TopSets, seed: int, site: str = "a") -> Traces:
         """Draw what one observer sees: in each epoch one of the top set, or with probability p any topic.
 
-        Given the top sets, sites are independent: streams are keyed by (seed, site), so that another site
-        sees another trace of the same users.
+        Given the top sets, sites are independent: streams are keyed by (seed, site), so that another site sees another
+        trace of the same users. Short sets must be padded once, before any site sees them.
 
-        Parameters
-        ----------
-        top_sets : TopSets
-            Full sets of ``top_k`` topics; short sets must be padded once, before any site sees them.
-        seed : int
-            Seed of the draw.
-        site : str
-            Name of the observer.
-
-        Examples
-        --------
         >>> sets = TopSets([[[0, 1]], [[2, 3]]], n_tokens=9)
-        >>> api = TopicsAPI(n_topics=9, top_k=2, noise=0.0)
-        >>> a = api.expose(sets, seed=1, site="a")
+        >>> a = TopicsAPI(n_topics=9, top_k=2, noise=0.0).expose(sets, seed=1, site="a")
         >>> a, a.tokens[0, 0] in (0, 1), a.tokens[1, 0] in (2, 3)
         (Traces(2 users x 1 epochs, 9 tokens), True, True)
         """
@@ -155,30 +118,21 @@ class TopicsAPI:
     def observe(
         self, top_sets: TopSets, seed: int, site: str = "a", visits: npt.ArrayLike = 1.0, shown: int | None = None
     ) -> Traces:
-        r"""Draw what one observer sees of people who do not come every week (jha, Section 2, Step 4).
+        """Draw what one observer sees of people who do not come every week (jha, Section 2, Step 4).
 
         A visit while epoch e is the latest shows the topics of e - E + 1, ..., e; tokens that no visit showed are
         missing. So a first visit shows E tokens, every later week adds one, and N epochs of visits give N + E - 1
         tokens (jha, footnote 10). A token that is shown is that of :meth:`expose`, whenever it is asked for.
 
-        Parameters
-        ----------
-        top_sets, seed, site
-            As for :meth:`expose`.
-        visits : (n, r) array of bool, or float
-            Whether each user visits the site while each epoch is the latest; or the probability of it, with which
-            every user and epoch draws by itself, from a stream keyed by (seed, site).
-        shown : int, optional
-            E for this site; the ``window`` of the API when missing.
+        ``visits`` is an (n, r) array of bool, whether each user visits the site while each epoch is the latest; or the
+        probability of it, with which every user and epoch draws by itself, from a stream keyed by (seed, site).
+        ``shown`` is E for this site; default: the ``window`` of the API.
 
-        Examples
-        --------
-        >>> sets = TopSets(np.tile([0, 1], (3, 5, 1)), n_tokens=9)
-        >>> api = TopicsAPI(n_topics=9, top_k=2, noise=0.0, window=3)
-        >>> once = np.zeros((3, 5), dtype=bool)
+        >>> sets = TopSets(np.tile([0, 1], (2, 5, 1)), n_tokens=9)
+        >>> once = np.zeros((2, 5), dtype=bool)
         >>> once[0, 4] = once[1, 0] = True
-        >>> api.observe(sets, seed=1, visits=once).observed.astype(int).tolist()
-        [[0, 0, 1, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
+        >>> TopicsAPI(n_topics=9, top_k=2, window=3).observe(sets, seed=1, visits=once).observed.astype(int).tolist()
+        [[0, 0, 1, 1, 1], [1, 0, 0, 0, 0]]
         """
         n, r = len(top_sets), top_sets.n_epochs
         window = self.window if shown is None else whole("shown", shown, unit="epochs")
@@ -211,21 +165,10 @@ def _visits(visits: npt.ArrayLike, n: int, r: int, seed: int, site: str) -> npt.
 
 
 def exposure(n_topics: int, top_k: int, noise: float) -> tuple[float, float]:
-    r"""Return (q_in, q_out): how likely a topic is shown if it is in the top set, and if it is not.
+    """Return (q_in, q_out): how likely a topic is shown if it is in the top set, and if it is not.
 
     q_in = (1 - p) / k + p / N and q_out = p / N (carey, equation 6, for any k).
 
-    Parameters
-    ----------
-    n_topics : int
-        Size of the vocabulary, N.
-    top_k : int
-        Topics in a top set, k.
-    noise : float
-        Probability p that a uniformly random topic is shown instead.
-
-    Examples
-    --------
     >>> q_in, q_out = exposure(n_topics=469, top_k=5, noise=0.05)
     >>> round(q_in, 6), round(q_out, 6)
     (0.190107, 0.000107)

@@ -23,24 +23,16 @@ _Entry = tuple[str, Any, Any]  # where it was found, id, label
 class Taxonomy:
     """A tree of topics, each with a published id and a path such as ``/News/Weather`` (jha, Section 2, Step 1).
 
-    Published ids have gaps, tokens have none: token ``t`` stands for the ``t``-th smallest id. Ids mean nothing
-    without their taxonomy: the same id names other topics in the published versions 1 and 2. A taxonomy cannot be
-    changed once it is made.
+    Published ids have gaps, tokens have none: token ``t`` stands for the ``t``-th smallest id. Ids mean nothing without
+    their taxonomy: the same id names other topics in the published versions 1 and 2. A taxonomy cannot be changed once
+    it is made. ``topics`` maps each id to its label, the path from its root; the parent of every path must be there
+    too.
 
-    Parameters
-    ----------
-    topics : mapping of int to str
-        Label of each id. A label is the path from its root; the parent of every path must be there too.
-
-    Examples
-    --------
     >>> t = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
     >>> t, t.ids.tolist(), t.vocabulary.labels
     (Taxonomy(3 topics, 2 roots), [1, 4, 7], ('/News', '/Sports', '/News/Weather'))
-    >>> t.label(7), t.ancestors(7), t.children(1), t.roots
-    ('/News/Weather', (1,), (7,), (1, 4))
-    >>> t.to_tokens([7, 1, -1]).tolist(), t.to_ids([2, 0, -1]).tolist()
-    ([2, 0, -1], [7, 1, -1])
+    >>> t.label(7), t.ancestors(7), t.children(1), t.roots, t.to_tokens([7, 1, -1]).tolist()
+    ('/News/Weather', (1,), (7,), (1, 4), [2, 0, -1])
     """
 
     __slots__ = ("_children", "_ids", "_label", "_parent", "_vocabulary")
@@ -50,23 +42,11 @@ class Taxonomy:
 
     @classmethod
     def read(cls, path: PathLike) -> Taxonomy:
-        r"""Read a published taxonomy file.
+        """Read a published taxonomy file, UTF-8 text.
 
-        Parameters
-        ----------
-        path : str or path
-            UTF-8 text. A name ending in ``.json`` is a list of objects with ``topic_id`` and ``topic_label``, as in
-            Google's Topics release; any other file holds a Markdown table ``| ID | Topic |``, as in the
-            specification, with any text around it, or the same two columns with a tab between, as Chrome's
-            ``taxonomy.tsv``.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "taxonomy.md"
-        >>> _ = file.write_text("| ID | Topic |\n| -- | ----- |\n| 1 | /News |\n| 7 | /News/Weather |\n")
-        >>> Taxonomy.read(file)
-        Taxonomy(2 topics, 1 root)
+        A name ending in ``.json`` is a list of objects with ``topic_id`` and ``topic_label``, as in Google's Topics
+        release; any other file holds a Markdown table ``| ID | Topic |``, as in the specification, with any text around
+        it, or the same two columns with a tab between, as Chrome's ``taxonomy.tsv``.
         """
         text, name = text_of(path), str(path)
         entries = _from_json(name, text) if Path(path).suffix.lower() == ".json" else _from_table(name, text)

@@ -24,24 +24,11 @@ class UtilityBuckets(NamedTuple):
 
 
 def read_utility_buckets(path: PathLike, taxonomy: Taxonomy) -> UtilityBuckets:
-    r"""Read the published assignment of root topics to utility buckets.
+    """Read the published assignment of root topics to utility buckets; every root has one, and only roots have one.
 
-    Parameters
-    ----------
-    path : str or path
-        UTF-8 text with a header ``Top-Level Topics, Utility Buckets`` and a row a root, ``High`` or ``Standard``:
-        a Markdown table as in the specification, with any text around it, or columns with tabs (Chrome's
-        ``utility_buckets.tsv``) or commas between.
-    taxonomy : Taxonomy
-        The version that the labels belong to. Every root has one bucket, and only roots have one.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "utility_buckets.tsv"
-    >>> _ = file.write_text("Top-Level Topics\tUtility Buckets\n/News\tStandard\n/Sports\tHigh\n")
-    >>> read_utility_buckets(file, Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"}))
-    UtilityBuckets(high=(4,), standard=(1,))
+    The file has a header ``Top-Level Topics, Utility Buckets`` and a row per root, ``High`` or ``Standard``: a Markdown
+    table as in the specification, with any text around it, or columns with tabs (Chrome's ``utility_buckets.tsv``) or
+    commas between.
     """
     lines, name = text_of(path).splitlines(), str(path)
     roots = {taxonomy.label(root): root for root in taxonomy.roots}

@@ -16,16 +16,7 @@ _SEARCHED = 30.0
 
 
 def visit_blocks(rates: Any, rngs: list[np.random.Generator], out: npt.NDArray[np.signedinteger[Any]]) -> None:
-    """Fill ``out`` (users, epochs, k) from the (users, topics) ``csr_array`` of rates, one generator an epoch.
-
-    Examples
-    --------
-    >>> from scipy import sparse
-    >>> sets = np.empty((1, 1, 2), dtype=np.int16)
-    >>> visit_blocks(sparse.csr_array([[0.0, 90.0, 9.0]]), [np.random.default_rng(0)], sets)
-    >>> sets[0, 0].tolist()
-    [1, 2]
-    """
+    """Fill ``out`` (users, epochs, k) from the (users, topics) ``csr_array`` of rates, one generator per epoch."""
     starts, topics = rates.indptr.astype(np.int64), rates.indices.astype(np.int64)
     lambdas = rates.data.astype(np.float64)
     _most_visited_first(starts, topics, lambdas)

@@ -13,11 +13,10 @@ from reidrisk.records import Traces
 from reidrisk.topics.browser import WEEK, Browser
 from reidrisk.topics.classify import HostClassifier
 from reidrisk.topics.histories.replay import Replay
-from reidrisk.topics.sites import checked_observers, registrable
+from reidrisk.topics.hosts import checked_observers, registrable
 
-NETWORK = (
-    "network.example"  # the caller: an advertising network that is on every page, and asks on the observers' sites
-)
+NETWORK = "network.example"
+"""The caller: an advertising network that is on every page, and asks on the observers' sites."""
 
 
 def browse(
@@ -30,26 +29,24 @@ def browse(
     seed: int = 0,
     high_utility: Collection[int] = (),
 ) -> tuple[Traces, ...]:
-    """Return what each observer would be told by browsers that follow the specification (jha, Section 2).
+    """Return what each observer would learn from browsers that follow the specification (jha, Section 2).
 
     The same users and weeks as in ``replayed``, but every user has a :class:`Browser` of its own. One caller is on
-    every page and asks on the sites of the observers, so it is told whatever it observed in three weeks; padding it
-    mostly did not, and is told nothing there: that token is missing. A loop over visits in Python, more than ten times
-    as slow as :func:`replay` (``benchmarks/replay_histories.py``).
+    every page and asks on the sites of the observers, so it learns whatever it observed in three weeks; padding it
+    mostly did not, and there the token is missing. A loop over visits in Python, more than ten times as slow as
+    :func:`replay` (``benchmarks/replay_histories.py``).
 
     Parameters
     ----------
-    replayed : Replay
-        Made by :func:`replay` with epochs of 7 days that do not overlap: the specification has no others.
-    classifier : HostClassifier
-        The one it was made with.
+    replayed, classifier
+        Made by :func:`replay` with epochs of 7 days that do not overlap (the specification has no others); and by what.
     observers : sequence of str
         Registrable domains.
     noise, noise_rule, high_utility
         As for :class:`Browser`.
     presence : {"always", "active", "visits"}
         Each observer asks about every epoch, a week after it; or only about those in which the user has a visit at
-        all; or whenever the history has a visit to its site, and then it is told of the three latest epochs, the
+        all; or whenever the history has a visit to its site, and then it learns of the three latest epochs, the
         newest up to two days late.
     seed : int
         Seed of the browsers' keys, ties and padding.

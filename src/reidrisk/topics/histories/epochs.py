@@ -27,8 +27,6 @@ class Epochs:
     The API has disjoint epochs, length = step = 7 days. Carey, Section 6, shifts epochs of 7 days by 3: then they
     overlap, and a visit counts in two or three of them.
 
-    Examples
-    --------
     >>> weeks = Epochs(start=0, length=7 * DAY, step=3 * DAY, n=8)
     >>> [[int(e[0]) for e, inside in weeks.members(np.array([day * DAY])) if inside[0]] for day in (0, 6, 7, 27)]
     [[0], [2, 1, 0], [2, 1], [7]]
@@ -43,22 +41,12 @@ class Epochs:
     def spanning(
         cls, times: Times, days: float = 7, step_days: float | None = None, start: int | None = None
     ) -> Epochs:
-        """Return the whole epochs between the first and the last visit.
+        """Return the whole epochs between the first and the last visit, given in seconds since 1970.
 
-        Parameters
-        ----------
-        times : array of int
-            Seconds since 1970.
-        days, step_days : float
-            Length of an epoch, and how much later the next one begins; the same as ``days`` when missing.
-        start : int, optional
-            Where the first epoch begins; midnight (UTC) before the first visit when missing.
+        The first begins at ``start``; default: midnight (UTC) before the first visit. The next one begins ``step_days``
+        later; default: ``days``. Epochs that would end after midnight (UTC) behind the last visit are left out: they
+        were not observed to the end.
 
-        Epochs that would end after midnight (UTC) behind the last visit are left out: they were not observed to the
-        end.
-
-        Examples
-        --------
         >>> Epochs.spanning(np.array([9 * 3600, 15 * DAY]))
         Epochs(start=0, length=604800, step=604800, n=2)
         """

@@ -16,13 +16,12 @@ from reidrisk.base.users import take_users
 from reidrisk.base.wording import percent
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets
-from reidrisk.topics.classify import Classification, HostClassifier
-from reidrisk.topics.histories.coverage import Coverage
+from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.epochs import Epochs
 from reidrisk.topics.histories.table import Histories
 from reidrisk.topics.histories.ties import Ties, ties_from_seed, ties_from_the_system
 from reidrisk.topics.histories.timestamps import Moment, moment
-from reidrisk.topics.sites import checked_observers, registrable
+from reidrisk.topics.hosts import checked_observers, registrable
 from reidrisk.topics.taxonomy import Taxonomy
 
 _BLOCK = 4096
@@ -137,22 +136,17 @@ def replay(
 
     Every visit adds one to each topic of its host. In each epoch the ``top_k`` most visited topics are the set, equals
     in random order; a set that is still short, as that of a browser that was not used, is filled with distinct topics
-    drawn uniformly from the rest of the taxonomy, once per user and epoch: the same padding for every observer.
-    Then :meth:`TopicsAPI.expose` or :meth:`TopicsAPI.observe` draws what an observer sees of them.
+    drawn uniformly from the rest of the taxonomy, once per user and epoch: the same padding for every observer. Then
+    :meth:`TopicsAPI.expose` or :meth:`TopicsAPI.observe` draws what an observer sees of them. Visits to hosts that the
+    classifier does not know have no topic, and are counted.
 
     Parameters
     ----------
-    histories : Histories
-        Who visited which host when.
-    classifier : HostClassifier
-        Topics of hosts. Visits to hosts it does not know have no topic, and are counted in ``visits`` and ``hosts``.
-    top_k : int
-        Topics in a set.
     epoch_days, step_days : float
-        Length of an epoch, and how much later the next one begins (the same when missing). Carey, Section 6, has
+        Length of an epoch, and how much later the next one begins; default: the same. Carey, Section 6, has
         7 and 3: epochs that overlap, and are then no longer independent.
     start : datetime, str or int, optional
-        Where the first epoch begins; midnight (UTC) before the first visit when missing.
+        Where the first epoch begins; default: midnight (UTC) before the first visit.
     seed : int or None
         Seed of ties and padding, for simulations: the sets are marked as made with a seed, and are not released. With
         ``None``, for a release, the operating system draws each user's, and ``start`` must be given: the first visit
@@ -166,19 +160,11 @@ def replay(
     --------
     >>> import polars
     >>> from reidrisk.topics import histories_from_frame
-    >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
-    >>> classifier = HostClassifier(taxonomy, {"rain.com": [7], "golf.org": [4]})
-    >>> day = 86_400
-    >>> visits = polars.DataFrame(
-    ...     {
-    ...         "user": ["ann", "ann", "bob", "bob"],
-    ...         "timestamp": [0, 1, 2, 13 * day],
-    ...         "host": ["rain.com", "www.rain.com", "golf.org", "rain.com"],
-    ...     }
-    ... )
-    >>> found = replay(histories_from_frame(visits), classifier, top_k=1)
-    >>> found.top_sets, found.top_sets.tokens[:, 0, 0].tolist(), found.n_idle
-    (TopSets(2 users x 2 epochs x 1 tokens of 3), [2, 1], 1)
+    >>> classifier = HostClassifier(Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"}), {"rain.com": [7]})
+    >>> visits = {"user": ["ann", "bob", "bob"], "timestamp": [0, 2, 13 * 86_400], "host": ["www.rain.com"] * 3}
+    >>> found = replay(histories_from_frame(polars.DataFrame(visits)), classifier, top_k=1)
+    >>> found.top_sets.tokens[:, 0, 0].tolist(), found.n_idle
+    ([2, 2], 1)
     """
     taxonomy = classifier.taxonomy
     token_probabilities(len(taxonomy), top_k, 0.0)  # refuses a top_k that does not fit

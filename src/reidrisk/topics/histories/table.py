@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.hosts import plain_host
 from reidrisk.base.users import UserIds
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
@@ -18,7 +19,7 @@ from reidrisk.io.tables.columns import Ids, cell
 from reidrisk.io.tables.formats import Table, open_table, table_of_frame
 from reidrisk.io.tables.raw import first_seen
 from reidrisk.topics.histories.timestamps import Moment, as_text, microseconds, moment
-from reidrisk.topics.hosts import distinct_values, plain_host
+from reidrisk.topics.hosts import distinct_values
 
 _SECOND = 1_000_000
 
@@ -64,31 +65,21 @@ def read_histories(
     sort: bool = False,
     invalid: Literal["refuse", "count"] = "refuse",
 ) -> Histories:
-    r"""Read a table of visits, one a row, from a Parquet, CSV, Arrow IPC or NPZ file.
+    """Read a table of visits, one per row, from a Parquet, CSV, Arrow IPC or NPZ file.
 
     Parameters
     ----------
-    path : str or path
-        The file; its ending tells the format. Other columns are not looked at.
     user, timestamp, host : str
         Names of the columns. Times are Arrow times, text such as ``2024-05-31 17:20:00`` or whole seconds since 1970;
         where no zone is named they are UTC.
     now : datetime, str or int, optional
-        Visits after it are refused; the clock of this machine when missing.
+        Visits after it are refused; default: the clock of this machine.
     sort : bool
         Without, a visit that is earlier than the one before it of the same user is refused: it may be a sign of
         mixed-up users or time zones. With, visits are put in order.
     invalid : {"refuse", "count"}
         What is not a host (missing, a URL, an IP address, a malformed name) is refused with its row, or kept as a
         visit without a topic and counted in the coverage.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "visits.csv"
-    >>> _ = file.write_text("user,timestamp,host\nann,2024-05-01 08:00:00,rain.com\nbob,2024-05-02 09:30:00,golf.org\n")
-    >>> read_histories(file)
-    Histories(2 visits of 2 users to 2 hosts, 1.1 days)
     """
     return _histories(open_table(path), (user, timestamp, host), now, sort, invalid)
 
@@ -104,8 +95,6 @@ def histories_from_frame(
 ) -> Histories:
     """Take visits from any frame with the Arrow interface; everything else as for :func:`read_histories`.
 
-    Examples
-    --------
     >>> import polars
     >>> histories_from_frame(polars.DataFrame({"user": [1, 2], "timestamp": [0, 86_400], "host": ["a.com", "b.org"]}))
     Histories(2 visits of 2 users to 2 hosts, 1.0 days)

@@ -25,8 +25,6 @@ _FORMS = "times such as '2024-05-31 17:20:00' (UTC where no zone is named), or w
 def moment(value: Moment, option: str) -> int:
     """Return a moment as microseconds since 1970.
 
-    Examples
-    --------
     >>> moment("1970-01-02", "now"), moment(datetime(1970, 1, 1, tzinfo=UTC), "now"), moment(3, "now")
     (86400000000, 0, 3000000)
     >>> moment("1789000000", "now")  # up to eight digits are a date, 20240531
@@ -47,13 +45,7 @@ def moment(value: Moment, option: str) -> int:
 
 
 def as_text(seconds: int) -> str:
-    """Write seconds since 1970 for people.
-
-    Examples
-    --------
-    >>> as_text(86_400)
-    '1970-01-02 00:00:00 UTC'
-    """
+    """Write seconds since 1970 for people."""
     try:
         return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, ValueError, OSError):
@@ -61,14 +53,7 @@ def as_text(seconds: int) -> str:
 
 
 def microseconds(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
-    """Return a column of moments (an Arrow chunked array) as microseconds, or name the first cell that is none.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> microseconds(pa.chunked_array([["1970-01-01 00:00:02", "1970-01-02"]]), "visits.csv", "timestamp").tolist()
-    [2000000, 86400000000]
-    """
+    """Return a column of moments (an Arrow chunked array) as microseconds, or name the first cell that is none."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(cells.type):
