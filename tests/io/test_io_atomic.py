@@ -206,11 +206,11 @@ def test_a_writer_that_fails_midway_leaves_the_old_table(
             raise RuntimeError("power cut")
         return np.array([0], dtype=np.int16)
 
-    monkeypatch.setattr("reidrisk.io.traces.CHUNK", 1)
+    monkeypatch.setattr("reidrisk.io.tables.writing.CHUNK", 1)
     if ending == "npz":
         monkeypatch.setattr(np, "savez", fail)
     else:
-        monkeypatch.setattr("reidrisk.io.traces.tokens_as_arrow", fail)
+        monkeypatch.setattr("reidrisk.io.tables.writing._tokens_as_arrow", fail)
     with pytest.raises(RuntimeError):
         io.write_traces(Traces([[1], [0], [1], [1]], 2), file)
     assert file.read_bytes() == before

@@ -13,11 +13,12 @@ from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.sparse_files import sparse_matrix
-from reidrisk.io.tables.columns import Ids, cell
+from reidrisk.io.tables.columns import cell
 from reidrisk.io.tables.csv_files import read_cells
-from reidrisk.io.tables.encoding import refuse_repeated_users
-from reidrisk.io.tables.formats import existing_file, format_of, open_table, reading
-from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
+from reidrisk.io.tables.formats import format_of, open_table
+from reidrisk.io.tables.ids import refuse_repeated_users, user_ids
+from reidrisk.io.tables.opening import existing_file, reading
+from reidrisk.records.channel import Channel, first_fault
 
 
 def read_channel(path: PathLike) -> Channel:
@@ -81,7 +82,7 @@ def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]
         raise DataError(f"{name}: the table is empty; give at least one row of numbers")
     has_users = width > 1 and (names[0].lower() == "user" or not _is_number(rows.column(0)[0].as_py()))
     if has_users:
-        _refuse_bad_users(rows.column(0), name)
+        refuse_repeated_users(name, user_ids(name, "user", rows.column(0)))
     columns = range(1 if has_users else 0, width)
     sizes.NUMBERS.check(rows.num_rows * len(columns), name, "give fewer users, or save a sparse matrix in NPZ")
     matrix = np.empty((rows.num_rows, len(columns)))
@@ -104,28 +105,17 @@ def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
                 "and its user ids are in a column 'user'"
             )
     if "user" in table.types:
-        _refuse_bad_users(table.column("user"), table.name)
+        refuse_repeated_users(table.name, user_ids(table.name, "user", table.column("user")))
     sizes.NUMBERS.check(table.n_rows * len(columns), table.name, "give fewer users, or save a sparse matrix in NPZ")
     matrix = np.empty((table.n_rows, len(columns)))
     start = 0
     for batch in table.batches(columns):
         for j, values in enumerate(batch.columns):
             # A null becomes NaN and is refused with its row below.
-            matrix[start : start + len(values), j] = values.cast(pa.float64(), safe=False).to_numpy(
-                zero_copy_only=False
-            )
+            numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            matrix[start : start + len(values), j] = numbers
         start += batch.num_rows
     return matrix, columns
-
-
-def _refuse_bad_users(users: Any, name: str) -> None:
-    """Refuse rows without a user and users with two rows: the bounds count users."""
-    ids = Ids(name, "user", users.type, len(users))
-    start = 0
-    for part in users.chunks:
-        ids.add(part, start)
-        start += len(part)
-    refuse_repeated_users(name, ids.collected())
 
 
 def _is_number(text: str) -> bool:
@@ -150,23 +140,12 @@ def _numbers(cells: Any, name: str, column: str) -> npt.NDArray[np.float64]:
 
 def _refuse_bad_rows(matrix: Any, name: str, columns: list[str] | None) -> None:
     """Say what is wrong with the matrix in terms of the file: rows are counted from 1 there."""
-    is_dense = isinstance(matrix, np.ndarray)
-    entries = matrix if is_dense else matrix.tocoo()
-    values = entries if is_dense else entries.data
-    wrong = ~np.isfinite(values) | (values < 0)
-    if wrong.any():
-        if is_dense:
-            row, column = (int(i) for i in np.argwhere(wrong)[0])
-        else:
-            at = int(np.argmax(wrong))
-            row, column = int(entries.row[at]), int(entries.col[at])
-        value = matrix[row, column]
-        where = cell(name, row, columns[column]) if columns else f"{name}: row {row + 1}, column {column + 1}"
-        shown = "NaN" if np.isnan(value) else f"{value:g}"
-        raise DataError(f"{where} is {shown}; probabilities are numbers in [0, 1]")
-    sums = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
-    off = np.flatnonzero(np.abs(sums - 1.0) > ROW_SUM_TOLERANCE)
-    if off.size:
-        raise DataError(
-            f"{name}: row {int(off[0]) + 1} adds up to {sums[off[0]]:.9g}; every row of a channel must add up to 1"
-        )
+    fault = first_fault(matrix)
+    if fault is None:
+        return
+    row, column, value = fault
+    if column is None:
+        raise DataError(f"{name}: row {row + 1} adds up to {value:.9g}; every row of a channel must add up to 1")
+    where = cell(name, row, columns[column]) if columns else f"{name}: row {row + 1}, column {column + 1}"
+    shown = "NaN" if np.isnan(value) else f"{value:g}"
+    raise DataError(f"{where} is {shown}; probabilities are numbers in [0, 1]")

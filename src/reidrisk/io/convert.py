@@ -14,6 +14,7 @@ from reidrisk.io.tables.formats import ENDINGS, format_of, open_table
 from reidrisk.io.tables.layouts import check_layout, holds_bags, holds_sets
 from reidrisk.io.tfrecord.topics_records import is_tfrecord, read_tfrecords
 from reidrisk.io.traces import read_traces, write_traces
+from reidrisk.records import Bags, TopSets, Traces
 
 
 def convert(
@@ -54,24 +55,23 @@ def convert(
     check_layout(layout)
     if not sources:
         raise OptionError("there is no file to convert; name at least one")
-    records = [is_tfrecord(source) for source in sources]
-    if all(records):
+    if all(is_tfrecord(source) for source in sources):
         return _convert_records(sources, out, layout or "wide", n_tokens, vocabulary)
     if len(sources) > 1:
         raise OptionError(f"{len(sources)} files were given; only TFRecord files are joined, convert tables one by one")
     source = sources[0]
     table = open_table(source)
+    records: TopSets | Bags | Traces
     if holds_sets(table):
-        top_sets = read_top_sets(source, n_tokens, vocabulary)
-        write_top_sets(top_sets, out)
-        return f"Wrote {top_sets!r} to {out}."
-    if holds_bags(table):
-        bags = read_bags(source, n_tokens, vocabulary)
-        write_bags(bags, out)
-        return f"Wrote {bags!r} to {out}."
-    traces = read_traces(source, None, n_tokens, vocabulary)
-    write_traces(traces, out, layout or "wide")
-    return f"Wrote {traces!r} to {out}."
+        records = read_top_sets(source, n_tokens, vocabulary)
+        write_top_sets(records, out)
+    elif holds_bags(table):
+        records = read_bags(source, n_tokens, vocabulary)
+        write_bags(records, out)
+    else:
+        records = read_traces(source, None, n_tokens, vocabulary)
+        write_traces(records, out, layout or "wide")
+    return f"Wrote {records!r} to {out}."
 
 
 def _convert_records(

@@ -16,7 +16,7 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
 from reidrisk.io.tables.encoding import Declared, Encoding, settle
 from reidrisk.io.tables.formats import open_table
-from reidrisk.io.tables.raw import RawTokens, read_raw
+from reidrisk.io.tables.tokens import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
 from reidrisk.io.truth import read_truth
 from reidrisk.records import Bags, Traces

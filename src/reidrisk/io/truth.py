@@ -11,10 +11,10 @@ from reidrisk.base.errors import FormatError, TruthError
 from reidrisk.base.users import UserIds, find_users, is_text
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import Ids, cell, holds_text
+from reidrisk.io.tables.columns import cell, holds_text
 from reidrisk.io.tables.formats import Table, open_table
-from reidrisk.io.tables.layouts import refuse_unknown, require_columns
-from reidrisk.io.tables.raw import refuse_empty
+from reidrisk.io.tables.ids import shown_user, user_ids
+from reidrisk.io.tables.layouts import require_columns
 
 if TYPE_CHECKING:
     from reidrisk.io.pair import Pair
@@ -53,8 +53,6 @@ def read_truth(path: PathLike, pair: Pair[Any]) -> npt.NDArray[np.int64]:
         raise TruthError(f"{path}: true pairs name users, and the two tables do not; give both a column 'user'")
     table = open_table(path)
     require_columns(table, _COLUMNS, "true pairs")
-    refuse_unknown(table, _COLUMNS, "true pairs", "query, target")
-    refuse_empty(table)
     numeric = [c for c, t in zip(_COLUMNS, (pair.queries, pair.targets), strict=True) if not is_text(t.users)]
     table = typed(table, ids=numeric)
     queries, stated = _ids(table, "query", pair.queries.users), _ids(table, "target", pair.targets.users)
@@ -86,12 +84,7 @@ def _ids(table: Table, column: str, known: UserIds) -> tuple[UserIds, npt.NDArra
         values = pc.if_else(pc.equal(values, ""), None, values)
     rows = np.flatnonzero(values.is_valid().to_numpy())
     values = values.drop_null()
-    ids = Ids(table.name, column, values.type, len(values))
-    start = 0
-    for part in values.chunks:
-        ids.add(part, start)
-        start += len(part)
-    return ids.collected(), rows
+    return user_ids(table.name, column, values), rows
 
 
 def _found(
@@ -101,11 +94,10 @@ def _found(
     found = find_users(ids, known)
     if (found < 0).any():
         at = int(np.argmax(found < 0))
-        user = ids[at] if isinstance(ids, np.ndarray) else repr(ids[at].as_py())
         whose = "queries" if column == "query" else "targets"
         raise TruthError(
-            f"{cell(table.name, int(rows[at]), column)} names user {user}, who is not among the {whose}; correct it "
-            "(a query without a target has an empty cell there)"
+            f"{cell(table.name, int(rows[at]), column)} names user {shown_user(ids, at)}, who is not among the {whose};"
+            " correct it (a query without a target has an empty cell there)"
         )
     return found
 

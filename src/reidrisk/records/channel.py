@@ -41,16 +41,13 @@ class Channel:
             self._matrix = matrix._matrix
             return
         self._matrix = _sparse(matrix) if hasattr(matrix, "tocsr") else _dense(matrix)
-        values = self._matrix.data if self.is_sparse else self._matrix
         if 0 in self.shape:
             raise DataError(f"a channel of shape {self.shape} is empty; give at least one user and one output")
-        if not (np.isfinite(values).all() and values.min(initial=0.0) >= 0.0):
-            row, column, value = self._first_bad()
+        if fault := first_fault(self._matrix):
+            row, column, value = fault
+            if column is None:
+                raise DataError(f"row {row} adds up to {value:.9g}; every row of a channel must add up to 1")
             raise DataError(f"row {row}, column {column} is {value}; probabilities are numbers in [0, 1]")
-        sums = np.asarray(self._matrix.sum(axis=1)).ravel()
-        wrong = np.flatnonzero(np.abs(sums - 1.0) > ROW_SUM_TOLERANCE)
-        if wrong.size:
-            raise DataError(f"row {wrong[0]} adds up to {sums[wrong[0]]:.9g}; every row of a channel must add up to 1")
 
     @property
     def matrix(self) -> Any:
@@ -78,20 +75,29 @@ class Channel:
         """Number of outputs m."""
         return self.shape[1]
 
-    def _first_bad(self) -> tuple[int, int, float]:
-        if self.is_sparse:
-            entries = self._matrix.tocoo()
-            at = int(np.flatnonzero(~np.isfinite(entries.data) | (entries.data < 0))[0])
-            return int(entries.row[at]), int(entries.col[at]), float(entries.data[at])
-        row, column = np.argwhere(~np.isfinite(self._matrix) | (self._matrix < 0))[0]
-        return int(row), int(column), float(self._matrix[row, column])
-
     def __len__(self) -> int:
         return self.n_users
 
     def __repr__(self) -> str:
         kind = "sparse" if self.is_sparse else "dense"
         return f"Channel({self.n_users:,} users x {self.n_outputs:,} outputs, {kind})"
+
+
+def first_fault(matrix: Any) -> tuple[int, int | None, float] | None:
+    """Return row, column and value of the first entry that is no probability, or a row and its sum where that is not 1.
+
+    ``matrix`` is an array or a sparse matrix; None says that it is a channel.
+    """
+    is_dense = isinstance(matrix, np.ndarray)
+    values = matrix if is_dense else matrix.data
+    if not (np.isfinite(values).all() and values.min(initial=0.0) >= 0.0):
+        at = tuple(np.argwhere(~np.isfinite(values) | (values < 0))[0])
+        places = None if is_dense else matrix.tocoo()  # in the order of the values
+        row, column = at if places is None else (places.row[at], places.col[at])
+        return int(row), int(column), float(values[at])
+    sums = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+    wrong = np.flatnonzero(np.abs(sums - 1.0) > ROW_SUM_TOLERANCE)
+    return (int(wrong[0]), None, float(sums[wrong[0]])) if wrong.size else None
 
 
 def _dense(matrix: Any) -> npt.NDArray[np.float64]:

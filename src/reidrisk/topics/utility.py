@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.formats import text_of
+from reidrisk.io.tables.opening import text_of
 from reidrisk.topics.taxonomy import Taxonomy
 
 _HEADER = ("top-level topics", "utility buckets")

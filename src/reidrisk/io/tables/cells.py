@@ -12,25 +12,20 @@ from reidrisk.base.errors import DataError
 from reidrisk.io.tables.columns import cell
 from reidrisk.io.tables.formats import BATCH, Table
 
-_WHOLE = r"^-?(0|[1-9][0-9]*)$"
-_DIGITS = r"^[0-9]+$"
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_NOT_A_NUMBER = r"^[+-]?([nN][aA][nN]|[iI][nN][fF])$"
+_FORMS = {
+    "whole": r"^-?(0|[1-9][0-9]*)$",
+    "digits": r"^[0-9]+$",
+    "number": r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$",
+    "nan": r"^[+-]?([nN][aA][nN]|[iI][nN][fF])$",
+}
 
 
 def typed(table: Table, tokens: Sequence[str] = (), ids: Sequence[str] = (), labels: bool = False) -> Table:
     """Give the columns of a text table their types; tables that have types are returned as they are.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    tokens : sequence of str
-        Columns that hold values of one kind: all whole numbers or all labels. A mixture is refused.
-    ids : sequence of str
-        Columns that are judged one by one: integers if every cell is one, else text. An id with leading zeros is text.
-    labels : bool
-        Whether the cells of ``tokens`` are labels even where they look like numbers.
+    Columns of ``tokens`` hold values of one kind, all whole numbers or all labels, and a mixture is refused; they are
+    ``labels`` also where they look like numbers if that is said. Columns of ``ids`` are judged one by one: integers if
+    every cell is one, else text. An id with leading zeros is text.
     """
     import pyarrow as pa
 
@@ -78,21 +73,19 @@ def _kind_of_tokens(table: Table, columns: Sequence[str]) -> Any:
     together = max(1, BATCH // max(table.n_rows, 1))
     if all(_all_integers(table, columns[i : i + together]) for i in range(0, len(columns), together)):
         return pa.int64()
-    counts = dict.fromkeys(("cells", "whole", "digits", "number", "nan"), 0)
+    counts = dict.fromkeys(("cells", *_FORMS), 0)
     number_at = text_at = ""
     for column in columns:
         row = 0
         for batch in table.batches([column]):
             values = batch.column(0)
-            is_number = pc.match_substring_regex(values, _NUMBER)
-            is_nan = pc.match_substring_regex(values, _NOT_A_NUMBER)
+            found = {form: pc.match_substring_regex(values, pattern) for form, pattern in _FORMS.items()}
             counts["cells"] += len(values) - values.null_count
-            counts["whole"] += pc.sum(pc.match_substring_regex(values, _WHOLE)).as_py() or 0
-            counts["digits"] += pc.sum(pc.match_substring_regex(values, _DIGITS)).as_py() or 0
-            counts["number"] += pc.sum(is_number).as_py() or 0
-            counts["nan"] += pc.sum(is_nan).as_py() or 0
-            number_at = number_at or _first(is_number, values, table.name, row, column)
-            text_at = text_at or _first(pc.invert(pc.or_(is_number, is_nan)), values, table.name, row, column)
+            for form, mask in found.items():
+                counts[form] += pc.sum(mask).as_py() or 0
+            is_text = pc.invert(pc.or_(found["number"], found["nan"]))
+            number_at = number_at or _first(found["number"], values, table.name, row, column)
+            text_at = text_at or _first(is_text, values, table.name, row, column)
             row += len(values)
     if counts["number"] == 0 or counts["digits"] == counts["cells"]:
         return None

@@ -1,4 +1,4 @@
-"""Cells of one column: whole numbers, labels or user ids, with the row at fault where they are none of these."""
+"""Cells of one column: whole numbers or labels, with the row at fault where they are neither."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.users import UserIds
 
 
 class Labels:
@@ -24,8 +23,12 @@ class Labels:
     """
 
     def __init__(self) -> None:
-        self.seen: list[str] = []
         self._codes: dict[str, int] = {}
+
+    @property
+    def seen(self) -> list[str]:
+        """All labels in the order of their codes."""
+        return list(self._codes)
 
     def codes(self, cells: Any) -> npt.NDArray[np.int64]:
         """Return the code of each cell of an Arrow text array; -1 where it is null or empty."""
@@ -38,60 +41,9 @@ class Labels:
         of_word = np.full(len(cells.dictionary) + 1, -1, dtype=np.int64)  # the last one, at -1, is for nulls
         used: npt.NDArray[np.int64] = cells.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         for word in np.unique(used[used >= 0]).tolist():
-            label = cells.dictionary[word].as_py()
-            if label:
-                of_word[word] = self._codes.setdefault(label, len(self.seen))
-                if of_word[word] == len(self.seen):
-                    self.seen.append(label)
+            if label := cells.dictionary[word].as_py():
+                of_word[word] = self._codes.setdefault(label, len(self._codes))
         return of_word[used]
-
-
-class Ids:
-    """User ids on their way in: integers into one array, text as Arrow strings."""
-
-    def __init__(self, name: str, column: str, kind: Any, n_rows: int) -> None:
-        self._is_text = holds_text(kind)
-        if not (self._is_text or holds_integers(kind)):
-            raise FormatError(f"{name}: column {column!r} is of type {kind}; user ids are integers or text")
-        self._name, self._column = name, column
-        self._numbers = np.empty(0 if self._is_text else n_rows, dtype=np.int64)
-        self._texts: list[Any] = []
-
-    def add(self, cells: Any, first_row: int) -> None:
-        """Take the ids of the rows from ``first_row`` (counted from 0) on."""
-        import pyarrow as pa
-        import pyarrow.compute as pc  # not loaded with pyarrow itself
-
-        if pa.types.is_dictionary(cells.type):
-            cells = cells.dictionary_decode()
-        lacking = cells.is_null()
-        if self._is_text:
-            cells = cells.cast(pa.large_string())
-            lacking = pc.or_kleene(lacking, pc.equal(cells, ""))
-        if cells.null_count or (self._is_text and pc.any(lacking).as_py()):
-            row = int(np.argmax(lacking.fill_null(True).to_numpy(zero_copy_only=False)))
-            raise DataError(
-                f"{cell(self._name, first_row + row, self._column)} has no user id; drop the row or name it"
-            )
-        if self._is_text:
-            self._texts.append(cells)
-            return
-        numbers = cells.to_numpy(zero_copy_only=False)
-        if numbers.dtype == np.uint64 and numbers.size and numbers.max() > np.iinfo(np.int64).max:
-            at = cell(self._name, first_row + int(np.argmax(numbers)), self._column)
-            raise DataError(
-                f"{at} holds {numbers.max()}, which does not fit into 64 signed bits; give such ids as text"
-            )
-        self._numbers[first_row : first_row + len(numbers)] = numbers
-
-    def collected(self) -> UserIds:
-        """Return all ids in one of the two forms of :mod:`reidrisk.base.users`."""
-        import pyarrow as pa
-
-        if self._is_text:
-            texts, self._texts = self._texts, []
-            return pa.concat_arrays(texts) if texts else pa.array([], pa.large_string())
-        return self._numbers
 
 
 def whole_numbers(
@@ -142,34 +94,6 @@ def whole_numbers(
     return numbers
 
 
-def cell(name: str, row: int, column: str) -> str:
-    """Say where a cell is; people count rows from 1, without the header.
-
-    Examples
-    --------
-    >>> cell("weeks.csv", 0, "epoch_3")
-    "weeks.csv: row 1, column 'epoch_3'"
-    """
-    return f"{name}: row {row + 1}, column {column!r}"
-
-
-def holds_text(kind: Any) -> bool:
-    """Tell whether an Arrow type is text, as such or as a dictionary of it."""
-    import pyarrow as pa
-
-    types = pa.types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def holds_integers(kind: Any) -> bool:
-    """Tell whether an Arrow type is a whole number, as such or as a dictionary of them."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(kind.value_type if pa.types.is_dictionary(kind) else kind))
-
-
 def _from_floats(cells: Any, at: Callable[[int], str], what: str) -> npt.NDArray[np.int64]:
     values: npt.NDArray[np.float64] = cells.fill_null(-1.0).to_numpy(zero_copy_only=False).astype(np.float64)
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)) | (np.abs(values) > 2.0**53))
@@ -181,3 +105,30 @@ def _from_floats(cells: Any, at: Callable[[int], str], what: str) -> npt.NDArray
         shown = "NaN" if np.isnan(value) else f"{value:g}"
         raise DataError(f"{where} holds {shown}, which is no {what}; leave the cell empty where nothing was observed")
     return values.astype(np.int64)
+
+
+def cell(name: str, row: int, column: str) -> str:
+    """Say where a cell is; people count rows from 1, without the header."""
+    return f"{name}: row {row + 1}, column {column!r}"
+
+
+def plain_kind(kind: Any) -> Any:
+    """Return the Arrow type of the values, also where a dictionary holds them."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def holds_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is text, as such or as a dictionary of it."""
+    import pyarrow as pa
+
+    types, plain = pa.types, plain_kind(kind)
+    return bool(types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain))
+
+
+def is_list(kind: Any) -> bool:
+    """Tell whether an Arrow type is a plain list, of any kind of length."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
-from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
-from reidrisk.io.tables.raw import RawTokens
+from reidrisk.io.tables.tokens import RawTokens
+from reidrisk.records.base import frozen
 
 Declared = Vocabulary | Sequence[str]
 """A vocabulary as a caller may give it: one that was read, or just its labels."""
@@ -35,9 +36,8 @@ def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared
     if n_tokens is not None:
         whole("n_tokens", n_tokens)
         sizes.TOKENS.check(int(n_tokens), "n_tokens", "give the size of the system's vocabulary")
-    words = _declared(declared)
     _refuse_two_kinds(tables)
-    vocabulary = _one_vocabulary(tables, words)
+    vocabulary = _one_vocabulary(tables, _declared(declared))
     if vocabulary is not None:
         if n_tokens is not None and n_tokens != len(vocabulary):
             raise DataError(
@@ -62,31 +62,6 @@ def encode(table: RawTokens, encoding: Encoding) -> npt.NDArray[Any]:
     return frozen(tokens)
 
 
-def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Make an array read-only: then the base types take it without a copy."""
-    array.flags.writeable = False
-    return array
-
-
-def refuse_repeated_users(name: str, users: UserIds | None) -> None:
-    """Say in which rows of a file a user occurs twice, if one does."""
-    if users is None:
-        return
-    if isinstance(users, np.ndarray):
-        order = np.argsort(users, kind="stable")
-        ranked = users[order]
-        same = np.flatnonzero(ranked[1:] == ranked[:-1])
-    else:
-        codes = users.dictionary_encode().indices.to_numpy(zero_copy_only=False)
-        order = np.argsort(codes, kind="stable")
-        same = np.flatnonzero(codes[order][1:] == codes[order][:-1])
-    if same.size:
-        pick = same[np.argmin(order[same + 1])]
-        first, second = int(order[pick]), int(order[pick + 1])
-        user = users[first] if isinstance(users, np.ndarray) else repr(users[first].as_py())
-        raise DataError(f"{name}: rows {first + 1} and {second + 1} are both user {user}; give every user one row")
-
-
 def _declared(vocabulary: Declared | None) -> Vocabulary | None:
     if vocabulary is None or isinstance(vocabulary, Vocabulary):
         return vocabulary
@@ -108,27 +83,28 @@ def _refuse_two_kinds(tables: Sequence[RawTokens]) -> None:
 
 def _one_vocabulary(tables: Sequence[RawTokens], declared: Vocabulary | None) -> Vocabulary | None:
     carried = [table for table in tables if table.metadata.vocabulary is not None]
+    if not carried:
+        return declared
+    first = carried[0].metadata.vocabulary
     for table in carried:
         own = table.metadata.vocabulary
         if declared is not None and own != declared:
-            raise DataError(f"{table.name}: {_difference(own, declared, 'declared')}; leave out the declared one")
-        if own != carried[0].metadata.vocabulary:
-            other = carried[0].metadata.vocabulary
-            raise DataError(f"{table.name}: {_difference(own, other, carried[0].name)}; write both over one vocabulary")
-    if declared is None and carried:
-        bare = [table for table in tables if table.metadata.vocabulary is None and table.labels is None]
-        if bare:
-            raise DataError(
-                f"{bare[0].name} holds integers without a vocabulary but {carried[0].name} carries one of "
-                f"{len(carried[0].metadata.vocabulary or ())} labels; declare the vocabulary of both"
-            )
-        return carried[0].metadata.vocabulary
-    return declared
+            differs = _difference(own, declared, "the declared one")
+            raise DataError(f"{table.name}: {differs}; leave out the declared one")
+        if own != first:
+            differs = _difference(own, first, f"that of {carried[0].name}")
+            raise DataError(f"{table.name}: {differs}; write both over one vocabulary")
+    bare = [table for table in tables if table.metadata.vocabulary is None and table.labels is None]
+    if declared is None and bare:
+        raise DataError(
+            f"{bare[0].name} holds integers without a vocabulary but {carried[0].name} carries one of "
+            f"{len(first or ())} labels; declare the vocabulary of both"
+        )
+    return first
 
 
-def _difference(own: Vocabulary | None, other: Vocabulary | None, name: str) -> str:
+def _difference(own: Vocabulary | None, other: Vocabulary | None, whose: str) -> str:
     mine, theirs = (own.labels if own else ()), (other.labels if other else ())
-    whose = "the declared one" if name == "declared" else f"that of {name}"
     if len(mine) != len(theirs):
         return f"its vocabulary has {len(mine)} labels and {whose} {len(theirs)}"
     token = next(t for t, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
@@ -137,48 +113,48 @@ def _difference(own: Vocabulary | None, other: Vocabulary | None, name: str) -> 
 
 def _from_labels(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding:
     labels = sorted({label for table in tables for label in table.labels or ()})
-    if not labels:
-        raise DataError(f"{_named(tables)}: not a single token is observed; give a table with tokens in it")
+    _refuse_nothing(tables, len(labels))
     if n_tokens is None:
-        return Encoding(len(labels), Vocabulary(labels), (_note(tables, len(labels)),))
+        note = Note("vocabulary-from-data", n=len(labels), tables=len(tables), numbers=False)
+        return Encoding(len(labels), Vocabulary(labels), (note,))
     if len(labels) > n_tokens:
         raise DataError(f"{_named(tables)}: {len(labels)} different labels occur but n_tokens is {n_tokens}; raise it")
     # The labels of the tokens that never occur are not known, but they count: noise is uniform over all tokens.
-    known, unseen, number = set(labels), list[str](), 0
-    while len(labels) + len(unseen) < n_tokens:
-        number += 1
-        if (label := f"(not seen {number})") not in known:
-            unseen.append(label)
-    return Encoding(n_tokens, Vocabulary(labels + unseen))
+    known = set(labels)
+    names = (f"(not seen {number})" for number in count(1))
+    unseen = islice((label for label in names if label not in known), n_tokens - len(labels))
+    return Encoding(n_tokens, Vocabulary([*labels, *unseen]))
 
 
 def _from_numbers(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding:
-    told = [table for table in tables if table.metadata.n_tokens is not None]
-    for table in told:
-        if n_tokens is not None and table.metadata.n_tokens != n_tokens:
+    stated = [table for table in tables if table.metadata.n_tokens is not None]
+    for table in stated:
+        own, other = table.metadata.n_tokens, stated[0].metadata.n_tokens
+        if n_tokens is not None and own != n_tokens:
             raise DataError(
-                f"{table.name}: the file says that there are {table.metadata.n_tokens} tokens but n_tokens is "
-                f"{n_tokens}; leave out n_tokens"
+                f"{table.name}: the file says that there are {own} tokens but n_tokens is {n_tokens}; "
+                "leave out n_tokens"
             )
-        if table.metadata.n_tokens != told[0].metadata.n_tokens:
+        if own != other:
             raise DataError(
-                f"{told[0].name} says that there are {told[0].metadata.n_tokens} tokens and {table.name} says "
-                f"{table.metadata.n_tokens}; two tables are compared over one vocabulary"
+                f"{stated[0].name} says that there are {other} tokens and {table.name} says {own}; two tables are "
+                "compared over one vocabulary"
             )
-    if n_tokens is None and told:
-        n_tokens = told[0].metadata.n_tokens
+    if n_tokens is None and stated:
+        n_tokens = stated[0].metadata.n_tokens
     if n_tokens is not None:
         return Encoding(int(n_tokens), None)
-    most = max(int(table.tokens.max(initial=-1)) for table in tables)
+    size = 1 + max(int(table.tokens.max(initial=-1)) for table in tables)
     ids = "if these numbers are ids, number those that occur from 0 on, or give them as text"
-    sizes.TOKENS.check(most + 1, _named(tables), ids)
-    if most < 0:
+    sizes.TOKENS.check(size, _named(tables), ids)
+    _refuse_nothing(tables, size)
+    note = Note("vocabulary-from-data", n=size, tables=len(tables), numbers=True)
+    return Encoding(size, None, (note,))
+
+
+def _refuse_nothing(tables: Sequence[RawTokens], size: int) -> None:
+    if not size:
         raise DataError(f"{_named(tables)}: not a single token is observed; give a table with tokens in it")
-    return Encoding(most + 1, None, (_note(tables, most + 1, numbers=True),))
-
-
-def _note(tables: Sequence[RawTokens], count: int, numbers: bool = False) -> Note:
-    return Note("vocabulary-from-data", n=count, tables=len(tables), numbers=numbers)
 
 
 def _named(tables: Sequence[RawTokens]) -> str:

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.metadata import NO_METADATA, Metadata, from_json, from_schema
-from reidrisk.io.tables.opening import existing_file, reading, text_of
-
-__all__ = [
-    "BATCH",
-    "ENDINGS",
-    "Table",
-    "existing_file",
-    "format_of",
-    "is_list",
-    "open_table",
-    "reading",
-    "table_of_frame",
-    "text_of",
-]
+from reidrisk.io.tables.columns import is_list, plain_kind
+from reidrisk.io.tables.metadata import KEY, Metadata, from_json, from_schema
+from reidrisk.io.tables.opening import existing_file, reading
 
 ENDINGS = {
     ".parquet": "parquet",
@@ -43,6 +32,9 @@ BATCH = 1 << 17
 
 _TITLES = {"parquet": "Parquet", "csv": "CSV", "arrow": "Arrow IPC", "npz": "NPZ"}
 
+Source = Callable[[Sequence[str]], Iterator[Any]]
+"""Given names of columns, yields Arrow record batches of them, in row order."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -50,15 +42,15 @@ class Table:
 
     name: str
     """How messages call it: the path as it was given, or 'the frame'."""
+    title: str
+    """Name of the format for messages."""
     types: dict[str, Any]
     """Arrow type of each column, in the order of the file."""
     n_rows: int
     metadata: Metadata
-    is_text: bool
+    source: Source
+    is_text: bool = False
     """Whether all cells are text, as in CSV: then the reader decides what looks like a number."""
-    title: str
-    """Name of the format for messages."""
-    source: Callable[[Sequence[str]], Iterator[Any]]
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield Arrow record batches with these columns, in row order."""
@@ -71,14 +63,8 @@ class Table:
         """Refuse columns of a type that is neither a value nor a plain list of values."""
         import pyarrow as pa
 
-        known = set()
-        for column in columns:
-            kind = self.types[column]
-            if kind in known:
-                continue
-            known.add(kind)
-            inner = kind.value_type if is_list(kind) else kind
-            inner = inner.value_type if pa.types.is_dictionary(inner) else inner
+        for kind, column in {self.types[column]: column for column in reversed(columns)}.items():
+            inner = plain_kind(kind.value_type if is_list(kind) else kind)
             odd = pa.types.is_run_end_encoded(inner) or isinstance(inner, pa.BaseExtensionType)
             if odd or pa.types.is_nested(inner) or pa.types.is_dictionary(inner):
                 raise FormatError(
@@ -91,13 +77,6 @@ class Table:
         import pyarrow as pa
 
         return pa.chunked_array([batch.column(0) for batch in self.batches([column])], type=self.types[column])
-
-
-def is_list(kind: Any) -> bool:
-    """Tell whether an Arrow type is a plain list, of any kind of length."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def format_of(path: PathLike) -> str:
@@ -114,9 +93,9 @@ def format_of(path: PathLike) -> str:
     .arrow, .feather, .ipc, .npz
     """
     name = Path(path).name.lower()
-    for ending in sorted(ENDINGS, key=len, reverse=True):
+    for ending, kind in ENDINGS.items():
         if name.endswith(ending):
-            return ENDINGS[ending]
+            return kind
     given = f"the ending {Path(name).suffix!r} is not known" if Path(name).suffix else "the name has no ending"
     raise FormatError(f"{path}: {given}; use one of {', '.join(ENDINGS)}")
 
@@ -139,26 +118,23 @@ def table_of_frame(frame: Any, name: str = "the frame") -> Table:
             f"a {type(frame).__name__} has no Arrow interface; give a polars, pandas, pyarrow or DuckDB frame"
         )
     with reading(name, "an Arrow frame"):
-        table = pa.table(frame)
-        return _in_memory(table, name, "an Arrow frame", from_schema(name, table.schema.metadata))
+        return _in_memory(pa.table(frame), name, "an Arrow frame")
 
 
-def _in_memory(table: Any, name: str, title: str, metadata: Metadata, is_text: bool = False) -> Table:
+def _table(name: str, title: str, schema: Any, n_rows: int, source: Source) -> Table:
+    sizes.COLUMNS.check(len(schema.names), name, "leave some out")
+    types = dict(zip(schema.names, schema.types, strict=True))
+    if len(types) != len(schema.names):
+        twice = Counter(schema.names).most_common(1)[0][0]
+        raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
+    return Table(name, title, types, n_rows, from_schema(name, schema.metadata), source)
+
+
+def _in_memory(table: Any, name: str, title: str) -> Table:
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         yield from table.select(list(columns)).to_batches(max_chunksize=BATCH)
 
-    return Table(name, _types(name, table.schema), table.num_rows, metadata, is_text, title, batches)
-
-
-def _types(name: str, schema: Any) -> dict[str, Any]:
-    names = schema.names
-    sizes.COLUMNS.check(len(names), name, "leave some out")
-    types = dict(zip(names, schema.types, strict=True))
-    if len(types) != len(names):
-        seen: set[str] = set()
-        twice = next(column for column in names if column in seen or seen.add(column))  # type: ignore[func-returns-value]
-        raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
-    return types
+    return _table(name, title, table.schema, table.num_rows, batches)
 
 
 def _open_parquet(file: Path, name: str, title: str) -> Table:
@@ -166,15 +142,13 @@ def _open_parquet(file: Path, name: str, title: str) -> Table:
     import pyarrow.parquet as pq
 
     opened = pq.ParquetFile(pa.OSFile(os.fsencode(file)), page_checksum_verification=True)
-    schema = opened.schema_arrow
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         for batch in opened.iter_batches(BATCH, columns=list(columns)):
             batch.validate(full=True)  # text that is no UTF-8 would otherwise be met later, by those who trust it
             yield batch.select(list(columns))
 
-    metadata = from_schema(name, schema.metadata)
-    return Table(name, _types(name, schema), opened.metadata.num_rows, metadata, False, title, batches)
+    return _table(name, title, opened.schema_arrow, opened.metadata.num_rows, batches)
 
 
 def _open_arrow(file: Path, name: str, title: str) -> Table:
@@ -186,7 +160,7 @@ def _open_arrow(file: Path, name: str, title: str) -> Table:
         with pa.OSFile(os.fsencode(file)) as stream:
             table = pa.ipc.open_stream(stream).read_all()
         table.validate(full=True)
-        return _in_memory(table, name, title, from_schema(name, table.schema.metadata))
+        return _in_memory(table, name, title)
     opened = pa.ipc.open_file(pa.OSFile(os.fsencode(file)))
     n_rows = opened.count_rows()
 
@@ -197,15 +171,13 @@ def _open_arrow(file: Path, name: str, title: str) -> Table:
             for start in range(0, batch.num_rows, BATCH):
                 yield batch.slice(start, BATCH)
 
-    metadata = from_schema(name, opened.schema.metadata)
-    return Table(name, _types(name, opened.schema), n_rows, metadata, False, title, batches)
+    return _table(name, title, opened.schema, n_rows, batches)
 
 
 def _open_csv(file: Path, name: str, title: str) -> Table:
     from reidrisk.io.tables.csv_files import csv_header, read_cells
 
-    names = csv_header(file, name)
-    return _in_memory(read_cells(file, name, names), name, title, NO_METADATA, is_text=True)
+    return replace(_in_memory(read_cells(file, name, csv_header(file, name)), name, title), is_text=True)
 
 
 def _open_npz(file: Path, name: str, title: str) -> Table:
@@ -215,9 +187,9 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
     from reidrisk.io.arrays import read_npz
 
     columns: dict[str, Any] = {}
-    metadata = NO_METADATA
+    metadata = Metadata()
     for key, values in read_npz(file, name).items():
-        if key == "reidrisk":
+        if key == KEY.decode():
             metadata = from_json(name, str(values))
         elif values.ndim == 1:
             columns[key] = pa.array(values)
@@ -238,4 +210,4 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
     if len(set(lengths.values())) > 1:
         shown = dict(list(lengths.items())[:8])
         raise FormatError(f"{name}: the arrays differ in length ({shown}); give every column the same number of rows")
-    return _in_memory(pa.table(columns), name, title, metadata)
+    return replace(_in_memory(pa.table(columns), name, title), metadata=metadata)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from reidrisk.base.errors import FormatError, OptionError
-from reidrisk.io.tables.formats import Table, is_list
-
-LAYOUTS = ("long", "wide")
-"""Layouts of traces: one row an observation, or one row a user."""
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.io.tables.columns import is_list
+from reidrisk.io.tables.formats import Table
 
 SEEDED = "made_with_seed"
 """Column of top sets that says whether a seed decided anything in them; CSV has no other place for it."""
@@ -19,8 +17,8 @@ _SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
 
 
 def check_layout(layout: str | None) -> None:
-    """Refuse the name of a layout that does not exist."""
-    if layout is not None and layout not in LAYOUTS:
+    """Refuse the name of a layout that does not exist: traces are long (one row per observation) or wide."""
+    if layout not in (None, "long", "wide"):
         raise OptionError(
             f"there is no layout {layout!r}; choose 'long' (user, epoch, token) or 'wide' (user, epoch_0, …)"
         )
@@ -47,31 +45,27 @@ def layout_of(table: Table, layout: str | None) -> str:
     )
 
 
-def require_columns(table: Table, needed: Sequence[str], layout: str) -> None:
-    """Refuse a table that lacks one of these columns."""
+def require_columns(table: Table, needed: Sequence[str], layout: str, optional: Sequence[str] = ()) -> None:
+    """Refuse a table that lacks one of the needed columns, has one that is not known, or has no row."""
     for column in needed:
         if column not in table.types:
             raise FormatError(
                 f"{table.name}: column {column!r} is missing; the {layout} layout has {', '.join(needed)}, "
                 f"this table has {_listed(list(table.types))}"
             )
+    _refuse_unknown(table, [*needed, *optional], layout, ", ".join([*needed, *optional]))
+    refuse_empty(table)
 
 
-def refuse_unknown(table: Table, known: Sequence[str], layout: str, shown: str) -> None:
-    """Refuse a table that has a column beside the known ones."""
-    names = set(known)
-    for column in table.types:
-        if column not in names:
-            hint = "rename it to 'user'" if _is_like_user(column) and "user" not in table.types else "drop it"
-            raise FormatError(f"{table.name}: column {column!r} is not known in the {layout} layout ({shown}); {hint}")
+def refuse_empty(table: Table) -> None:
+    """Refuse a table without a row."""
+    if table.n_rows == 0:
+        raise DataError(f"{table.name}: the table is empty; give at least one row")
 
 
 def epoch_columns(table: Table) -> list[str]:
     """Return the columns of a wide table in the order of their epochs, from ``epoch_0`` (or ``epoch_1``) on."""
-    numbers = {int(found[1]): column for column in table.types if (found := _EPOCH.fullmatch(column))}
-    refuse_unknown(table, ["user", *numbers.values()], "wide", "user, epoch_0, epoch_1, …")
-    _refuse_gaps(table, list(numbers), "epoch_{}")
-    columns = [numbers[epoch] for epoch in sorted(numbers)]
+    columns = _numbered(table, ["user"], "wide", "user, epoch_0, epoch_1, …")
     for column in columns:
         if is_list(table.types[column]):
             raise FormatError(
@@ -82,32 +76,30 @@ def epoch_columns(table: Table) -> list[str]:
 
 
 def set_columns(table: Table) -> list[list[str]]:
-    """Return the columns of each epoch of a table of top sets: one list column, or one column a slot."""
+    """Return the columns of each epoch of a table of top sets: one list column, or one column per slot."""
     slots: dict[int, dict[int, str]] = {}
     for column in table.types:
         if found := _SLOT.fullmatch(column):
             slots.setdefault(int(found[1]), {})[int(found[2])] = column
     if slots:
         names = [column for epoch in slots.values() for column in epoch.values()]
-        refuse_unknown(table, ["user", SEEDED, *names], "top set", "user, epoch_0_0, epoch_0_1, …")
-        _refuse_gaps(table, list(slots), "epoch_{}_0")
+        _refuse_unknown(table, ["user", SEEDED, *names], "top set", "user, epoch_0_0, epoch_0_1, …")
+        _refuse_gaps(table, slots, "epoch_{}_0")
         for epoch, columns in slots.items():
-            _refuse_gaps(table, list(columns), f"epoch_{epoch}_{{}}")
+            _refuse_gaps(table, columns, f"epoch_{epoch}_{{}}")
         return [[slots[epoch][slot] for slot in sorted(slots[epoch])] for epoch in sorted(slots)]
-    numbers = {int(found[1]): column for column in table.types if (found := _EPOCH.fullmatch(column))}
-    refuse_unknown(table, ["user", SEEDED, *numbers.values()], "top set", "user, epoch_0, epoch_1, … of lists")
-    _refuse_gaps(table, list(numbers), "epoch_{}")
-    for column in numbers.values():
+    lists = _numbered(table, ["user", SEEDED], "top set", "user, epoch_0, epoch_1, … of lists")
+    for column in lists:
         if not is_list(table.types[column]):
             raise FormatError(
                 f"{table.name}: column {column!r} is of type {table.types[column]}, not a list, so this is no table of "
                 "top sets; read it with read_traces"
             )
-    return [[numbers[epoch]] for epoch in sorted(numbers)]
+    return [[column] for column in lists]
 
 
 def holds_sets(table: Table) -> bool:
-    """Tell whether a table is one of top sets: lists, or one column a slot."""
+    """Tell whether a table is one of top sets: lists, or one column per slot."""
     return any(
         _SLOT.fullmatch(column) or (_EPOCH.fullmatch(column) and is_list(kind)) for column, kind in table.types.items()
     )
@@ -118,19 +110,32 @@ def holds_bags(table: Table) -> bool:
     return "token" in table.types and "epoch" not in table.types
 
 
-def _refuse_gaps(table: Table, found: list[int], pattern: str) -> None:
-    first, there = 1 if found and min(found) == 1 else 0, set(found)
+def _numbered(table: Table, beside: list[str], layout: str, shown: str) -> list[str]:
+    """Return the columns ``epoch_…`` in order; all others but those ``beside`` them are refused, and so are gaps."""
+    numbers = {int(found[1]): column for column in table.types if (found := _EPOCH.fullmatch(column))}
+    _refuse_unknown(table, [*beside, *numbers.values()], layout, shown)
+    _refuse_gaps(table, numbers, "epoch_{}")
+    return [numbers[epoch] for epoch in sorted(numbers)]
+
+
+def _refuse_unknown(table: Table, known: Sequence[str], layout: str, shown: str) -> None:
+    names = set(known)
+    for column in table.types:
+        if column not in names:
+            like_user = re.sub(r"[ _-]", "", column.lower()) in {"userid", "id", "uid", "users", "user"}
+            hint = "rename it to 'user'" if like_user and "user" not in table.types else "drop it"
+            raise FormatError(f"{table.name}: column {column!r} is not known in the {layout} layout ({shown}); {hint}")
+
+
+def _refuse_gaps(table: Table, found: Collection[int], pattern: str) -> None:
+    first = 1 if found and min(found) == 1 else 0
     # The first that is missing is at most as far as there are columns, whatever number the last one has.
-    gap = next((number for number in range(first, first + len(there) + 1) if number not in there), 0)
-    if not there or gap <= max(there):
+    gap = next((number for number in range(first, first + len(found) + 1) if number not in found), 0)
+    if not found or gap <= max(found):
         raise FormatError(
             f"{table.name}: column {pattern.format(gap)!r} is missing; epochs are numbered without gaps, "
             f"this table has {_listed(list(table.types))}"
         )
-
-
-def _is_like_user(column: str) -> bool:
-    return re.sub(r"[ _-]", "", column.lower()) in {"userid", "id", "uid", "users", "user"}
 
 
 def _listed(names: list[str]) -> str:

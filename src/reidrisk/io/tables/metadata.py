@@ -13,26 +13,19 @@ from reidrisk.base.vocabulary import Vocabulary
 KEY = b"reidrisk"
 """Key of the schema metadata of Parquet and Arrow files, and name of the array in NPZ files; the value is JSON."""
 
-
 _MARKS = ("made_with_seed", "padded_with_seed")
 """Of sets that a seed decided: the name, and the former one."""
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """The vocabulary of a table, or at least its size, and the size of a full set; ``None`` where it does not say.
-
-    ``made_with_seed`` says that a seed decided something in the sets, so that they are not released.
-    """
+    """The vocabulary of a table, or at least its size, and the size of a full set; ``None`` where it does not say."""
 
     n_tokens: int | None = None
     vocabulary: Vocabulary | None = None
     k: int | None = None
     made_with_seed: bool = False
-
-
-NO_METADATA = Metadata()
-"""Of a file that carries none, such as CSV."""
+    """Whether a seed decided something in the sets, so that they are not released."""
 
 
 def to_json(n_tokens: int, vocabulary: Vocabulary | None, made_with_seed: bool = False) -> str:
@@ -53,6 +46,7 @@ def to_json(n_tokens: int, vocabulary: Vocabulary | None, made_with_seed: bool =
 
 def from_json(name: str, text: str) -> Metadata:
     """Read the metadata of the file ``name`` back."""
+    its = f"{name}: its 'reidrisk' metadata"
     try:
         document = json.loads(text)
         labels, n_tokens, k = document.get("vocabulary"), document.get("n_tokens"), document.get("k")
@@ -62,33 +56,26 @@ def from_json(name: str, text: str) -> Metadata:
         vocabulary = None if labels is None else Vocabulary(labels)
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
         reason = f" ({error})" if isinstance(error, ReidRiskError) else ""
-        raise FormatError(f"{name}: its 'reidrisk' metadata is damaged{reason}; write the file again") from error
+        raise FormatError(f"{its} is damaged{reason}; write the file again") from error
     if n_tokens is None and vocabulary is not None:
         n_tokens = len(vocabulary)
     whole = n_tokens is None or (isinstance(n_tokens, int) and not isinstance(n_tokens, bool) and n_tokens > 0)
     if not whole or (vocabulary is not None and len(vocabulary) != n_tokens):
-        raise FormatError(
-            f"{name}: its 'reidrisk' metadata contradicts itself (n_tokens {n_tokens!r}, "
-            f"{'no vocabulary' if vocabulary is None else f'{len(vocabulary)} labels'}); write the file again"
-        )
+        stated = "no vocabulary" if vocabulary is None else f"{len(vocabulary)} labels"
+        raise FormatError(f"{its} contradicts itself (n_tokens {n_tokens!r}, {stated}); write the file again")
     sizes.TOKENS.check(n_tokens or 0, name, "number those that occur from 0 on")
     most = n_tokens or sizes.TOKENS.most
     if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= most):
         shown = repr(k) if not isinstance(k, int) or abs(k) < 10**18 else "more than 10^18"
-        raise FormatError(
-            f"{name}: its 'reidrisk' metadata says sets of {shown} tokens, and there are {most:,} at most; write the "
-            "file again"
-        )
+        raise FormatError(f"{its} says sets of {shown} tokens, and there are {most:,} at most; write the file again")
     for mark, value in zip(_MARKS, seeded, strict=True):
         if not isinstance(value, bool):
-            raise FormatError(
-                f"{name}: its 'reidrisk' metadata says {mark} {value!r}, not true or false; write the file again"
-            )
+            raise FormatError(f"{its} says {mark} {value!r}, not true or false; write the file again")
     return Metadata(n_tokens, vocabulary, k, any(seeded))
 
 
 def from_schema(name: str, metadata: dict[bytes, bytes] | None) -> Metadata:
     """Read the metadata out of that of an Arrow schema."""
     if not metadata or KEY not in metadata:
-        return NO_METADATA
+        return Metadata()
     return from_json(name, metadata[KEY].decode("utf-8", "replace"))

@@ -73,9 +73,9 @@ def bounded_lines(opened: IO[bytes], name: str) -> Iterator[bytes]:
         yield line
 
 
-def is_packed(file: Path) -> bool:
+def is_packed(path: PathLike) -> bool:
     """Tell by its name whether a file is compressed with gzip."""
-    return file.name.lower().endswith(".gz")
+    return Path(path).name.lower().endswith(".gz")
 
 
 def check_bytes(file: Path, name: str) -> None:

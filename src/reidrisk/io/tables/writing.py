@@ -1,4 +1,4 @@
-"""Tables into files: one way to write record batches in every format, each file in one step."""
+"""Tables into files: one way to write users and tokens in every format, each file in one step."""
 
 from __future__ import annotations
 
@@ -13,14 +13,44 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.foreign import reason
-from reidrisk.base.users import UserIds
+from reidrisk.base.users import UserIds, take_users
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.formats import format_of
-from reidrisk.io.tables.metadata import KEY
+from reidrisk.io.tables.layouts import SEEDED
+from reidrisk.io.tables.metadata import KEY, to_json
+from reidrisk.io.tables.opening import is_packed
+from reidrisk.records import Bags, TopSets, Traces
 
 CHUNK = 1 << 20
 """Rows of one row group; a reader needs no more than this in memory at a time."""
+
+Part = tuple[slice | npt.NDArray[np.int64], dict[str, npt.NDArray[Any]]]
+"""Rows of the users, and what to write of them: a column ``token``, ``epoch`` or ``count``, or all ``tokens``."""
+
+
+def slices(n: int, width: int = 1) -> Iterator[slice]:
+    """Cut ``n`` rows, each of which is written as ``width`` rows, into parts."""
+    step = max(CHUNK // width, 1)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def write_table(path: PathLike, records: Traces | TopSets | Bags, parts: Iterable[Part]) -> None:
+    """Write records part by part; all but CSV hold token numbers, and what they stand for in the metadata."""
+    kind = format_of(path)
+    _refuse_lost_names(path, kind, records.users, records.vocabulary)
+    seeded = isinstance(records, TopSets) and records.made_with_seed
+    metadata = to_json(records.n_tokens, records.vocabulary, seeded)
+    if kind != "npz":
+        batches = (_batch(records, rows, columns, kind == "csv", seeded) for rows, columns in parts)
+        write_batches(path, batches, metadata)
+        return
+    users = None if records.users is None else _users_as_numpy(records.users)
+    named = [columns if users is None else {"user": users[rows]} | columns for rows, columns in parts]
+    arrays = {name: np.concatenate([part[name] for part in named]) for name in named[0]}
+    with write_atomically(path) as temporary, open(temporary, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays, reidrisk=np.array(metadata))
 
 
 def write_batches(path: PathLike, batches: Iterable[Any], metadata: str) -> None:
@@ -31,19 +61,37 @@ def write_batches(path: PathLike, batches: Iterable[Any], metadata: str) -> None
     source = iter(batches)
     first = next(source)
     schema = first.schema if kind == "csv" else first.schema.with_metadata({KEY: metadata.encode()})
-    with write_atomically(path) as temporary, _opened(os.fsencode(temporary), kind, schema, str(path)) as write:
+    with write_atomically(path) as temporary, _opened(os.fsencode(temporary), kind, schema, path) as write:
         write(first.replace_schema_metadata(schema.metadata))
         for batch in source:
             write(pa.record_batch(batch.columns, schema=schema))
 
 
-def write_arrays(path: PathLike, arrays: dict[str, npt.NDArray[Any]], metadata: str) -> None:
-    """Write named arrays as NPZ."""
-    with write_atomically(path) as temporary, open(temporary, "wb") as file:
-        np.savez(file, allow_pickle=False, **arrays, reidrisk=np.array(metadata))
+def _batch(records: Any, rows: Any, columns: dict[str, npt.NDArray[Any]], as_csv: bool, seeded: bool) -> Any:
+    """Return one part as an Arrow batch: a column per epoch, for sets one of lists (in CSV a column per slot)."""
+    import pyarrow as pa
+
+    words = records.vocabulary if as_csv else None
+    made: dict[str, Any] = {} if records.users is None else {"user": pa.array(take_users(records.users, rows))}
+    for name, values in columns.items():
+        for epoch in range(values.shape[1]) if name == "tokens" else ():
+            held = values[:, epoch]
+            if held.ndim == 1:
+                made[f"epoch_{epoch}"] = _tokens_as_arrow(held, words)
+            elif as_csv:
+                slots = range(held.shape[1])
+                made |= {f"epoch_{epoch}_{slot}": _tokens_as_arrow(held[:, slot], words) for slot in slots}
+            else:
+                ends = np.arange(0, held.size + 1, held.shape[1], dtype=np.int32)
+                made[f"epoch_{epoch}"] = pa.ListArray.from_arrays(ends, _tokens_as_arrow(held.ravel(), words))
+        if name != "tokens":
+            made[name] = _tokens_as_arrow(values, words) if name == "token" else values
+    if as_csv and seeded:
+        made[SEEDED] = pa.repeat("true", len(columns["tokens"]))
+    return pa.RecordBatch.from_pydict(made)
 
 
-def tokens_as_arrow(tokens: npt.NDArray[Any], vocabulary: Vocabulary | None = None) -> Any:
+def _tokens_as_arrow(tokens: npt.NDArray[Any], vocabulary: Vocabulary | None) -> Any:
     """Return one column of tokens with nulls for -1: as integers, or as labels where a vocabulary is given."""
     import pyarrow as pa
 
@@ -51,7 +99,7 @@ def tokens_as_arrow(tokens: npt.NDArray[Any], vocabulary: Vocabulary | None = No
     return numbers if vocabulary is None else pa.array(vocabulary.labels).take(numbers)
 
 
-def users_as_numpy(users: UserIds) -> npt.NDArray[Any]:
+def _users_as_numpy(users: UserIds) -> npt.NDArray[Any]:
     """Return user ids as a plain array, text as fixed-width strings: what NPZ can hold."""
     if isinstance(users, np.ndarray):
         return users
@@ -61,11 +109,10 @@ def users_as_numpy(users: UserIds) -> npt.NDArray[Any]:
     return np.array(texts, dtype=np.str_)
 
 
-def check_ids(path: PathLike, users: UserIds | None, vocabulary: Vocabulary | None) -> None:
+def _refuse_lost_names(path: PathLike, kind: str, users: UserIds | None, vocabulary: Vocabulary | None) -> None:
     """Refuse names that the format of this file would lose: empty ones, and in NPZ those that end in a zero byte."""
     import pyarrow.compute as pc
 
-    kind = format_of(path)
     if users is not None and not isinstance(users, np.ndarray):
         if pc.any(pc.equal(users, "")).as_py():
             raise DataError(f"{path}: a user id is empty; give every user a name before writing")
@@ -78,31 +125,24 @@ def check_ids(path: PathLike, users: UserIds | None, vocabulary: Vocabulary | No
 
 
 @contextmanager
-def _opened(temporary: bytes, kind: str, schema: Any, name: str) -> Iterator[Callable[[Any], None]]:
+def _opened(temporary: bytes, kind: str, schema: Any, path: PathLike) -> Iterator[Callable[[Any], None]]:
     import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyarrow import csv
 
-    # Names as bytes: the library takes text for UTF-8, and a name need not be.
     try:
-        if kind == "parquet":
-            import pyarrow.parquet as pq
-
-            with (
-                pa.OSFile(temporary, "wb") as file,
-                pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as parquet,
-            ):
-                yield parquet.write_batch
-        elif kind == "arrow":
-            with pa.OSFile(temporary, "wb") as file, pa.ipc.new_file(file, schema) as arrow:
-                yield arrow.write_batch
-        else:
-            from pyarrow import csv
-
-            packed = name.lower().endswith(".gz")
-            with (
-                pa.OSFile(temporary, "wb") as file,
-                pa.CompressedOutputStream(file, "gzip") if packed else nullcontext(file) as text,
-                csv.CSVWriter(text, schema) as rows,
-            ):
-                yield rows.write_batch
+        with pa.OSFile(
+            temporary, "wb"
+        ) as file:  # a name in bytes: the library takes text for UTF-8, and it need not be
+            if kind == "parquet":
+                with pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as parquet:
+                    yield parquet.write_batch
+            elif kind == "arrow":
+                with pa.ipc.new_file(file, schema) as arrow:
+                    yield arrow.write_batch
+            else:
+                packed = pa.CompressedOutputStream(file, "gzip") if is_packed(path) else nullcontext(file)
+                with packed as text, csv.CSVWriter(text, schema) as rows:
+                    yield rows.write_batch
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise FormatError(f"{name}: cannot be written: {reason(error)}") from error
+        raise FormatError(f"{path}: cannot be written: {reason(error)}") from error

@@ -17,9 +17,10 @@ from reidrisk.base.options import whole
 from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.encoding import frozen, refuse_repeated_users
+from reidrisk.io.tables.ids import refuse_repeated_users
 from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, record_block, record_shape
 from reidrisk.records import TopSets, Traces
+from reidrisk.records.base import frozen
 
 _BLOCK = 1 << 16
 _LONGEST_FIRST = 1 << 24  # bytes of the first record, which is read the slow way

@@ -15,9 +15,9 @@ from reidrisk.base.hosts import plain_host
 from reidrisk.base.users import UserIds
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import Ids, cell
+from reidrisk.io.tables.columns import cell
 from reidrisk.io.tables.formats import Table, open_table, table_of_frame
-from reidrisk.io.tables.raw import first_seen
+from reidrisk.io.tables.ids import first_seen, user_ids
 from reidrisk.topics.histories.timestamps import Moment, as_text, microseconds, moment
 from reidrisk.topics.hosts import distinct_values
 
@@ -110,12 +110,7 @@ def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, 
     _require(table, columns)
     table = typed(table, ids=[user, timestamp])
     # One column at a time: ten million hosts as text need no company in memory.
-    ids = Ids(table.name, user, table.types[user], table.n_rows)
-    row = 0
-    for batch in table.batches([user]):
-        ids.add(batch.column(0), row)
-        row += batch.num_rows
-    of_user, users = first_seen(ids.collected())
+    of_user, users = first_seen(user_ids(table.name, user, table.column(user)))
     time = microseconds(table.column(timestamp), table.name, timestamp)
     if not len(of_user) == len(time) == table.n_rows:
         raise FormatError(f"{table.name}: {len(time):,} of {table.n_rows:,} rows are there; the file is truncated")
