@@ -153,9 +153,11 @@ def _readers() -> list[Door]:
         return call
 
     def example() -> Any:
-        from reidrisk.io.tfrecord.example import parse_example
+        import numpy as np
 
-        return parse_example(_path("one.example").read_bytes())
+        from reidrisk.io.tfrecord.examples import feature_kinds
+
+        return feature_kinds(np.frombuffer(_path("one.example").read_bytes(), dtype=np.uint8))
 
     def published() -> Any:
         from reidrisk import release

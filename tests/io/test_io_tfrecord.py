@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_twin import parse_example
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import TopSets, Traces, Vocabulary, io
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.tfrecord.crc32c import crc32c, masked
-from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER, make_example, parse_example
-from reidrisk.io.tfrecord.example_columns import parse_examples
+from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER, make_example
+from reidrisk.io.tfrecord.examples import feature_kinds, parse_examples
 from reidrisk.io.tfrecord.framing import read_frames, write_frames
 
 
@@ -101,6 +102,9 @@ def test_the_fast_reader_is_the_slow_one(records: list[dict[str, list[object]]])
     buffer = np.frombuffer(b"".join(raw), dtype=np.uint8)
     kinds = {"user_id": BYTES, "weights": FLOAT, "epoch_0_topics": INTEGER}
     columns = parse_examples(buffer, ends[:-1], ends[1:], kinds, "x")
+    for data in raw:
+        slow = {name: kind for name, (kind, _) in parse_example(data).items()}
+        assert feature_kinds(np.frombuffer(data, dtype=np.uint8)) == slow
     for i, record in enumerate(records):
         assert columns.counts[i].tolist() == [len(record[name]) for name in kinds]
         assert columns.floats[i, 1, : len(record["weights"])].tolist() == record["weights"]
@@ -117,6 +121,7 @@ def test_unpacked_lists_and_unknown_fields_are_read() -> None:
     data = b"\x0a" + bytes([len(features)]) + features + b"\x7d\x01\x02\x03\x04"
     assert parse_example(data) == {"t": (INTEGER, [5, 300]), "w": (FLOAT, [1.5, -2.0])}
     buffer = np.frombuffer(data, dtype=np.uint8)
+    assert feature_kinds(buffer) == {"t": INTEGER, "w": FLOAT}
     columns = parse_examples(buffer, np.array([0]), np.array([len(data)]), {"t": INTEGER, "w": FLOAT}, "x")
     assert columns.integers[0, 0, :2].tolist() == [5, 300]
     assert columns.floats[0, 1, :2].tolist() == [1.5, -2.0]
@@ -131,6 +136,7 @@ def test_garbage_is_refused_by_both_readers_alike(data: bytes) -> None:
     except FormatError:
         return
     parse_example(data)
+    feature_kinds(buffer)
 
 
 def release(path: Path, records: list[dict[str, list[object]]]) -> Path:

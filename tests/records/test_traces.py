@@ -7,6 +7,7 @@ from scipy import sparse
 
 from reidrisk import Bags, TopSets, Traces, Vocabulary
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.records.padding import from_seed
 
 tokens = hnp.arrays(np.int16, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-1, 4))
 
@@ -122,3 +123,9 @@ def test_bags_leave_the_given_matrix_alone_and_take_their_own_counts():
     theirs.data[0] = 7
     assert bags.counts.toarray().tolist() == [[1, 0], [0, 2]]
     assert Bags(bags.counts, users=["a", "b"]).counts.toarray().tolist() == [[1, 0], [0, 2]]
+
+
+def test_words_of_a_seed_depend_on_the_row_alone():
+    words = from_seed(0, n=10, n_epochs=2)
+    two, one = words(np.array([3, 7]), np.array([0, 1]), 5), words(np.array([7]), np.array([1]), 5)
+    assert np.array_equal(two[1], one[0])

@@ -30,18 +30,9 @@ def read_npz(
     only: Collection[str] | None = None,
     store: str = "arrays with numpy.savez",
 ) -> dict[str, Any]:
-    """Return the arrays of an NPZ file by name.
+    """Return the arrays of an NPZ file by name, or ``only`` some of them.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    name : str, optional
-        How messages call it; the path unless told.
-    only : collection of str, optional
-        Read these, and leave the others unread.
-    store : str
-        What the file should hold, for messages.
+    Messages call the file by its ``name`` (default: the path) and say what to ``store`` in it.
 
     Examples
     --------

@@ -24,25 +24,11 @@ PathLike = str | os.PathLike[str]
 def write_atomically(path: PathLike) -> Iterator[Path]:
     """Give a temporary name in the folder of ``path``; move that file into place when the block ends well.
 
-    Parameters
-    ----------
-    path : str or path
-        The file to write. Folders that are missing are made. A symbolic link is followed. What is no regular file (a
-        named pipe, ``/dev/stdout``, ``/dev/null``) is never replaced: what was written is passed on into it. A file
-        that is replaced keeps its permissions, its owner and its group, as far as this user may set them. It is
-        another file all the same: further names of the old one (hard links) keep the old content.
-
-    Yields
-    ------
-    Path
-        Where to write. The file is there, empty, and has the same ending as ``path``. If the block raises, it is
-        removed and ``path`` is left as it was.
-
-    Raises
-    ------
-    FormatError
-        If ``path`` is a folder, a write-protected file or a link that leads nowhere but to itself, or cannot be
-        written.
+    The file under that name is there, empty, and has the same ending as ``path``; if the block raises, it is removed
+    and ``path`` is left as it was. Folders that are missing are made. A symbolic link is followed. What is no regular
+    file (a named pipe, ``/dev/stdout``, ``/dev/null``) is never replaced: what was written is passed on into it. A file
+    that is replaced keeps its permissions, its owner and its group, as far as this user may set them; further names of
+    the old one (hard links) keep the old content.
 
     Examples
     --------
@@ -96,26 +82,33 @@ def is_write_protected(path: PathLike) -> bool:
 @contextmanager
 def _moved(final: Path) -> Iterator[Path]:
     """Give a name beside the final one, and move what was written there over it."""
-    made = [folder for folder in (final.parent, *final.parent.parents) if not folder.exists()]
     # The whole name and more would be too long where the name is as long as names may be; its ending tells the format.
     temporary = final.parent / f".{secrets.token_hex(4)}.{final.name[-_ENDING:]}"
+    with existing_folder(final.parent):
+        try:
+            # What only its owner may read is never readable under the other name either.
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if final.exists() else 0o666))
+            yield temporary
+            flush(temporary)
+            if final.exists():
+                take_over(final, temporary)
+            os.replace(temporary, final)
+        finally:
+            with suppress(OSError):  # after the move there is nothing under this name any more
+                temporary.unlink()
+
+
+@contextmanager
+def existing_folder(folder: Path) -> Iterator[None]:
+    """Make a folder and those above it; those that were made and are still empty at the end are removed."""
+    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        # What only its owner may read is never readable under the other name either.
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if final.exists() else 0o666))
-        yield temporary
-        flush(temporary)
-        if final.exists():
-            take_over(final, temporary)
-        os.replace(temporary, final)
-        made.clear()
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
     finally:
-        # After the move there is nothing under this name any more.
-        with suppress(OSError):
-            temporary.unlink()
-        for folder in made:
+        for one in made:
             with suppress(OSError):
-                folder.rmdir()
+                one.rmdir()
 
 
 @contextmanager

@@ -26,6 +26,8 @@ def convert(
 ) -> str:
     r"""Convert TFRecord files, or one table, into a table of another format.
 
+    Returns what was done, in one line.
+
     Parameters
     ----------
     sources : list of paths
@@ -34,14 +36,9 @@ def convert(
         The table to write; its ending tells the format. The simulator's records hold three tables: the top sets are
         written here, the traces of the two observers beside it, with ``.client_1`` and ``.client_2`` before the ending.
     layout : {'wide', 'long'}, optional
-        Layout of traces that are written; wide if not given.
+        Layout of traces that are written. Default: wide.
     n_tokens, vocabulary
         As for :func:`read_traces` and :func:`read_tfrecords`.
-
-    Returns
-    -------
-    str
-        What was done, in one line.
 
     Examples
     --------
@@ -84,14 +81,13 @@ def _convert_records(
         written.append(f"{records.top_sets!r} to {out}")
     for number, traces in ((1, records.client_1), (2, records.client_2)):
         if traces is not None:
-            beside = _beside(out, f"client_{number}")
+            beside = _beside(Path(out), f"client_{number}")
             write_traces(traces, beside, layout)
             written.append(f"{traces!r} to {beside}")
     return " ".join([f"Wrote {'; '.join(written)}.", *records.notes])
 
 
-def _beside(out: PathLike, word: str) -> Path:
+def _beside(path: Path, word: str) -> Path:
     """Return the path with a word before its ending: ``a.csv.gz`` becomes ``a.client_1.csv.gz``."""
-    path = Path(out)
     ending = max((ending for ending in ENDINGS if path.name.lower().endswith(ending)), key=len)
     return path.with_name(f"{path.name[: -len(ending)]}.{word}{path.name[-len(ending) :]}")

@@ -16,23 +16,15 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_json(path: PathLike, what: str = "JSON", constant: Callable[[str], Any] | None = None) -> Any:
-    """Return what a JSON file holds.
+    """Return what a JSON file holds; messages say ``what`` it should be.
 
-    Parameters
-    ----------
-    path : str or path
-        UTF-8 text.
-    what : str
-        What the file should be, for the message.
-    constant : callable, optional
-        Is given ``NaN``, ``Infinity`` or ``-Infinity`` where the file holds one of them; they are read as numbers
-        unless told.
+    ``constant`` is given ``NaN``, ``Infinity`` or ``-Infinity`` where the file holds one of them. Default: numbers.
     """
     return parse_json(text_of(path), str(path), what, constant)
 
 
 def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Callable[[str], Any] | None = None) -> Any:
-    r"""Return what JSON text of the file ``name`` holds.
+    """Return what JSON text of the file ``name`` holds.
 
     Examples
     --------
@@ -42,23 +34,18 @@ def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Calla
     Traceback (most recent call last):
         ...
     reidrisk.base.errors.FormatError: sets.json: this is not JSON: it is nested too deep; write it again
-    >>> parse_json('["\\ud83d"]', "sets.json")
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.FormatError: sets.json: this is not JSON: a text in it holds half a character; write it again
     """
-    should = "" if what == "JSON" else f", but should be {what}"
+    wrong = f"{name}: this is not JSON{'' if what == 'JSON' else f', but should be {what}'}"
     try:
         found = json.loads(text, parse_constant=constant)
         if _SURROGATE.search(text if isinstance(text, str) else text.decode("latin-1")):
             json.dumps(found, ensure_ascii=False).encode()  # half a character cannot be written again
         return found
     except UnicodeEncodeError:
-        half = "a text in it holds half a character"
-        raise FormatError(f"{name}: this is not JSON{should}: {half}; write it again") from None
+        raise FormatError(f"{wrong}: a text in it holds half a character; write it again") from None
     except RecursionError:  # without its context, which is as deep as the file
-        raise FormatError(f"{name}: this is not JSON{should}: it is nested too deep; write it again") from None
+        raise FormatError(f"{wrong}: it is nested too deep; write it again") from None
     except FormatError:
         raise
     except ValueError as error:  # also a number of more digits than Python takes
-        raise FormatError(f"{name}: this is not JSON{should}: {reason(error).split(';')[0]}") from error
+        raise FormatError(f"{wrong}: {reason(error).split(';')[0]}") from error

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from reidrisk.base.errors import FormatError
-from reidrisk.io.atomic import PathLike
+from reidrisk.io.atomic import PathLike, existing_folder
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -19,24 +19,8 @@ def locked(path: PathLike, is_folder: bool = False) -> Iterator[bool]:
     """Keep other runs from writing the same file or folder while the block runs.
 
     The lock is held by the process, on a file ``.lock`` in the folder or ``.NAME.lock`` beside the file: the operating
-    system lets go of it when the process ends. A file that a killed run left behind locks nothing.
-
-    Parameters
-    ----------
-    path : str or path
-        What is going to be written.
-    is_folder : bool
-        Whether it is a folder. One that is missing is made, and removed again if it is still empty at the end.
-
-    Yields
-    ------
-    bool
-        False where the file system or the operating system has no such locks; nothing is locked then.
-
-    Raises
-    ------
-    FormatError
-        If another run holds the lock, or the file for it cannot be made.
+    system lets go of it when the process ends. A file that a killed run left behind locks nothing. A folder that is
+    missing is made, and removed again if it is still empty at the end. Yields False where the system has no such locks.
 
     Examples
     --------
@@ -51,24 +35,20 @@ def locked(path: PathLike, is_folder: bool = False) -> Iterator[bool]:
     final = Path(os.path.realpath(path))
     folder = final if is_folder else final.parent
     file = folder / (".lock" if is_folder else f".{final.name[-200:]}.lock")
-    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
-    handle: int | None = None
-    try:
+    with ExitStack() as stack:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(existing_folder(folder))
             handle = _taken(file, path)
         except OSError as error:
             raise FormatError(f"{path}: cannot be written: {error.strerror or error} ({file})") from error
-        yield handle is not None
-    finally:
-        if handle is not None:
-            # Removed while it is still held: whoever opened it before finds that it is not the one of this name.
-            with suppress(OSError):
-                file.unlink()
-            os.close(handle)
-        for one in made:
-            with suppress(OSError):
-                one.rmdir()
+        try:
+            yield handle is not None
+        finally:
+            if handle is not None:
+                # Removed while it is still held: whoever opened it before finds that it is not the one of this name.
+                with suppress(OSError):
+                    file.unlink()
+                os.close(handle)
 
 
 def _taken(file: Path, path: PathLike) -> int | None:
@@ -78,7 +58,11 @@ def _taken(file: Path, path: PathLike) -> int | None:
     except ImportError:  # Windows
         return None
     while True:
-        handle = _opened(file)
+        flags = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            handle = os.open(file, flags | os.O_RDWR, 0o666)
+        except PermissionError:  # left behind by a run of somebody else
+            handle = os.open(file, flags | os.O_RDONLY, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -100,11 +84,3 @@ def _taken(file: Path, path: PathLike) -> int | None:
                     os.write(handle, str(os.getpid()).encode())
                 return handle
         os.close(handle)
-
-
-def _opened(file: Path) -> int:
-    flags = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        return os.open(file, flags | os.O_RDWR, 0o666)
-    except PermissionError:  # left behind by a run of somebody else
-        return os.open(file, flags | os.O_RDONLY, 0o666)

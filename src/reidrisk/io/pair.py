@@ -181,10 +181,7 @@ def _with_text_ids(table: Records) -> Records:
         return table
     import pyarrow as pa
 
-    users = pa.array(table.users).cast(pa.large_string())
-    if isinstance(table, Bags):
-        return Bags(table.counts, users, table.vocabulary)
-    return Traces(table.tokens, table.n_tokens, users, table.vocabulary)
+    return table.with_users(pa.array(table.users).cast(pa.large_string()))
 
 
 def _check_epochs(a: RawTokens, b: RawTokens) -> None:

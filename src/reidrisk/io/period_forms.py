@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
 
 _Y = r"(?:19|20|21)[0-9]{2}"
 _YY = r"[0-9]{2}"
@@ -78,9 +78,8 @@ def other_order(numbers: Sequence[str]) -> tuple[str, str] | None:
 
     Examples
     --------
-    >>> other_order(["31012024", "1022024"])
-    ('1022024', '31012024')
-    >>> other_order(["20240131", "20240201"])
+    >>> other_order(["31012024", "1022024"]), other_order(["20240131", "20240201"])
+    (('1022024', '31012024'), None)
     """
     if max(map(len, numbers)) > _DIGITS_OF_A_TIME:
         return None
@@ -93,13 +92,8 @@ def other_order(numbers: Sequence[str]) -> tuple[str, str] | None:
         found = [form.fullmatch(digits) for digits in padded]
         if not all(found):
             continue
-        keys = [_key(match) for match in found if match]
-        for i in range(1, len(keys)):
-            if keys[i - 1] > keys[i]:
-                return numbers[i - 1], numbers[i]
+        keys = [[match.groupdict().get(part) or "" for part in "ymdt"] for match in found if match]
+        for (one, former), (other, latter) in pairwise(zip(numbers, keys, strict=True)):
+            if former > latter:
+                return one, other
     return None
-
-
-def _key(match: re.Match[str]) -> tuple[str, ...]:
-    parts: dict[str, Any] = match.groupdict()
-    return tuple(parts.get(part) or "" for part in "ymdt")

@@ -1,10 +1,9 @@
 """The order of periods: numbers and times by themselves, text only where its order is understood.
 
-Text sorts in some order whatever it says: ``01/02/2024`` before ``02/01/2023``, ``dec`` before ``jan``. An audit of
-'the first four weeks' would then be one of four other weeks. So text is sorted only where numbers tell the order
-(``week 2``, ``2024-05-31``), day and month are told apart by the whole column, and everything else is refused. Numbers
-are taken in their order, unless all of them read as dates with the year last (``31012024``) and the order differs. A
-month and a year of two digits each (``0124``) cannot be told from a number and is taken as one.
+Text sorts in some order whatever it says (``dec`` before ``jan``), and an audit of 'the first four weeks' would be one
+of four other weeks. So text is sorted only where numbers tell the order (``week 2``, ``2024-05-31``), day and month are
+told apart by the whole column, and all else is refused. Numbers are taken in their order, unless all read as dates with
+the year last (``31012024``) and the order differs; a month and a year of two digits each (``0124``) is a number.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.notes import Note
 from reidrisk.io.period_forms import day_and_month, other_order, understood
-from reidrisk.io.tables.columns import cell, holds_text
+from reidrisk.io.tables.columns import cell, holds_text, plain_kind
 from reidrisk.io.tables.opening import reading
 
 _NUMBERED = "write them as numbers in their order, or as dates such as 2024-05-31"
@@ -40,7 +39,6 @@ class Periods:
     names: list[Any]
     """How messages, and a second table, call them."""
     notes: tuple[Note, ...] = ()
-    """What had to be concluded from the column, in sentences."""
 
 
 def ordered_periods(name: str, cells: Any) -> Periods:
@@ -48,25 +46,25 @@ def ordered_periods(name: str, cells: Any) -> Periods:
     import pyarrow as pa
     import pyarrow.compute as pc  # not loaded with pyarrow itself
 
-    kind = cells.type
-    if not (holds_text(kind) or pa.types.is_integer(_plain(kind)) or pa.types.is_temporal(_plain(kind))):
-        raise FormatError(f"{name}: column 'epoch' is of type {kind}; epochs are integers, dates or text that sorts")
+    kind = plain_kind(cells.type)
+    if not (holds_text(kind) or pa.types.is_integer(kind) or pa.types.is_temporal(kind)):
+        raise FormatError(
+            f"{name}: column 'epoch' is of type {cells.type}; epochs are integers, dates or text that sorts"
+        )
     if cells.null_count:
         row = int(np.argmax(cells.is_null().to_numpy()))
         raise DataError(f"{cell(name, row, 'epoch')} is empty; every observation has an epoch")
-    if pa.types.is_dictionary(kind):
-        cells = cells.cast(kind.value_type)
-    encoded = pa.chunked_array(cells).combine_chunks().dictionary_encode()
+    encoded = cells.cast(kind).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary
     notes: tuple[Note, ...] = ()
     with reading(name, "a table with a column 'epoch'"):
-        if holds_text(distinct.type):
+        if holds_text(kind):
             order, names, notes = ordered_texts(name, distinct.to_pylist())
         else:
             order = pc.array_sort_indices(distinct).to_numpy().tolist()
             values = _names(distinct)
             names = [values[i] for i in order]
-            if pa.types.is_integer(distinct.type):
+            if pa.types.is_integer(kind):
                 _refuse_years_last(name, [str(value) for value in names])
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
@@ -83,13 +81,13 @@ def _names(distinct: Any) -> list[Any]:
     if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
         return [str(value) for value in distinct.cast(pa.int64()).to_pylist()]
     unit = kind.unit if pa.types.is_timestamp(kind) else ("day" if pa.types.is_date32(kind) else "ms")
-    micro = {"day": 86_400_000_000, "s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0}[unit]
+    nano = {"day": 86_400_000_000_000, "s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}[unit]
     whole = distinct.cast(pa.int32() if unit == "day" else pa.int64()).to_pylist()
-    return [_moment_text(value * micro if micro else value // 1000, value, micro) for value in whole]
+    return [_moment_text(*divmod(value * nano, 1000)) for value in whole]
 
 
-def _moment_text(micro: int, value: int, factor: int) -> str:
-    rest = "" if factor or value % 1000 == 0 else f" and {value % 1000} ns"
+def _moment_text(micro: int, nano: int) -> str:
+    rest = f" and {nano} ns" if nano else ""
     try:
         at = datetime(1970, 1, 1) + timedelta(microseconds=micro)
     except OverflowError:
@@ -121,10 +119,7 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
     words = [" ".join("#".join(part[::2]).split()).lower() for part in parts]
     other = next((i for i, word in enumerate(words) if word != words[0]), None)
     if other is not None:
-        raise DataError(
-            f"{name}: the epochs {_shown(labels[0])} and {_shown(labels[other])} have no order that is understood; "
-            f"{_NUMBERED}"
-        )
+        raise DataError(f"{_two(name, labels[0], labels[other])} have no order that is understood; {_NUMBERED}")
     if re.search(r"\b[ap]\.?m\b", words[0]):
         raise DataError(f"{name}: the epoch {_shown(labels[0])} is a time of 12 hours; {_NUMBERED}")
     # Digits by their number and then one by one: the same order as that of the numbers, which may be very long.
@@ -145,9 +140,7 @@ def _dates(
     first_day = first_month = ""
     for label, match in zip(labels, found, strict=True):
         if match is None or match[2] != (found[0] or match)[2]:
-            raise DataError(
-                f"{name}: the epochs {_shown(labels[0])} and {_shown(label)} are written in two ways; {iso}"
-            )
+            raise DataError(f"{_two(name, labels[0], label)} are written in two ways; {iso}")
         if len(match[4]) == 2:
             raise DataError(f"{name}: the epoch {_shown(label)} has a year of two digits; {iso}")
         first_day = first_day or (label if int(match[1]) > 12 else "")
@@ -157,9 +150,8 @@ def _dates(
             f"{name}: the epoch {_shown(first_day)} has the day first and {_shown(first_month)} the month; {iso}"
         )
     if not (first_day or first_month):
-        raise DataError(
-            f"{name}: nothing tells whether the epoch {_shown(labels[0])} has the day first or the month; {iso}"
-        )
+        undecided = f"nothing tells whether the epoch {_shown(labels[0])} has the day first or the month"
+        raise DataError(f"{name}: {undecided}; {iso}")
     moments = []
     for label, match in zip(labels, found, strict=True):
         assert match is not None
@@ -202,10 +194,7 @@ def _times(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tupl
     order = sorted(range(len(labels)), key=lambda i: since[i])
     for i, j in pairwise(order):
         if since[i] == since[j]:
-            raise DataError(
-                f"{name}: the epochs {_shown(labels[i])} and {_shown(labels[j])} are the same moment; "
-                "write it in one way"
-            )
+            raise DataError(f"{_two(name, labels[i], labels[j])} are the same moment; write it in one way")
     return order, [labels[i] for i in order], ()
 
 
@@ -215,7 +204,7 @@ def _refuse_several_numbers(name: str, labels: Sequence[str], keys: Sequence[lis
     if not changing:
         return
     other = next(i for i, key in enumerate(keys) if key[changing[-1]] != keys[0][changing[-1]])
-    two = f"{name}: the epochs {_shown(labels[0])} and {_shown(labels[other])}"
+    two = _two(name, labels[0], labels[other])
     if day_and_month(labels):
         raise DataError(f"{two} read as a day and a month without a year; write dates as 2024-05-31")
     if len(changing) > 1 and not understood(labels):
@@ -247,10 +236,8 @@ def _refuse_fractions(name: str, labels: Sequence[str], keys: Sequence[Any]) -> 
         )
 
 
-def _plain(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+def _two(name: str, one: str, other: str) -> str:
+    return f"{name}: the epochs {_shown(one)} and {_shown(other)}"
 
 
 def _shown(label: str) -> str:

@@ -12,11 +12,11 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from reidrisk.base.errors import FormatError
-from reidrisk.io.atomic import flush, is_write_protected, take_over, write_atomically
+from reidrisk.io.atomic import existing_folder, flush, is_write_protected, take_over, write_atomically
 
 _GONE = "removed"  # names the files that the new ones do without
 
@@ -25,19 +25,9 @@ _GONE = "removed"  # names the files that the new ones do without
 def write_together(folder: Path, key: str, names: Sequence[str]) -> Iterator[Path]:
     """Give an empty folder to write files into; when the block ends well, they replace those in ``folder`` together.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there. Other files in it are left alone.
-    key : str
-        Tells these files from others that belong together in the same folder.
-    names : sequence of str
-        Every file that may be among them; one that was not written this time is removed.
-
-    Yields
-    ------
-    Path
-        Where to write. If the block raises, it is removed, and ``folder`` is as it was.
+    ``key`` tells these files from others that belong together in the same folder, which is made if it is not there.
+    Every file that may be among them is in ``names``: one that was not written this time is removed, all other files
+    are left alone. If the block raises, ``folder`` is as it was.
 
     Examples
     --------
@@ -52,26 +42,23 @@ def write_together(folder: Path, key: str, names: Sequence[str]) -> Iterator[Pat
     for name in names:
         if is_write_protected(folder / name):
             raise FormatError(f"{folder / name}: cannot be written: the file is write-protected; permit writing it")
-    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
+    is_new = not folder.exists()
     writing = folder / f".{key}.writing-{secrets.token_hex(4)}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _move(folder, key)  # what an earlier run had complete
-        writing.mkdir()
-        yield writing
-        (writing / _GONE).write_text("\n".join(name for name in names if not (writing / name).exists()))
-        for path in (*writing.iterdir(), writing):
-            flush(path)
-        os.rename(writing, _complete(folder, key))
+        with existing_folder(folder):
+            try:
+                _move(folder, key)  # what an earlier run had complete
+                writing.mkdir()
+                yield writing
+                (writing / _GONE).write_text("\n".join(name for name in names if not (writing / name).exists()))
+                for path in (*writing.iterdir(), writing):
+                    flush(path)
+                os.rename(writing, _complete(folder, key))
+            finally:
+                shutil.rmtree(writing, ignore_errors=True)  # after the rename there is nothing under this name
     except OSError as error:
-        kept = "nothing was written" if made else "what it holds was kept"
+        kept = "nothing was written" if is_new else "what it holds was kept"
         raise FormatError(f"{folder}: cannot be written: {error.strerror or error}; {kept}") from error
-    finally:
-        # After the rename there is nothing under this name any more, and no folder that was made is empty.
-        shutil.rmtree(writing, ignore_errors=True)
-        for one in made:
-            with suppress(OSError):
-                one.rmdir()
     flush(folder)
     _move(folder, key)
 

@@ -15,11 +15,8 @@ from reidrisk.io.tables.opening import text_of
 def read_vocabulary(path: PathLike) -> Vocabulary:
     r"""Read the labels of all tokens of a system.
 
-    Parameters
-    ----------
-    path : str or path
-        UTF-8 text. A file whose name ends in ``.json`` holds a list of labels (integers are taken as text), or of
-        objects with a ``topic_id``, as the taxonomy of Google's Topics release; any other file has one label a line.
+    A file whose name ends in ``.json`` holds a list of labels (integers are taken as text), or of objects with a
+    ``topic_id``, as the taxonomy of Google's Topics release; any other file is UTF-8 text, one label per line.
 
     Examples
     --------
@@ -31,7 +28,10 @@ def read_vocabulary(path: PathLike) -> Vocabulary:
     """
     text, name = text_of(path), str(path)
     is_json = Path(path).suffix.lower() == ".json"
-    labels = _from_json(name, text) if is_json else _lines(text)
+    # Not splitlines: a label may hold the rarer separators of Unicode.
+    labels = _from_json(name, text) if is_json else [line.removesuffix("\r") for line in text.split("\n")]
+    if not is_json and labels[-1] == "":
+        labels.pop()
     sizes.TOKENS.check(len(labels), name, "leave out what nobody has")
     if not labels:
         raise DataError(f"{name}: there is no label in it; give one label a line")
@@ -44,12 +44,6 @@ def read_vocabulary(path: PathLike) -> Vocabulary:
             raise DataError(f"{name}: {what}s {first[label]} and {number} are both {label!r}; labels are distinct")
         first[label] = number
     return Vocabulary(labels)
-
-
-def _lines(text: str) -> list[str]:
-    # Not splitlines: a label may hold the rarer separators of Unicode.
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
-    return lines[:-1] if lines[-1] == "" else lines
 
 
 def _from_json(name: str, text: str) -> list[str]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.indices import checked_csr
-from reidrisk.base.users import take_users
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.base import Records, frozen
 
@@ -30,7 +28,7 @@ class Bags(Records):
     Bags(2 users, 3 tokens, 3 different items in all)
     """
 
-    __slots__ = ("_counts",)
+    __slots__ = ()
 
     def __init__(self, counts: Any, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
         from scipy import sparse  # half a second nobody else should pay for
@@ -51,23 +49,13 @@ class Bags(Records):
             raise DataError(f"row {row} has the negative count {int(matrix.data.min())}; counts are at least 0")
         matrix.eliminate_zeros()
         frozen(matrix.data)
-        self._counts = matrix
+        self._rows = matrix
         self._name(matrix.shape[0], matrix.shape[1], users, vocabulary)
 
     @property
     def counts(self) -> Any:
         """The (n, n_tokens) ``scipy.sparse.csr_array`` of whole numbers."""
-        return self._counts
-
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Bags:
-        """Return the chosen rows, in that order."""
-        new = object.__new__(Bags)
-        new._counts, new._users = self._counts[rows], take_users(self._users, rows)
-        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
-        return new
-
-    def __len__(self) -> int:
-        return int(self._counts.shape[0])
+        return self._rows
 
     def __repr__(self) -> str:
-        return f"Bags({len(self):,} users, {self._n_tokens:,} tokens, {self._counts.nnz:,} different items in all)"
+        return f"Bags({len(self):,} users, {self._n_tokens:,} tokens, {self._rows.nnz:,} different items in all)"

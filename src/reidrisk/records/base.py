@@ -17,7 +17,9 @@ from reidrisk.base.vocabulary import Vocabulary
 class Records:
     """Users in rows, a vocabulary, choosing rows."""
 
-    __slots__ = ("_n_tokens", "_users", "_vocabulary")
+    __slots__ = ("_n_tokens", "_rows", "_users", "_vocabulary")
+    _rows: Any
+    """An array or a sparse matrix, one row per user; read-only."""
     _n_tokens: int
     _users: UserIds | None
     _vocabulary: Vocabulary | None
@@ -43,11 +45,22 @@ class Records:
         return len(self)
 
     def __len__(self) -> int:
-        raise NotImplementedError
+        return int(self._rows.shape[0])
 
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
         """Return the chosen rows, in that order."""
-        raise NotImplementedError
+        return self._with(self._rows[rows], take_users(self._users, rows))
+
+    def with_users(self, users: Any) -> Self:
+        """Return the same rows under these names."""
+        return self._with(self._rows, as_users(users, len(self)))
+
+    def _with(self, rows: Any, users: UserIds | None) -> Self:
+        # Rows and columns of what was checked need no second check.
+        new = object.__new__(type(self))
+        new._rows, new._users = rows, users
+        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
+        return new
 
     def sample(self, n: int, seed: int) -> Self:
         """Return ``n`` users drawn without replacement, in their old order."""
@@ -73,18 +86,18 @@ class Records:
 class Epochs(Records):
     """What traces and top sets have in common: one array of tokens, users first, then epochs."""
 
-    __slots__ = ("_tokens",)
-    _tokens: npt.NDArray[np.signedinteger[Any]]
+    __slots__ = ()
+    _rows: npt.NDArray[np.signedinteger[Any]]
 
     @property
     def tokens(self) -> npt.NDArray[np.signedinteger[Any]]:
         """The read-only array: (n, r) of traces, (n, r, k) of top sets."""
-        return self._tokens
+        return self._rows
 
     @property
     def n_epochs(self) -> int:
         """Number of epochs, that is of columns."""
-        return int(self._tokens.shape[1])
+        return int(self._rows.shape[1])
 
     def epochs(self, r: int) -> Self:
         """Return the first ``r`` epochs, without copying."""
@@ -92,21 +105,10 @@ class Epochs(Records):
             raise OptionError(
                 f"cannot take the first {r!r} of {self.n_epochs} epochs; choose from 1 to {self.n_epochs}"
             )
-        return self._with(self._tokens[:, :r], self._users)
+        return self._with(self._rows[:, :r], self._users)
 
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
-        """Return the chosen rows, in that order."""
-        return self._with(self._tokens[rows], take_users(self._users, rows))
-
-    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Self:
-        # Rows and columns of what was checked need no second check.
-        new = object.__new__(type(self))
-        new._tokens, new._users = frozen(tokens), users
-        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
-        return new
-
-    def __len__(self) -> int:
-        return int(self._tokens.shape[0])
+    def _with(self, rows: Any, users: UserIds | None) -> Self:
+        return super()._with(frozen(rows), users)
 
 
 def checked_tokens(tokens: Any, ndim: int, meaning: str) -> npt.NDArray[np.signedinteger[Any]]:

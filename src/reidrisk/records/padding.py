@@ -1,8 +1,7 @@
 """Filling short sets: every user by themselves, so that one more user changes nobody else's padding.
 
-A slot is filled by one random word, and nothing but that word and the set itself decides the token. Whose words they
-are, and where they come from, is said by the caller: from the operating system where people must be protected, by seed
-and row where a simulation must be repeatable.
+One random word and the set itself decide the token of a slot. Words come from the operating system where people must be
+protected, and from seed and row where a simulation must be repeatable.
 """
 
 from __future__ import annotations
@@ -68,14 +67,7 @@ def from_the_system(rows: Integers, epochs: Integers, k: int) -> npt.NDArray[np.
 
 
 def from_seed(seed: int, n: int, n_epochs: int) -> Words:
-    """Return words that seed and row decide, for simulations of n users: whoever knows the seed knows the padding.
-
-    Examples
-    --------
-    >>> words = from_seed(0, n=10, n_epochs=2)
-    >>> bool((words(np.array([3, 7]), np.array([0, 1]), 5)[1] == words(np.array([7]), np.array([1]), 5)[0]).all())
-    True
-    """
+    """Return words that seed and row decide, for simulations of n users: whoever knows the seed knows the padding."""
     seed = checked_seed(seed)
 
     def words(rows: Integers, epochs: Integers, k: int) -> npt.NDArray[np.uint64]:

@@ -6,7 +6,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.streams import BLOCK, blocks
@@ -31,8 +30,7 @@ class TopSets(Epochs):
         As for :class:`reidrisk.Traces`.
     made_with_seed : bool
         Whether a seed decided anything in these sets, such as ties or padding; such sets are not released.
-    padded_with_seed : bool, optional
-        The former name of ``made_with_seed``, deprecated.
+        Its former name, ``padded_with_seed``, is deprecated.
 
     Examples
     --------
@@ -58,24 +56,24 @@ class TopSets(Epochs):
         if padded_with_seed is not None:
             warnings.warn(_FORMER, DeprecationWarning, stacklevel=2)
         self._made_with_seed = bool(made_with_seed) or bool(padded_with_seed)
-        self._tokens = checked_tokens(tokens, 3, "(users, epochs, set)")
-        self._name(len(self._tokens), n_tokens, users, vocabulary)
-        if 0 in self._tokens.shape:
-            raise DataError(f"top sets of shape {self._tokens.shape} hold nothing; give (users, epochs, set)")
+        self._rows = checked_tokens(tokens, 3, "(users, epochs, set)")
+        self._name(len(self._rows), n_tokens, users, vocabulary)
+        if 0 in self._rows.shape:
+            raise DataError(f"top sets of shape {self._rows.shape} hold nothing; give (users, epochs, set)")
         if self.k > self._n_tokens:
             raise DataError(f"a set of {self.k} distinct tokens cannot come from {self._n_tokens} tokens")
-        check_range(self._tokens, self._n_tokens)
+        check_range(self._rows, self._n_tokens)
         self._refuse_repeats()
 
     @property
     def k(self) -> int:
         """Size of a full set."""
-        return int(self._tokens.shape[2])
+        return int(self._rows.shape[2])
 
     @property
     def is_padded(self) -> bool:
         """Whether every set is full."""
-        return not bool((self._tokens < 0).any())
+        return not bool((self._rows < 0).any())
 
     @property
     def made_with_seed(self) -> bool:
@@ -92,35 +90,27 @@ class TopSets(Epochs):
         """Fill short sets with distinct uniformly random tokens, each user by themselves, once per user and epoch.
 
         Do it once and give every observer the result: padding is a property of the user's browser, the same for all who
-        ask (dick, Algorithm 1).
-
-        Parameters
-        ----------
-        seed : int, optional
-            For simulations: decides, with the row, how a set is padded. The result remembers it
-            (:attr:`made_with_seed`), and is not released. Default: the operating system's generator.
+        ask (dick, Algorithm 1). A ``seed`` is for simulations: with the row it decides how a set is padded, and the
+        result, which remembers it (:attr:`made_with_seed`), is not released. Default: the operating system's generator.
         """
         if self.is_padded:
             return self
-        words = from_the_system if seed is None else from_seed(seed, len(self), self.n_epochs)
-        return self.padded_by(words)._marked(seed is not None)
+        full = self.padded_by(from_the_system if seed is None else from_seed(seed, len(self), self.n_epochs))
+        full._made_with_seed |= seed is not None
+        return full
 
     def padded_by(self, words: Words) -> TopSets:
         """Fill short sets by words of your own; :mod:`reidrisk.records.padding` says what they are."""
-        return self._with(filled(self._tokens, self._n_tokens, words), self._users)
+        return self._with(filled(self._rows, self._n_tokens, words), self._users)
 
-    def _with(self, tokens: npt.NDArray[Any], users: UserIds | None) -> Self:
-        new = super()._with(tokens, users)
+    def _with(self, rows: Any, users: UserIds | None) -> Self:
+        new = super()._with(rows, users)
         new._made_with_seed = self._made_with_seed
         return new
 
-    def _marked(self, seeded: bool) -> TopSets:
-        self._made_with_seed |= seeded
-        return self
-
     def _refuse_repeats(self) -> None:
         for _, start, stop in blocks(len(self), BLOCK):
-            ordered = np.sort(self._tokens[start:stop], axis=2)
+            ordered = np.sort(self._rows[start:stop], axis=2)
             repeated = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
             if repeated.any():
                 row, epoch, slot = (int(i[0]) for i in np.nonzero(repeated))

@@ -38,18 +38,18 @@ class Traces(Epochs):
     __slots__ = ()
 
     def __init__(self, tokens: Any, n_tokens: int, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
-        self._tokens = checked_tokens(tokens, 2, "(users, epochs)")
-        self._name(len(self._tokens), n_tokens, users, vocabulary)
-        if self._tokens.shape[1] == 0:
+        self._rows = checked_tokens(tokens, 2, "(users, epochs)")
+        self._name(len(self._rows), n_tokens, users, vocabulary)
+        if self._rows.shape[1] == 0:
             raise DataError("the traces have no epoch: give at least one column of tokens")
-        check_range(self._tokens, self._n_tokens)
+        check_range(self._rows, self._n_tokens)
 
     @property
     def observed(self) -> npt.NDArray[np.bool_]:
         """(n, r) mask of the tokens that were observed."""
-        return self._tokens >= 0
+        return self._rows >= 0
 
     def __repr__(self) -> str:
-        missing = float(np.mean(self._tokens < 0))
+        missing = float(np.mean(self._rows < 0))
         gaps = f", {missing:.0%} missing" if missing else ""
         return f"Traces({len(self):,} users x {self.n_epochs} epochs, {self._n_tokens:,} tokens{gaps})"

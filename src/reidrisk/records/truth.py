@@ -25,17 +25,10 @@ class Truth:
 
 
 def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None = None) -> Truth:
-    """Say which target each query truly is.
+    """Say which target each query of two tables, Traces or Bags, truly is.
 
-    Given pairs win; then equal user ids; row numbers count as users only when both tables have the same
-    length and neither names its users.
-
-    Parameters
-    ----------
-    targets, queries : Traces or Bags
-        The two tables.
-    truth : (n_queries,) integers or Truth, optional
-        Target row of each query, -1 = this user is not among the targets.
+    Given pairs win, (n_queries,) integers: the target row of each query, -1 = this user is not among the targets; then
+    equal user ids; row numbers count as users only when both tables have the same length and neither names its users.
 
     Examples
     --------

@@ -27,10 +27,7 @@ _WRONG = {
 def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the bytes of a file, and where the data of each record start and stop.
 
-    Raises
-    ------
-    FormatError
-        If the file is truncated or damaged; the message has the number of the record, from 1, and its byte offset.
+    Where it is truncated or damaged, the error has the number of the record, from 1, and its byte offset.
 
     Examples
     --------
@@ -48,10 +45,10 @@ def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
 
             check_bytes(file, name)
             buffer = np.frombuffer(gzip.decompress(file.read_bytes()), dtype=np.uint8)
-        elif file.stat().st_size == 0:
-            raise FormatError(f"{name}: the file is empty; a TFRecord file has at least one record")
-        else:
+        elif file.stat().st_size:
             buffer = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
+        else:
+            buffer = np.empty(0, dtype=np.uint8)  # which cannot be mapped
     n = _count(buffer)
     if not n:
         raise FormatError(f"{name}: the file is empty; a TFRecord file has at least one record")
@@ -69,10 +66,8 @@ def write_frames(path: PathLike, records: Iterable[bytes]) -> None:
     """Write records as a TFRecord file, in one step."""
     with write_atomically(path) as temporary, open(temporary, "wb") as file:
         for data in records:
-            head = struct.pack("<Q", len(data))
-            file.write(head + struct.pack("<I", int(masked(crc32c(head)))))
-            file.write(data)
-            file.write(struct.pack("<I", int(masked(crc32c(data)))))
+            for part in (struct.pack("<Q", len(data)), data):
+                file.write(part + struct.pack("<I", int(masked(crc32c(part)))))
 
 
 @njit(cache=True, nogil=True)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
+from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 
 CLIENTS = ("client_1_tokens", "client_2_tokens")
 """What two observers saw, in the records of the simulator."""
@@ -42,8 +43,6 @@ class RecordBlock:
 
 def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
     """Tell from the features of the first record what the records of a file hold."""
-    from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
-
     if len(kinds) > _MOST_FEATURES:
         raise FormatError(f"{name}: record 1 has {len(kinds):,} features; {_MOST_FEATURES:,} at most, split its epochs")
     wanted = dict.fromkeys(CLIENTS, INTEGER) | {"user_id": BYTES}

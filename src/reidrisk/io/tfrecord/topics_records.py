@@ -18,6 +18,7 @@ from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.ids import refuse_repeated_users
+from reidrisk.io.tfrecord.example import make_example
 from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, record_block, record_shape
 from reidrisk.records import TopSets, Traces
 from reidrisk.records.base import frozen
@@ -28,22 +29,15 @@ _LONGEST_FIRST = 1 << 24  # bytes of the first record, which is read the slow wa
 
 @dataclass(frozen=True)
 class TopicsRecords:
-    """What TFRecord files of the Topics release or of its simulator hold.
-
-    Attributes
-    ----------
-    top_sets : TopSets or None
-        The sets of each user and epoch, the topic of the largest weight first.
-    client_1, client_2 : Traces or None
-        What two observers saw; only the simulator writes them.
-    notes : tuple of str
-        What was assumed, in sentences.
-    """
+    """What TFRecord files of the Topics release or of its simulator hold."""
 
     top_sets: TopSets | None
+    """The sets of each user and epoch, the topic of the largest weight first."""
     client_1: Traces | None
     client_2: Traces | None
+    """What two observers saw; only the simulator writes them."""
     notes: tuple[str, ...] = ()
+    """What was assumed, in sentences."""
 
 
 def is_tfrecord(path: PathLike) -> bool:
@@ -77,16 +71,11 @@ def read_tfrecords(
         Take topic ids as token numbers in ``[0, n_tokens)``. Ids of the taxonomy have gaps (1 to 629), so some
         tokens then never occur.
     vocabulary : Vocabulary, optional
-        Labels are the ids of all topics as text; the token of an id is its place among them. Left out (and
-        ``n_tokens`` too), it is made of the ids that occur, in increasing order.
+        Labels are the ids of all topics as text; the token of an id is its place among them. Default, without
+        ``n_tokens``: the ids that occur, in increasing order.
     top_k : int, optional
-        Keep that many topics of the largest weight of each epoch (ties: the first in the file). Left out, all
-        are kept, and the largest number of them is the size of a set.
-
-    Returns
-    -------
-    TopicsRecords
-        A topic that is listed twice in an epoch is held once: a set is distinct.
+        Keep that many topics of the largest weight of each epoch (ties: the first in the file). Default: all, and the
+        largest number of them is the size of a set. A topic that is listed twice in an epoch is held once.
 
     Examples
     --------
@@ -116,11 +105,8 @@ def read_tfrecords(
     repeated = sum(part.repeated for part in parts)
     if repeated:
         notes.append(f"{repeated:,} topics that their epoch lists twice were held once.")
-    top_sets = None
-    if parts[0].sets is not None:
-        top_sets = TopSets(frozen(codes.pop(0)), size, users, words)
-    observers = [Traces(frozen(tokens), size, users, words) for tokens in codes]
-    one, two = observers or (None, None)
+    top_sets = None if parts[0].sets is None else TopSets(frozen(codes.pop(0)), size, users, words)
+    one, two = [Traces(frozen(tokens), size, users, words) for tokens in codes] or (None, None)
     return TopicsRecords(top_sets, one, two, tuple(notes))
 
 
@@ -139,8 +125,7 @@ def write_tfrecords(
     client_1, client_2 : Traces, optional
         Both or none; nothing may be missing in them.
     """
-    from reidrisk.io.tfrecord.example import make_example
-    from reidrisk.io.tfrecord.framing import write_frames
+    from reidrisk.io.tfrecord.framing import write_frames  # compiled loops are loaded where they run
 
     if top_sets.made_with_seed:
         raise DataError(
@@ -150,14 +135,15 @@ def write_tfrecords(
     if (client_1 is None) != (client_2 is None):
         raise OptionError("give the traces of both observers or of neither")
     observers = [client for client in (client_1, client_2) if client is not None]
-    if any(bool((client.tokens < 0).any()) for client in observers):
+    if any((client.tokens < 0).any() for client in observers):
         raise DataError(f"{path}: a token of an observer is missing, and these records have no place for that")
     words = top_sets.vocabulary
-    numbered = words is not None and all(re.fullmatch(r"[0-9]{1,10}", label) for label in words.labels)
-    ids = [int(label) for label in words.labels] if words is not None and numbered else None
+    ids: Sequence[int] = range(top_sets.n_tokens)
+    if words is not None and all(re.fullmatch(r"[0-9]{1,10}", label) for label in words.labels):
+        ids = [int(label) for label in words.labels]
 
     def topics(tokens: npt.NDArray[Any]) -> list[int]:
-        return [ids[token] if ids else int(token) for token in tokens.tolist() if token >= 0]
+        return [ids[token] for token in tokens.tolist() if token >= 0]
 
     def records() -> Iterator[bytes]:
         for row in range(len(top_sets)):
@@ -176,8 +162,7 @@ def write_tfrecords(
 
 
 def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBlock], top_k: int | None) -> RecordShape:
-    from reidrisk.io.tfrecord.example import parse_example
-    from reidrisk.io.tfrecord.example_columns import parse_examples
+    from reidrisk.io.tfrecord.examples import feature_kinds, parse_examples
     from reidrisk.io.tfrecord.framing import read_frames
 
     name = str(path)
@@ -186,12 +171,11 @@ def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBloc
         if stops[0] - starts[0] > _LONGEST_FIRST:
             raise FormatError(f"{name}: record 1 has more than {_LONGEST_FIRST:,} bytes; a record is of one user")
         try:
-            first = parse_example(buffer[starts[0] : stops[0]].tobytes())
+            kinds = feature_kinds(buffer[starts[0] : stops[0]])
         except FormatError as error:
-            raise FormatError(
-                f"{name}: record 1 at byte 0 is no tf.train.Example; the file holds something else"
-            ) from error
-        shape = record_shape(name, {feature: kind for feature, (kind, _) in first.items()})
+            why = "is no tf.train.Example; the file holds something else"
+            raise FormatError(f"{name}: record 1 at byte 0 {why}") from error
+        shape = record_shape(name, kinds)
     for start in range(0, len(starts), _BLOCK):
         block = slice(start, start + _BLOCK)
         columns = parse_examples(buffer, starts[block], stops[block], shape.kinds, name, start)
@@ -255,14 +239,8 @@ def _tokens(
             "the system has more."
         )
     kind = np.int16 if len(known) <= np.iinfo(np.int16).max else np.int32
-    if ids[-1] < 1 << 22:
-        lookup = np.full(int(ids[-1]) + 2, -1, dtype=kind)  # the last entry, at -1, keeps what is not there
-        here = known <= ids[-1]
-        lookup[known[here]] = np.flatnonzero(here)
-        return [lookup[array] for array in arrays], len(known), vocabulary, notes
-    order = np.argsort(known)
-    tokens = []
-    for array in arrays:
-        places = order[np.minimum(np.searchsorted(known[order], array), len(known) - 1)].astype(kind)
-        tokens.append(np.where(array >= 0, places, -1).astype(kind))
-    return tokens, len(known), vocabulary, notes
+    order = np.argsort(known, kind="stable")
+    # What is not there, -1, stays so: it comes first in both.
+    tokens = np.concatenate([[-1], order[np.searchsorted(known, ids, sorter=order)]]).astype(kind)
+    held = np.concatenate([[-1], ids], dtype=ids.dtype)
+    return [tokens[np.searchsorted(held, array)] for array in arrays], len(known), vocabulary, notes

@@ -1,10 +1,9 @@
-"""The same features of many tf.train.Example records at once, column by column."""
+"""Features of tf.train.Example records, many records at once, column by column."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,23 +11,64 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError
 from reidrisk.base.kernels import njit
-from reidrisk.io.tfrecord.example import BYTES, FLOAT, parse_example
+from reidrisk.io.tfrecord.example import BYTES, FLOAT
 
 _DAMAGED, _UNKNOWN, _OTHER_KIND, _LONGER = 1, 2, 3, 4
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Features of many records, column by column."""
 
     counts: npt.NDArray[np.int64]
     """(records, features): number of values, -1 where the record lacks the feature."""
     integers: npt.NDArray[np.int64]
     """(records, features, longest list); only the columns of integers are filled."""
-    floats: npt.NDArray[np.float32]
+    floats: npt.NDArray[Any]
     """The same for floats."""
     spans: npt.NDArray[np.int64]
     """(records, features, 2): where the first value of a list of bytes starts and stops."""
+
+
+class _Wanted(NamedTuple):
+    """Names of features, one after the other, where each ends, and what kind it is."""
+
+    text: npt.NDArray[np.uint8]
+    ends: npt.NDArray[np.int64]
+    kinds: npt.NDArray[np.int64]
+
+
+def feature_kinds(data: npt.NDArray[np.uint8]) -> dict[str, int]:
+    """Return the kind of each feature of one record; 0 where an empty list does not say.
+
+    Examples
+    --------
+    >>> from reidrisk.io.tfrecord.example import make_example
+    >>> feature_kinds(np.frombuffer(make_example({"user_id": [b"user 7"], "epoch_0_topics": [1, 299]}), np.uint8))
+    {'user_id': 1, 'epoch_0_topics': 3}
+    """
+    found = {}
+    for features in _messages(data, 0, len(data), 1):
+        for entry in _messages(data, *features, 1):
+            (start, stop), value = ([(0, 0), *_messages(data, *entry, field)][-1] for field in (1, 2))
+            kinds = [kind for kind, _, _, _ in _fields(data, *value)]
+            found[data[start:stop].tobytes().decode("utf-8", "replace")] = kinds[-1] if kinds else 0
+    return found
+
+
+def _fields(data: npt.NDArray[np.uint8], at: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+    while at < stop:
+        field, wire, start, at = _next_field(data, at, stop)
+        if at < 0:
+            raise FormatError("a tf.train.Example is damaged")
+        yield field, wire, start, at
+
+
+def _messages(data: npt.NDArray[np.uint8], at: int, stop: int, wanted: int) -> list[tuple[int, int]]:
+    """Return where the contents of a field that holds messages or text start and stop."""
+    found = [(wire, (start, end)) for field, wire, start, end in _fields(data, at, stop) if field == wanted]
+    if any(wire != 2 for wire, _ in found):
+        raise FormatError("a tf.train.Example holds a number where a message should be")
+    return [span for _, span in found]
 
 
 def parse_examples(
@@ -41,30 +81,26 @@ def parse_examples(
 ) -> Columns:
     """Read the same features of many records at once.
 
-    Parameters
-    ----------
-    buffer, starts, stops
-        As :func:`reidrisk.io.tfrecord.framing.read_frames` returns them.
-    features : mapping from name to kind
-        All features that a record may have.
-    name : str
-        How messages call the file.
-    first : int
-        Number of the first record in the file, from 0, for messages.
+    ``buffer``, ``starts`` and ``stops`` are those of :func:`reidrisk.io.tfrecord.framing.read_frames`, ``features`` all
+    that a record may have, with their kinds. Messages call the file ``name`` and its first record here ``first``.
     """
     names = [feature.encode() for feature in features]
     text = np.frombuffer(b"".join(names), dtype=np.uint8)
     ends = np.cumsum([0, *map(len, names)]).astype(np.int64)
-    kinds = np.array(list(features.values()), dtype=np.int64)
-    n, width = len(starts), 8
+    wanted = _Wanted(text, ends, np.array(list(features.values()), dtype=np.int64))
+    shape, width = (len(starts), len(names)), 8
     while True:
         # Before every try: one record with a long list makes room for a list as long in all of them.
-        sizes.NUMBERS.check(n * len(names) * width, name, "split the file, or leave out the records with long lists")
-        counts = np.full((n, len(names)), -1, dtype=np.int64)
-        integers = np.zeros((n, len(names), width), dtype=np.int64)
-        floats = np.zeros((n, len(names), width), dtype=np.uint32)
-        spans = np.zeros((n, len(names), 2), dtype=np.int64)
-        record, wrong, detail = _parse_many(buffer, starts, stops, text, ends, kinds, counts, integers, floats, spans)
+        sizes.NUMBERS.check(
+            shape[0] * shape[1] * width, name, "split the file, or leave out the records with long lists"
+        )
+        columns = Columns(
+            np.full(shape, -1, dtype=np.int64),
+            np.zeros((*shape, width), dtype=np.int64),
+            np.zeros((*shape, width), dtype=np.uint32),
+            np.zeros((*shape, 2), dtype=np.int64),
+        )
+        record, wrong, detail = _parse_many(buffer, starts, stops, wanted, columns)
         if wrong != _LONGER:
             break
         width = max(2 * width, int(detail))
@@ -73,11 +109,11 @@ def parse_examples(
         if wrong == _OTHER_KIND:
             raise FormatError(f"{at}: feature {list(features)[detail]!r} is of another kind than in the first record")
         if wrong == _UNKNOWN:
-            known = parse_example(buffer[starts[record] : stops[record]].tobytes())
+            known = feature_kinds(buffer[starts[record] : stops[record]])
             new = next((feature for feature in known if feature not in features), "")
             raise FormatError(f"{at} has a feature {new!r} that the first record does not have; all must be alike")
         raise FormatError(f"{at} is no tf.train.Example; the file holds something else")
-    return Columns(counts, integers, floats.view(np.float32), spans)
+    return columns._replace(floats=columns.floats.view(np.float32))
 
 
 @njit(cache=True, nogil=True)
@@ -159,99 +195,63 @@ def _parse_list(buffer: Any, at: int, stop: int, kind: int, integers: Any, float
 
 
 @njit(cache=True, nogil=True)
-def _find(buffer: Any, start: int, stop: int, text: Any, ends: Any) -> int:
-    for column in range(len(ends) - 1):
-        if ends[column + 1] - ends[column] == stop - start:
-            same = True
-            for j in range(stop - start):
-                if buffer[start + j] != text[ends[column] + j]:
-                    same = False
-                    break
-            if same:
-                return column
+def _find(buffer: Any, start: int, stop: int, wanted: Any) -> int:
+    for column in range(len(wanted.kinds)):
+        at, end = wanted.ends[column], wanted.ends[column + 1]
+        if end - at == stop - start and (buffer[start:stop] == wanted.text[at:end]).all():
+            return column
     return -1
 
 
 @njit(cache=True, nogil=True)
-def _parse_entry(
-    buffer: Any,
-    at: int,
-    stop: int,
-    text: Any,
-    ends: Any,
-    kinds: Any,
-    counts: Any,
-    integers: Any,
-    floats: Any,
-    spans: Any,
-) -> tuple[int, int]:
+def _parse_entry(buffer: Any, at: int, stop: int, wanted: Any, columns: Any, record: int) -> tuple[int, int]:
     """Read one entry of the map from names to features; return what is wrong, and a detail."""
     key_start, key_stop, value_start, value_stop = 0, 0, 0, 0
     while at < stop:
-        field, wire, start, end = _next_field(buffer, at, stop)
-        if end < 0 or (field <= 2 and wire != 2):
+        field, wire, start, at = _next_field(buffer, at, stop)
+        if at < 0 or (field <= 2 and wire != 2):
             return _DAMAGED, 0
         if field == 1:
-            key_start, key_stop = start, end
+            key_start, key_stop = start, at
         elif field == 2:
-            value_start, value_stop = start, end
-        at = end
-    column = _find(buffer, key_start, key_stop, text, ends)
+            value_start, value_stop = start, at
+    column = _find(buffer, key_start, key_stop, wanted)
     if column < 0:
         return _UNKNOWN, 0
-    counts[column] = 0
+    kind, integers = wanted.kinds[column], columns.integers[record, column]
+    floats, span = columns.floats[record, column], columns.spans[record, column]
+    columns.counts[record, column] = 0
     at = value_start
     while at < value_stop:
-        field, wire, start, end = _next_field(buffer, at, value_stop)
-        if end < 0 or wire != 2:
+        field, wire, start, at = _next_field(buffer, at, value_stop)
+        if at < 0 or wire != 2:
             return _DAMAGED, 0
-        at = end
-        if field != kinds[column]:
-            if end > start:
-                return _OTHER_KIND, column
-            continue
-        count = _parse_list(buffer, start, end, kinds[column], integers[column], floats[column], spans[column])
-        if count < 0:
-            return _DAMAGED, 0
-        if count > integers.shape[1] and kinds[column] != BYTES:
-            return _LONGER, count
-        counts[column] = count
+        if field == kind:
+            count = _parse_list(buffer, start, at, kind, integers, floats, span)
+            if count < 0:
+                return _DAMAGED, 0
+            if count > len(integers) and kind != BYTES:
+                return _LONGER, count
+            columns.counts[record, column] = count
+        elif at > start:
+            return _OTHER_KIND, column
     return 0, 0
 
 
 @njit(cache=True, nogil=True)
-def _parse_many(
-    buffer: Any,
-    starts: Any,
-    stops: Any,
-    text: Any,
-    ends: Any,
-    kinds: Any,
-    counts: Any,
-    integers: Any,
-    floats: Any,
-    spans: Any,
-) -> tuple[int, int, int]:
+def _parse_many(buffer: Any, starts: Any, stops: Any, wanted: Any, columns: Any) -> tuple[int, int, int]:
     for record in range(len(starts)):
         at, stop = starts[record], stops[record]
         while at < stop:
-            field, wire, start, end = _next_field(buffer, at, stop)
-            if end < 0 or (field == 1 and wire != 2):
+            field, wire, inner, at = _next_field(buffer, at, stop)
+            if at < 0 or (field == 1 and wire != 2):
                 return record, _DAMAGED, 0
-            at = end
-            if field != 1:
-                continue
-            inner = start
-            while inner < end:
-                part, kind, entry, entry_end = _next_field(buffer, inner, end)
-                if entry_end < 0 or (part == 1 and kind != 2):
+            while field == 1 and inner < at:
+                part, kind, entry, inner = _next_field(buffer, inner, at)
+                if inner < 0 or (part == 1 and kind != 2):
                     return record, _DAMAGED, 0
-                inner = entry_end
                 if part == 1:
-                    wrong, detail = _parse_entry(
-                        buffer, entry, entry_end, text, ends, kinds,
-                        counts[record], integers[record], floats[record], spans[record],
-                    )  # fmt: skip
+                    wrong, detail = _parse_entry(buffer, entry, inner, wanted, columns, record)
                     if wrong:
                         return record, wrong, detail
     return 0, 0, 0
