@@ -36,7 +36,7 @@ def column_mean(channel: Channel, prior: Floats | None = None) -> Floats:
 
 
 def row_blocks(channel: Channel) -> Iterator[slice]:
-    """Yield the rows of a dense matrix, so many at once that their logarithms fit into memory."""
+    """Yield the rows of a dense matrix in blocks whose logarithms fit into memory."""
     step = max(1, BLOCK // channel.n_outputs)
     return (slice(start, start + step) for start in range(0, channel.n_users, step))
 

@@ -44,8 +44,8 @@ def mutual_information(P: Any, prior: npt.ArrayLike | None = None) -> float:
     outputs = column_mean(channel, None if prior is None else weights)
     if channel.is_sparse:
         entries = channel.matrix
-        told = entries.data * _log_ratio(entries.data, outputs[entries.indices])
-        return max(0.0, float(told @ weights[entry_rows(entries)]))
+        terms = entries.data * _log_ratio(entries.data, outputs[entries.indices])
+        return max(0.0, float(terms @ weights[entry_rows(entries)]))
     bits = 0.0
     for block in row_blocks(channel):
         rows = channel.matrix[block]

@@ -67,7 +67,7 @@ class RowPairs:
         self._smallest = column_min(channel)
         self._work = work
         longest = int(np.diff(indptr).max())
-        # A sum of so many terms, each rounded, and whatever is done with it.
+        # A sum of that many terms, each rounded, and whatever is done with it.
         self._error = 2.0 * (longest + 8) * ROUNDING
         self._room = max(4, _EXACT_ENTRIES // longest)
 

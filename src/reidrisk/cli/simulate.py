@@ -24,7 +24,7 @@ _PRESENCE = {
     "latest epochs that had ended; all others are missing.",
 }
 _SPECIFICATION = (
-    "One caller is on every page and asks on the observers' sites; it is told only topics it observed in three weeks, "
+    "One caller is on every page and asks on the observers' sites; it learns only topics it observed in three weeks, "
     "so most padding is missing."
 )
 
@@ -48,7 +48,7 @@ def topics(
     override_list: Annotated[Path, typer.Option(help="Chrome's list of hosts and their topics (TSV).")],
     taxonomy: Annotated[Path, typer.Option(help="The taxonomy of that list: Markdown, TSV or JSON.")],
     observers: Annotated[list[str], typer.Option(help="Sites that observe: registrable domains, one or more.")],
-    out: Annotated[Path, typer.Option(help="Folder for one Parquet file an observer, and simulation.json.")],
+    out: Annotated[Path, typer.Option(help="Folder for one Parquet file per observer, and simulation.json.")],
     others: Annotated[list[str] | None, typer.Argument(metavar="[OBSERVER]...", help="Further observers.")] = None,
     model: Annotated[Path | None, typer.Option(help="Folder of Chrome's model, for hosts that are not listed.")] = None,
     utility_buckets: Annotated[Path | None, typer.Option(help="Root topics that rank first (Markdown or TSV).")] = None,
@@ -56,9 +56,11 @@ def topics(
     timestamp_column: Annotated[str, typer.Option(help="Column that holds the time.")] = "timestamp",
     host_column: Annotated[str, typer.Option(help="Column that holds the host.")] = "host",
     epoch_days: Annotated[float, typer.Option(help="Length of an epoch.")] = 7.0,
-    step_days: Annotated[float | None, typer.Option(help="Days from one epoch to the next; its length.")] = None,
+    step_days: Annotated[
+        float | None, typer.Option(help="Days from one epoch to the next; default: its length.")
+    ] = None,
     start: Annotated[
-        str | None, typer.Option(help="When the first epoch begins; midnight before the first visit.")
+        str | None, typer.Option(help="When the first epoch begins; default: midnight before the first visit.")
     ] = None,
     every_epoch: Annotated[
         bool, typer.Option("--every-epoch", help="Keep only users with a visit in every epoch.")
@@ -69,16 +71,16 @@ def topics(
         str, typer.Option(help="When an observer meets a user: 'always', when 'active', or on 'visits' to its site.")
     ] = "always",
     window: Annotated[
-        int | None, typer.Option(help="Epochs that one visit shows, with --presence visits; 3 when missing.")
+        int | None, typer.Option(help="Epochs that one visit shows, with --presence visits; default: 3.")
     ] = None,
     by_the_specification: Annotated[
         bool, typer.Option("--by-the-specification", help="One browser a user, step by step; slower.")
     ] = False,
     noise_rule: Annotated[
         str | None,
-        typer.Option(help="With it: tell noise where the topic was 'observed' (when missing) or always ('original')."),
+        typer.Option(help="With it: show noise where the topic was 'observed' (default), or always ('original')."),
     ] = None,
-    now: Annotated[str | None, typer.Option(help="Refuse visits after this time; the clock when missing.")] = None,
+    now: Annotated[str | None, typer.Option(help="Refuse visits after this time; default: the clock.")] = None,
     sort: Annotated[bool, typer.Option("--sort", help="Put visits in order instead of refusing disorder.")] = False,
     invalid_hosts: Annotated[str, typer.Option(help="'refuse' what is not a host, or 'count' it.")] = "refuse",
     seed: Seed = None,
@@ -91,7 +93,7 @@ def topics(
     from reidrisk.topics.hosts import checked_observers
 
     meets: Any = _chosen("--presence", presence, "always", "active", "visits")
-    count_hosts = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count") == "count"
+    strange: Any = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count")
     rule: Any = _chosen("--noise-rule", noise_rule or "observed", "observed", "original")
     if noise_rule is not None and not by_the_specification:
         raise OptionError("--noise-rule is a choice of browsers; add --by-the-specification or leave it out")
@@ -114,37 +116,24 @@ def topics(
         classifier = api.HostClassifier.from_override_list(override_list, tree, model=guess)
         say("reading the histories", 0.1)
         columns = (user_column, timestamp_column, host_column)
-        visits = api.read_histories(histories, *columns, now, sort, "count" if count_hosts else "refuse")
+        visits = api.read_histories(histories, *columns, now, sort, strange)
         say("replaying them", 0.4)
         found = api.replay(visits, classifier, top_k, epoch_days, step_days, start, seed, every_epoch, high)
         say("writing what is seen", 0.9)
         if by_the_specification:
-            seen = api.browse(
-                found,
-                classifier,
-                sites,
-                noise=noise,
-                noise_rule=rule,
-                presence=meets,
-                seed=seed,
-                high_utility=high,
-            )
+            seen = api.browse(found, classifier, sites, noise, rule, meets, seed, high)
         else:
             seen = tuple(_seen(settings, found, sites, presence, seed))
         out.mkdir(parents=True, exist_ok=True)
         for file, traces in zip(files, seen, strict=True):
             io.write_traces(traces, file)
     summary = found.to_dict()
-    summary["assumptions"].append(_PRESENCE[presence])
-    if by_the_specification:
-        summary["assumptions"].append(_SPECIFICATION)
+    summary["assumptions"] += [_PRESENCE[presence], *([_SPECIFICATION] if by_the_specification else [])]
+    inputs = {"histories": histories, "override_list": override_list, "taxonomy": taxonomy, "model": model}
+    inputs |= {"utility_buckets": utility_buckets}
     document: dict[str, Any] = {
         "parameters": {
-            "histories": str(histories),
-            "override_list": str(override_list),
-            "taxonomy": str(taxonomy),
-            "model": None if model is None else str(model),
-            "utility_buckets": None if utility_buckets is None else str(utility_buckets),
+            **{name: None if path is None else str(path) for name, path in inputs.items()},
             "n_topics": len(tree),
             "top_k": top_k,
             "noise": noise,

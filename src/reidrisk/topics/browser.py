@@ -99,12 +99,9 @@ class Browser:
             raise OptionError(f"noise_rule must be 'observed' or 'original', not {noise_rule!r}")
         if key is not None and (not isinstance(key, bytes) or len(key) != 16):
             raise OptionError("key must be 16 bytes (128 bits)")
-        for topic in high_utility:
-            if taxonomy.parent(topic) is not None:
-                raise OptionError(f"high_utility names root topics; {topic} is {taxonomy.label(topic)!r}")
         self.taxonomy, self.top_k, self.noise = taxonomy, int(top_k), float(noise)
         self.noise_rule, self.always_on = noise_rule, bool(always_on)
-        self._high = frozenset(int(topic) for topic in high_utility)
+        self._high = taxonomy.checked_roots(high_utility)
         self._seed = checked_seed(seed)
         self._key = stream(self._seed, "key of a topics browser").bytes(16) if key is None else key
         self._now = _seconds(start)
@@ -211,10 +208,9 @@ class Browser:
 
 def _seconds(time: int) -> int:
     try:
-        whole = int(time)
+        return int(time)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"time is {time!r}; give seconds as a number") from None
-    return whole
 
 
 def _domain(name: str, what: str) -> str:

@@ -58,7 +58,7 @@ class TopicsAPI:
         made with a seed.
 
         Rates are mean weekly visits (:mod:`reidrisk.populations`), made block by block, never held whole. More users or
-        epochs leave the first ones as they are, and so does the number of threads.
+        epochs leave the first ones as they are; threads change nothing.
 
         >>> from reidrisk import populations
         >>> rates = populations.identical(3, n_topics=9, top_k=2)
@@ -159,7 +159,7 @@ def _visits(visits: npt.ArrayLike, n: int, r: int, seed: int, site: str) -> npt.
         return drawn
     if given.dtype.kind != "b" or given.shape != (n, r):
         raise DataError(
-            f"visits has shape {given.shape} and type {given.dtype}; give one bool a user and epoch, {(n, r)}"
+            f"visits has shape {given.shape} and type {given.dtype}; give one bool per user and epoch, {(n, r)}"
         )
     return given
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
@@ -56,28 +56,25 @@ class Taxonomy:
 
     def _build(self, prefix: str, entries: Iterable[_Entry]) -> None:
         labels: dict[int, str] = {}
-        where_id: dict[int, str] = {}
-        where_path: dict[str, tuple[int, str]] = {}
+        seen: dict[Any, str] = {}  # where each id, and each label, was found
         for where, topic, label in entries:
             _check_entry(prefix, where, topic, label)
-            if topic in where_id:
-                raise DataError(f"{prefix}{where} gives id {topic} again, after {where_id[topic]}; ids are distinct")
-            if label in where_path:
-                raise DataError(
-                    f"{prefix}{where} gives {label!r} again, after {where_path[label][1]}; labels are distinct"
-                )
-            where_id[topic], where_path[label] = where, (int(topic), where)
+            for shown, value, kind in ((f"id {topic}", int(topic), "ids"), (repr(label), label, "labels")):
+                if value in seen:
+                    raise DataError(f"{prefix}{where} gives {shown} again, after {seen[value]}; {kind} are distinct")
+                seen[value] = where
             labels[int(topic)] = label
         if not labels:
             raise DataError(f"{prefix}there is no topic in the taxonomy; give at least one id with its label")
         parents: dict[int, int | None] = {}
+        by_label = {label: topic for topic, label in labels.items()}
         for topic, label in labels.items():
             above = label.rpartition("/")[0]
-            if above and above not in where_path:
+            if above and above not in by_label:
                 raise DataError(
-                    f"{prefix}{where_id[topic]} is {label!r}, but its parent {above!r} is not in the taxonomy; add it"
+                    f"{prefix}{seen[topic]} is {label!r}, but its parent {above!r} is not in the taxonomy; add it"
                 )
-            parents[topic] = where_path[above][0] if above else None
+            parents[topic] = by_label.get(above)
         ids = sorted(labels)
         children: dict[int | None, list[int]] = {}
         for topic in ids:
@@ -113,16 +110,19 @@ class Taxonomy:
 
     def ancestors(self, topic: int) -> tuple[int, ...]:
         """Return the ids above a topic, the nearest first and its root last; none for a root."""
-        above = []
         parent = self.parent(topic)
-        while parent is not None:
-            above.append(parent)
-            parent = self._parent[parent]
-        return tuple(above)
+        return () if parent is None else (parent, *self.ancestors(parent))
 
     def root(self, topic: int) -> int:
         """Return the root of the tree that a topic is in; a root is its own."""
         return (self.checked(topic), *self.ancestors(topic))[-1]
+
+    def checked_roots(self, topics: Iterable[int]) -> frozenset[int]:
+        """Return the ids of roots, or name the first topic that is none."""
+        for topic in topics:
+            if self.parent(topic) is not None:
+                raise OptionError(f"high_utility names root topics; {topic} is {self.label(topic)!r}")
+        return frozenset(int(topic) for topic in topics)
 
     def children(self, topic: int) -> tuple[int, ...]:
         """Return the ids one level below a topic, ascending."""
@@ -179,17 +179,14 @@ def _check_entry(prefix: str, where: str, topic: Any, label: Any) -> None:
 
 def _whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int64]:
     array = np.asarray(values)
-    if array.size == 0:
-        return array.astype(np.int64)
-    if array.dtype.kind not in "iu":
+    if array.size and array.dtype.kind not in "iu":
         raise DataError(f"{what} must be whole numbers, not {array.dtype}")
     return array.astype(np.int64)
 
 
 def _from_table(name: str, text: str) -> list[_Entry]:
     entries: list[_Entry] = []
-    inside = False
-    mark = "|"
+    inside, mark = False, "|"
     for number, line in enumerate(text.split("\n"), start=1):
         if not inside:
             mark = "|" if "|" in line else "\t"

@@ -1,4 +1,4 @@
-"""Browsing histories through browsers by the specification, one a user: slower, and with what the model leaves out."""
+"""Browsing histories through browsers by the specification: slower, and with what the model leaves out."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def browse(
     topics = [ids or () for ids in classifier.classify(histories.hosts, invalid="count")]
     asked = [sites.index(site) if site in sites else -1 for site in registrable(histories.hosts)]
     seeds = stream(checked_seed(seed), "browsers of replayed histories").integers(2**62, size=histories.n_users)
-    told = np.full((len(sites), len(sets), epochs.n), -1, dtype=np.min_scalar_type(-len(taxonomy)))
+    shown = np.full((len(sites), len(sets), epochs.n), -1, dtype=np.min_scalar_type(-len(taxonomy)))
     tokens = {int(topic): token for token, topic in enumerate(taxonomy.ids)}
     ends = range(epochs.start + 2 * WEEK - 1, epochs.start + (epochs.n + 1) * WEEK, WEEK)
 
@@ -91,7 +91,7 @@ def browse(
             for at, topic in browser.answers(time, sites[site], NETWORK):
                 epoch = (at + 1 - epochs.start) // WEEK - 1
                 if topic is not None and 0 <= epoch < epochs.n:
-                    told[site, row, epoch] = tokens[topic]
+                    shown[site, row, epoch] = tokens[topic]
 
         first, last = np.searchsorted(histories.user, [user, user + 1]).tolist()
         own = zip(histories.time[first:last].tolist(), histories.host[first:last].tolist(), strict=True)
@@ -107,6 +107,6 @@ def browse(
                 if presence == "visits" and asked[what] >= 0:
                     ask(time, asked[what])
     if presence == "active":
-        told[:, ~replayed.active] = -1
-    told.flags.writeable = False
-    return tuple(Traces(seen, sets.n_tokens, sets.users, sets.vocabulary) for seen in told)
+        shown[:, ~replayed.active] = -1
+    shown.flags.writeable = False
+    return tuple(Traces(seen, sets.n_tokens, sets.users, sets.vocabulary) for seen in shown)

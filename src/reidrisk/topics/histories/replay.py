@@ -22,7 +22,6 @@ from reidrisk.topics.histories.table import Histories
 from reidrisk.topics.histories.ties import Ties, ties_from_seed, ties_from_the_system
 from reidrisk.topics.histories.timestamps import Moment, moment
 from reidrisk.topics.hosts import checked_observers, registrable
-from reidrisk.topics.taxonomy import Taxonomy
 
 _BLOCK = 4096
 """Users in a block: their visits are sorted together, quickest while they fit into a cache."""
@@ -159,13 +158,15 @@ def replay(
     Examples
     --------
     >>> import polars
-    >>> from reidrisk.topics import histories_from_frame
+    >>> from reidrisk.topics import Taxonomy, histories_from_frame
     >>> classifier = HostClassifier(Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"}), {"rain.com": [7]})
     >>> visits = {"user": ["ann", "bob", "bob"], "timestamp": [0, 2, 13 * 86_400], "host": ["www.rain.com"] * 3}
     >>> found = replay(histories_from_frame(polars.DataFrame(visits)), classifier, top_k=1)
     >>> found.top_sets.tokens[:, 0, 0].tolist(), found.n_idle
     ([2, 2], 1)
     """
+    import pyarrow as pa
+
     taxonomy = classifier.taxonomy
     token_probabilities(len(taxonomy), top_k, 0.0)  # refuses a top_k that does not fit
     if seed is None and start is None:
@@ -175,10 +176,12 @@ def replay(
         _refuse_few(histories.name, "there is 1 user")
     begin = None if start is None else moment(start, "start") // 1_000_000
     epochs = Epochs.spanning(histories.time, epoch_days, step_days, begin)
-    found = _classified(histories, classifier)
+    names = pa.array(histories.hosts, type=pa.large_string())
+    found = classifier.classify(names.take(pa.array(histories.host)), invalid="count")
     n, r = histories.n_users, epochs.n
     sizes.CELLS.check(n * r * top_k, f"{n:,} users x {r:,} epochs x {top_k:,} topics", "choose longer epochs")
-    ranked_first = _high_tokens(taxonomy, high_utility)
+    roots = taxonomy.checked_roots(high_utility)
+    ranked_first = np.array([taxonomy.root(topic) in roots for topic in taxonomy.ids.tolist()], dtype=np.bool_)
     tokens = np.full((n, r, top_k), -1, dtype=np.min_scalar_type(-len(taxonomy)))
     used = np.zeros((n, r), dtype=np.bool_)
     n_outside = 0
@@ -210,21 +213,6 @@ def replay(
 
 def _refuse_few(name: str, what: str) -> NoReturn:
     raise DataError(f"{name}: {what}; give at least 2, one alone cannot be confused with anybody")
-
-
-def _classified(histories: Histories, classifier: HostClassifier) -> Classification:
-    import pyarrow as pa
-
-    names = pa.array(histories.hosts, type=pa.large_string())
-    return classifier.classify(names.take(pa.array(histories.host)), invalid="count")
-
-
-def _high_tokens(taxonomy: Taxonomy, high_utility: Collection[int]) -> npt.NDArray[np.bool_]:
-    for topic in high_utility:
-        if taxonomy.parent(topic) is not None:
-            raise OptionError(f"high_utility names root topics; {topic} is {taxonomy.label(topic)!r}")
-    roots = frozenset(int(topic) for topic in high_utility)
-    return np.array([taxonomy.root(topic) in roots for topic in taxonomy.ids.tolist()], dtype=np.bool_)
 
 
 def _fill(

@@ -105,7 +105,7 @@ def _from_text(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
     kinds = [pa.timestamp("us"), pa.timestamp("us", "UTC")]
     kind = next((kind for kind in kinds if _parses(cells.slice(0, 1), kind)), kinds[0])
     if not _parses(cells, kind):
-        good, bad = 0, len(cells)  # so many from the top parse; so many do not
+        good, bad = 0, len(cells)  # this many rows from the top parse; this many do not
         while bad - good > 1:
             middle = (good + bad) // 2
             good, bad = (middle, bad) if _parses(cells.slice(good, middle - good), kind) else (good, middle)
