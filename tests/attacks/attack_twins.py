@@ -61,12 +61,12 @@ def build_profiles_numpy(traces: Traces, threshold: int) -> Profiles:
     return Profiles(*(np.ascontiguousarray(packed).view("<u8").astype(np.uint64) for packed in bits))
 
 
-def sizes_numpy(words):
-    """Return the same as ``sizes``."""
-    return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
-
-
 def agreement_numpy(targets, cells, values, weights, alpha):
     """Return the same as ``scoreboard.agreement``."""
     near = np.abs(values[:, None, :] - targets[:, cells].swapaxes(0, 1)) < alpha
     return np.asarray((near * weights[cells][:, None, :]).sum(axis=2))
+
+
+def expected_users_numpy(weight, histogram, likelihood):
+    """Return the same as ``prior.expected_users``."""
+    return np.asarray(weight * ((histogram / (weight @ likelihood.T)) @ likelihood))

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from attack_twins import pair_scores_numpy
+from attack_twins import expected_users_numpy, pair_scores_numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,13 +18,13 @@ from reidrisk.attacks.profile.prior import (
     Grid,
     Prior,
     expected_users,
-    expected_users_numpy,
     learn,
     log_alone,
-    topics_grid,
+    top_set_grid,
 )
-from reidrisk.attacks.profile.tables import build_tables, cell, log_joint, n_cells
+from reidrisk.attacks.profile.tables import build_tables, cell, log_joint
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.weights import GRID
 
 API = topics.TopicsAPI(80, top_k=4)
@@ -155,7 +155,7 @@ def test_a_token_seen_in_every_epoch_of_a_long_record_is_not_taken_for_a_rarer_o
 def test_the_likelihood_of_two_observers_is_that_of_every_top_set():
     """Enumerate whether the token is held, epoch by epoch, and what both observers see of it."""
     q_in, q_out, r = 0.45, 0.03, 3
-    grid = topics_grid(q_in, q_out)
+    grid = top_set_grid(q_in, q_out)
     g = 20
     s = (grid.rate[g] - q_out) / (q_in - q_out)
     for seen in itertools.product([(0, 0), (0, 1), (1, 0), (1, 1)], repeat=r):
@@ -220,7 +220,7 @@ def test_the_prior_finds_how_rates_are_spread():
     rng = np.random.default_rng(5)
     held = (rng.random((4_000, 20)) < 0.2) & (np.arange(4_000) % 2 == 0)[:, None]
     tokens = np.where(held, 0, 1 + rng.integers(200, size=(4_000, 20)))
-    traces, grid = Traces(tokens, 201), topics_grid(0.2, 0.0)
+    traces, grid = Traces(tokens, 201), top_set_grid(0.2, 0.0)
     prior = learn(count(traces, ladder_of(traces)), ladder_of(traces), grid, kinds=1)
     weight = prior.weight[0, 0]
     assert weight[grid.rate > 0.15].sum() == pytest.approx(0.5, abs=0.03)
@@ -264,14 +264,14 @@ def test_simulated_users_have_the_gaps_of_targets(system):
     never, seldom = np.arange(6) == 2, (np.arange(80)[:, None] % 4 == 0) & (np.arange(6) > 3)
     targets = Traces(np.where(never | seldom, -1, a.tokens), 80)
     learnt = Learnt(targets, system, 1, 0)
-    for one in simulate_pair(targets, learnt.counts, learnt.ladder, learnt.prior, 60, system, np.random.default_rng(1)):
+    for one in simulate_pair(learnt, 60, np.random.default_rng(0)):
         assert {tuple(row) for row in one.observed} == {tuple(row) for row in targets.observed}
         assert np.mean(~one.observed[:, 5]) == pytest.approx(0.25, abs=0.15)
 
 
 def test_cells_have_no_holes():
     cells = [int(cell(s, m)) for s in range(30) for m in range(s // 2 + 1)]
-    assert cells == list(range(n_cells(29)))
+    assert cells == list(range(len(cells)))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3])
@@ -455,6 +455,19 @@ def test_the_real_users_of_the_paper(study_file, model, least, sure, matched):
     wrong = np.cumsum(~right[order]) / len(b)
     assert np.cumsum(right[order])[wrong <= 0.04][-1] / len(b) > sure
     assert measure.matching(ProfileBayes(5, 0.05), a, b, seed=0).rate > matched
+
+
+def test_a_mechanism_says_what_top_k_and_noise_do():
+    a, b = population(60, 8)
+    known = ProfileBayes(TopKNoise(4, 0.05, 80)).fit(a).link(b)
+    for same in (ProfileBayes(4, 0.05), ProfileBayes(top_k=4, noise=0.05), ProfileBayes(mechanism=4)):
+        assert np.array_equal(same.fit(a).link(b).score, known.score)
+    guessed = ProfileBayes(TopKNoise(4, 0.05, 80, declared="nothing"))
+    assert np.array_equal(guessed.fit(a).link(b).score, ProfileBayes().fit(a).link(b).score)
+    with pytest.raises(OptionError, match="the mechanism or top_k, not both"):
+        ProfileBayes(TopKNoise(4, 0.05, 80), top_k=4)
+    with pytest.raises(OptionError, match="the mechanism has 81 tokens, the targets 80"):
+        ProfileBayes(TopKNoise(4, 0.05, 81)).fit(a)
 
 
 def test_bad_input_is_one_clear_line():

@@ -1,5 +1,6 @@
 """Where an attack searches changes none of its answers: here, or on shards of the targets."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -55,6 +56,32 @@ def test_every_registered_attack_gives_the_same_answers_on_shards(entry, kind, c
     assert engine.asked == len({0, *cuts} - {N})
 
 
+@pytest.mark.parametrize(("entry", "kind"), CASES, ids=lambda value: getattr(value, "name", None) or value.__name__)
+def test_probabilities_candidates_and_matchings_are_the_same_on_shards(entry, kind, monkeypatch):
+    (targets, queries), engine, truth = tables(kind, 1), ShardingEngine([7, 20, 20]), np.arange(25)
+    attack = made(entry, 1).fit(targets)
+    here, there = (attack.link(queries, probability=True, engine=e) for e in (None, engine))
+    if here.probability is None:
+        assert there.probability is None
+    else:
+        assert engine.asked == 2 * 3
+        assert np.array_equal(here.probability, there.probability)
+    for k, among in ((1, None), (30, None), (9, np.random.default_rng(2).permutation(N)[:15])):
+        near, far = (attack.candidates(queries, k, among, engine=e) for e in (None, engine))
+        assert np.array_equal(near[0], far[0])
+        assert np.array_equal(near[1], far[1])
+    dense, before = measure.matching(made(entry, 1), targets, queries, truth, seed=3), engine.asked
+    assert np.array_equal(dense.per_user, measured(entry, targets, queries, truth, engine).per_user)
+    assert engine.asked > before
+    monkeypatch.setattr(importlib.import_module("reidrisk.measure.matching"), "DENSE_LIMIT", 10)
+    greedy = [measured(entry, targets, queries, truth, e).per_user for e in (None, engine)]
+    assert np.array_equal(*greedy)
+
+
+def measured(entry, targets, queries, truth, engine):
+    return measure.matching(made(entry, 1), targets, queries, truth, seed=3, candidates=4, engine=engine)
+
+
 @pytest.mark.parametrize(
     "attack",
     [
@@ -72,6 +99,8 @@ def test_attacks_that_may_give_no_answer_too(attack):
     here, there = attack.link(queries), attack.link(queries, engine=ShardingEngine([7, 20]))
     for field in ("target", "score", "n_ties"):
         assert np.array_equal(getattr(here, field), getattr(there, field)), field
+    for near, far in zip(*(attack.candidates(queries, 3, engine=e) for e in (None, ShardingEngine([9]))), strict=True):
+        assert np.array_equal(near, far)
 
 
 def test_pooled_observers_and_groups_on_shards():

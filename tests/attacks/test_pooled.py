@@ -187,7 +187,7 @@ def test_any_attack_can_be_narrowed():
     assert (links.target.tolist(), links.n_ties.tolist()) == ([0], [2])
     assert narrow.score(Bags([[1, 1, 0]]), np.array([0])).tolist() == [2]
     with pytest.raises(OptionError, match="narrowed after it was fitted"):
-        narrow.fit(bags)
+        attacks.base.Narrowed(attacks.Overlap().fit(bags), np.array([2, 1])).fit(bags)
 
 
 def test_a_second_observer_on_the_attackers_side_helps():

@@ -59,7 +59,7 @@ def test_posterior_is_a_softmax(problem):
     scores = search_twins.scores(targets, queries, weights)
     best = scores.max(axis=1)
     expected = 1.0 / np.exp((scores - best[:, None]) / search.GRID).sum(axis=1)
-    found = search.posterior(search.Index(targets, n_tokens), queries, weights, best)
+    found = search.UNIT / scan.totals(search.Index(targets, n_tokens), queries, weights, best)
     assert np.allclose(found, expected, rtol=1e-8)
 
 
@@ -93,7 +93,7 @@ def test_bad_requests_are_refused():
     counts = Weights(np.ones((1, 3), dtype=np.int64), np.zeros((1, 3), dtype=np.int64), per_nat=0)
     table = search.Index(np.array([[0], [1]]), 3)
     with pytest.raises(OptionError, match="no posterior"):
-        search.posterior(table, np.array([[0]]), counts, np.array([1]))
+        scan.totals(table, np.array([[0]]), counts, np.array([1]))
     with pytest.raises(OptionError, match="cannot give 3 candidates of 2"):
         search.candidates(table, np.array([[0]]), counts, 3)
 
@@ -116,4 +116,5 @@ def test_weights_of_pairs_agree_with_the_twin(seed, missing, per_epoch):
     scores = search_twins.scores(targets, queries, weights)
     assert np.array_equal(search.pair_scores(targets, queries, weights, found.target), found.score)
     expected = 1.0 / np.exp((scores - scores.max(axis=1)[:, None]) / search.GRID).sum(axis=1)
-    assert np.allclose(search.posterior(index, queries, weights, found.score), expected, rtol=1e-8)
+    totals = scan.totals(index, queries, weights, found.score)
+    assert np.allclose(search.UNIT / totals, expected, rtol=1e-8)

@@ -1,16 +1,18 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
-from reidrisk.attacks.base import Attack, Links, PositionalAttack
+from reidrisk.attacks.base import Attack, Links, ScoredAttack
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.overlap import Overlap
 from reidrisk.attacks.pooled import Pooled, pool
+from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.registry import Entry, register, registry
-from reidrisk.attacks.scoreboard import Cells, Scoreboard
+from reidrisk.attacks.scoreboard import Scoreboard
 from reidrisk.attacks.sets.combined import Both, Either
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
+from reidrisk.records import Cells
 
 __all__ = [
     "Attack",
@@ -28,6 +30,7 @@ __all__ = [
     "PositionalAttack",
     "ProfileBayes",
     "Scoreboard",
+    "ScoredAttack",
     "StrictSets",
     "WeightedHamming",
     "pool",

@@ -5,18 +5,18 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk import search
-from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
+from reidrisk.attacks.pooled import gathered
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.progress import Progress
 from reidrisk.mechanisms import TopKNoise
-from reidrisk.records import Traces
+from reidrisk.search.answer import UNIT, Candidates, check_k
 from reidrisk.search.engines import Engine, LocalEngine
+
+Ints = npt.NDArray[np.int64]
 
 _SCORES = 2_000_000  # scores held at once where every target of a group is weighed
 
@@ -26,23 +26,15 @@ Records = TypeVar("Records")
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The attacker's answers.
+    """The attacker's answers: for each query a row of the targets, the lowest where several tie; -1 = no answer.
 
-    Attributes
-    ----------
-    target : (q,) int64
-        Row of the linked target, the lowest where several tie; -1 = no answer.
-    score : (q,) int64
-        Score of the link on the attack's integer grid.
-    n_ties : (q,) int64
-        Number of targets that share the best score; the attacker picks one of them at random.
-    probability : (q,) float64 or None
-        How sure the attack's own model is of one of these targets, where it has such a model.
+    ``score`` is on the attack's integer grid; ``n_ties`` targets share the best one, and the attacker picks one of them
+    at random. ``probability`` is how sure the attack's own model is of one of these targets, where it has such a model.
     """
 
-    target: npt.NDArray[np.int64]
-    score: npt.NDArray[np.int64]
-    n_ties: npt.NDArray[np.int64]
+    target: Ints
+    score: Ints
+    n_ties: Ints
     probability: npt.NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
@@ -83,7 +75,7 @@ class Attack(ABC, Generic[Records]):
         """Whether the answer for one query depends on the other queries; so it is taken to be of who looks around."""
         return type(self).look_around is not Attack.look_around
 
-    def narrowed(self, rows: npt.NDArray[np.int64]) -> Attack[Records]:
+    def narrowed(self, rows: Ints) -> Attack[Records]:
         """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
         return Narrowed(self, rows)
 
@@ -96,20 +88,20 @@ class Attack(ABC, Generic[Records]):
         """
 
     @abstractmethod
-    def score(self, queries: Records, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def score(self, queries: Records, target_index: Ints) -> Ints:
         """Return the score of each query with the given target row."""
 
     @abstractmethod
     def candidates(
-        self, queries: Records, k: int, among: npt.NDArray[np.int64] | None = None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        self, queries: Records, k: int, among: Ints | None = None, *, engine: Engine | None = None
+    ) -> tuple[Ints, Ints]:
         """Return the k best targets of each query and their scores, best first.
 
         Among equals the lower row comes first. With ``among`` (rows of targets) only these targets are looked at, and
         among equals the one that stands first there comes first.
         """
 
-    def near_best(self, queries: Records, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
+    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:
         """Return the score of every query with every target, (q, n); ``None`` where the best score is not the link.
 
         A score must be exact where it is at most ``reach`` (q,) below the query's best, or everywhere if that is
@@ -123,25 +115,83 @@ class Attack(ABC, Generic[Records]):
         if not hasattr(self, learnt):
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
 
-    def _rows(self, target_index: npt.NDArray[np.int64], n_queries: int, n_targets: int) -> npt.NDArray[np.int64]:
+    def _rows(self, target_index: Ints, n_queries: int, n_targets: int) -> Ints:
         """Check that there is one existing target row for each query."""
         rows = np.asarray(target_index)
         if rows.shape != (n_queries,) or rows.dtype.kind not in "iu":
             raise OptionError(f"give one target row for each of the {n_queries} queries, not shape {rows.shape}")
         if rows.size and (rows.min() < 0 or rows.max() >= n_targets):
             raise OptionError(f"target rows lie in [0, {n_targets}); there is one outside")
-        return rows
+        return rows.astype(np.int64)
 
-    def _chosen(self, rows: npt.ArrayLike, n_targets: int) -> npt.NDArray[np.int64]:
+    def _chosen(self, rows: npt.ArrayLike, n_targets: int) -> Ints:
         """Check the target rows to which an attack is narrowed: at least one, and each an existing one."""
         found = _row_numbers(rows)
         return self._rows(found, len(found), n_targets)
 
 
-def check_k(k: int, n_targets: int) -> None:
-    """Refuse to give no candidate, or more of them than there are targets."""
-    if not 1 <= k <= n_targets:
-        raise OptionError(f"cannot give {k} candidates of {n_targets} targets; choose from 1 to that number")
+class Posed(NamedTuple):
+    """A question to an engine: the scorer, the targets it looks at, and the queries as it takes them."""
+
+    scorer: Any
+    targets: Any
+    queries: Any
+
+
+class ScoredAttack(Attack[Records]):
+    """An attack that links to the best score, and hands its scorer to an engine (:mod:`reidrisk.search.engines`).
+
+    A subclass's ``fit`` sets ``_known``, the targets as the scorer takes them; ``_posed`` does the same for queries.
+    """
+
+    _known: Any
+
+    @abstractmethod
+    def _posed(self, queries: Records) -> Posed:
+        """Check the queries, and return the question to ask."""
+
+    def _sure(self, score: Ints, total: Ints) -> npt.NDArray[np.float64]:
+        """Return the posterior of a best target, from the sum of all likelihoods relative to its own."""
+        return np.asarray(UNIT / total)
+
+    def narrowed(self, rows: Ints) -> Self:
+        """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
+        self._refuse_unfitted("_known")
+        new = copy.copy(self)
+        new._known = self._known.take(self._chosen(rows, len(self._known)))
+        return new
+
+    def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
+        """Link every query to its best target; with ``probability``, say how sure the model is, if there is one."""
+        posed, where = self._posed(queries), engine or LocalEngine()
+        found = where.best(*posed)
+        sure = None
+        if probability and getattr(posed.scorer, "per_nat", 0.0) > 0:
+            sure = self._sure(found.score, where.total(*posed, found.score))
+        return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
+
+    def score(self, queries: Records, target_index: Ints) -> Ints:
+        """Return the score of each query with the given target row."""
+        scorer, targets, asked = self._posed(queries)
+        found: Ints = scorer.pairs(targets, asked, self._rows(target_index, len(asked), len(targets)))
+        return found
+
+    def candidates(
+        self, queries: Records, k: int, among: Ints | None = None, *, engine: Engine | None = None
+    ) -> tuple[Ints, Ints]:
+        """Return the k best targets of each query and their scores, best first, equals by row or as in ``among``."""
+        scorer, targets, asked = self._posed(queries)
+        rows = None if among is None else self._chosen(among, len(targets))
+        looked_at = targets if rows is None else targets.take(rows)
+        check_k(k, len(looked_at))
+        found: Candidates = (engine or LocalEngine()).candidates(scorer, looked_at, asked, k)
+        return found.target if rows is None else rows[found.target], found.score
+
+    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:
+        """Return the score of every query with every target, exact as far as ``reach`` below the best."""
+        scorer, targets, asked = self._posed(queries)
+        found: npt.NDArray[np.signedinteger[Any]] = scorer.scores(targets, asked, reach)
+        return found
 
 
 def check_comparable(targets: Any, queries: Any, epochs: tuple[int, int]) -> None:
@@ -154,7 +204,7 @@ def check_comparable(targets: Any, queries: Any, epochs: tuple[int, int]) -> Non
         raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
 
 
-def _row_numbers(rows: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def _row_numbers(rows: npt.ArrayLike) -> Ints:
     """Refuse what are no numbers of rows, and no rows at all."""
     found = np.asarray(rows)
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
@@ -168,7 +218,7 @@ class Narrowed(Attack[Records]):
     It links to the best of them by score, as the attack's ``candidates`` give it, and always answers.
     """
 
-    def __init__(self, attack: Attack[Records], rows: npt.NDArray[np.int64]) -> None:
+    def __init__(self, attack: Attack[Records], rows: Ints) -> None:
         self.attack, self.rows = attack, _row_numbers(rows)
 
     @property
@@ -192,147 +242,28 @@ class Narrowed(Attack[Records]):
         size = max(1, _SCORES // len(self.rows))
         for start in range(0, len(asked), size):
             part = slice(start, start + size)
-            found, scores = self.candidates(asked.take(part), len(self.rows))
+            found, scores = self.candidates(asked.take(part), len(self.rows), engine=engine)
             target[part], score[part] = found[:, 0], scores[:, 0]
             n_ties[part] = (scores == scores[:, :1]).sum(axis=1)
         return Links(target=target, score=score, n_ties=n_ties)
 
-    def score(self, queries: Records, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def score(self, queries: Records, target_index: Ints) -> Ints:
         """Return the score of each query with the given one of the rows."""
         asked: Any = gathered(queries)
         return self.attack.score(queries, self.rows[self._rows(target_index, len(asked), len(self.rows))])
 
     def candidates(
-        self, queries: Records, k: int, among: npt.NDArray[np.int64] | None = None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        self, queries: Records, k: int, among: Ints | None = None, *, engine: Engine | None = None
+    ) -> tuple[Ints, Ints]:
         """Return the k best of the rows for each query and their scores, best first."""
         rows = self.rows if among is None else self.rows[self._chosen(among, len(self.rows))]
-        found, scores = self.attack.candidates(queries, k, rows)
+        where = {} if engine is None else {"engine": engine}  # attacks of others need not know of engines here
+        found, scores = self.attack.candidates(queries, k, rows, **where)
         order = np.argsort(self.rows, kind="stable")
         return order[np.searchsorted(self.rows, found, sorter=order)], scores
 
-    def near_best(self, queries: Records, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
+    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:
         """Return the score of every query with every one of the rows, where the attack gives it."""
         # The best of the rows may be far below the best of all: every score must be exact.
         found = self.attack.near_best(queries, np.full(len(reach), -1, dtype=np.int64))
         return None if found is None else found[:, self.rows]
-
-
-class PositionalAttack(Attack[Observed]):
-    """An attack whose score is a sum over epochs of a weight that depends on the two tokens there.
-
-    A subclass says what the weights are; a missing token on either side adds nothing. Where several observers are
-    pooled, the tokens of every observer of the targets are compared with those of every observer of the queries, and
-    the scores add up: score = sum over both observers and epochs. Several looks at one top set are not independent,
-    so this sum is no likelihood, and a pooled attack gives no probability.
-    """
-
-    weights_: search.Weights | search.PairWeights
-
-    @abstractmethod
-    def _weights(self, targets: Traces) -> search.Weights | search.PairWeights:
-        """Return the weights this attacker uses after having seen the targets."""
-
-    def fit(self, targets: Observed) -> Self:
-        """Learn the weights and lay the targets out for the search; a list of observers is pooled."""
-        records = gathered(targets)
-        self._targets = as_traces(records, self.name)
-        self._observers = len(records.observers) if isinstance(records, Pooled) else 1
-        self.weights_ = self._weights(self._targets)
-        self._indices: dict[int, search.Index] = {}
-        return self
-
-    def narrowed(self, rows: npt.NDArray[np.int64]) -> Attack[Observed]:
-        """Return this attacker with the weights it has learnt, looking at these target rows only."""
-        new = copy.copy(self)
-        new._targets, new._indices = self._targets.take(self._chosen(rows, len(self._targets))), {}
-        return new
-
-    def link(
-        self,
-        queries: Observed,
-        probability: bool = False,
-        progress: Progress | None = None,
-        *,
-        engine: Engine | None = None,
-    ) -> Links:
-        """Link every query to its best target; with ``probability``, say how sure the model is."""
-        index, tokens, weights = self._aligned(queries)
-        found = (engine or LocalEngine(progress)).best(search.EpochScorer(weights), index, tokens)
-        sure = None
-        if probability and weights.per_nat and index.n_epochs == self._n_epochs:
-            sure = search.posterior(index, tokens, weights, found.score, progress=progress)
-        return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
-
-    def score(self, queries: Observed, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the score of each query with the given target row."""
-        index, tokens, weights = self._aligned(queries)
-        rows = self._rows(target_index, len(tokens), index.n_users)
-        return search.pair_scores(index.tokens, tokens, weights, rows)
-
-    def candidates(
-        self, queries: Observed, k: int, among: npt.NDArray[np.int64] | None = None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the k best targets of each query and their scores, best first."""
-        index, tokens, weights = self._aligned(queries)
-        chosen = None if among is None else self._chosen(among, index.n_users)
-        return candidates_among(index, tokens, weights, k, chosen)
-
-    def near_best(self, queries: Observed, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
-        """Return the score of every query with every target, all of them exact."""
-        return search.scan.scores(*self._aligned(queries))
-
-    @property
-    def _n_epochs(self) -> int:
-        return self._targets.n_epochs // self._observers
-
-    def _columns(self, asking: int) -> npt.NDArray[np.int64]:
-        """Return the column of the targets in each column of the comparison with so many observers of the queries."""
-        by_observer = np.arange(self._targets.n_epochs).reshape(self._observers, 1, self._n_epochs)
-        return np.repeat(by_observer, asking, axis=1).ravel()
-
-    def _aligned(self, queries: Observed) -> tuple[search.Index, npt.NDArray[Any], search.Weights | search.PairWeights]:
-        """Return targets, queries and weights with a column for each pair of observers and epoch."""
-        records = gathered(queries)
-        self._check(records)
-        asking = len(records.observers) if isinstance(records, Pooled) else 1
-        flat = as_traces(records, self.name)
-        if asking not in self._indices:
-            tokens = self._targets.tokens
-            tokens = tokens if asking == 1 else tokens[:, self._columns(asking)]
-            self._indices[asking] = search.Index(tokens, self._targets.n_tokens)
-        asked = flat.tokens if self._observers == 1 else np.tile(flat.tokens, (1, self._observers))
-        return self._indices[asking], asked, _weights_of(self.weights_, self._columns(asking), asking)
-
-    def _check(self, queries: Any) -> None:
-        self._refuse_unfitted("_targets")
-        if not isinstance(queries, Traces | Pooled):
-            raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
-        check_comparable(self._targets, queries, (self._n_epochs, queries.n_epochs))
-
-
-def _weights_of(
-    weights: search.Weights | search.PairWeights, columns: npt.NDArray[np.int64], asking: int
-) -> search.Weights | search.PairWeights:
-    """Return the weights of each column of a comparison, where they differ from epoch to epoch."""
-    if asking == 1:
-        return weights
-    if isinstance(weights, search.PairWeights):
-        return weights if len(weights.table) == 1 else search.PairWeights(weights.table[columns], weights.per_nat)
-    if len(weights.match) == 1:
-        return weights
-    return search.Weights(weights.match[columns], weights.mismatch[columns], weights.per_nat)
-
-
-def candidates_among(
-    index: search.Index,
-    queries: npt.NDArray[Any],
-    weights: search.Weights | search.PairWeights,
-    k: int,
-    among: npt.NDArray[np.int64] | None,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Find the k best of these target rows, equals in the order in which they are given."""
-    if among is None:
-        return search.candidates(index, queries, weights, k)
-    rows, scores = search.candidates(search.Index(index.tokens[among], index.n_tokens), queries, weights, k)
-    return among[rows], scores

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk import search
-from reidrisk.attacks.base import Attack, Links, candidates_among
+from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError
-from reidrisk.base.progress import Progress
 from reidrisk.base.users import find_users
-from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import TopSets, Traces
-from reidrisk.search.engines import Engine, LocalEngine
 
 
 @register(kinds=(Traces,), cost=per_pair(1e-9), needs=("top sets",))
-class FullInformation(Attack[Traces]):
+class FullInformation(ScoredAttack[Traces]):
     """Link to the target whose top sets hold most of the tokens shown: the optimal rule of full information.
 
     P[i, o] = prod over epochs of q_in where o_s is in the set S_i^s, q_out where it is not (carey, equation 6), so the
     best target is the one with most hits (Corollary 1). A missing token adds nothing.
 
-    Parameters
-    ----------
-    top_sets : TopSets
-        What the system holds of the targets: the same users, or row by row where nobody is named.
-    noise : float
-        Probability that a random token is shown instead.
+    ``top_sets`` are what the system holds of the targets: the same users, or row by row where nobody is named.
 
     Examples
     --------
@@ -41,8 +33,7 @@ class FullInformation(Attack[Traces]):
     """
 
     def __init__(self, top_sets: TopSets, noise: float = 0.05) -> None:
-        self.top_sets = top_sets
-        self.noise = noise
+        self.top_sets, self.noise = top_sets, noise
 
     @property
     def description(self) -> str:
@@ -57,51 +48,15 @@ class FullInformation(Attack[Traces]):
         sets = self._sets_of(targets)
         q_in, q_out = token_probabilities(sets.n_tokens, sets.k, self.noise)
         # Sets are distinct, so being in one is one match among k columns: the scan needs no other kernel.
-        self._k, self._n = sets.k, len(targets)
         self._shape = (targets.n_epochs, targets.n_tokens)
-        self._flat = sets.tokens.reshape(len(targets), -1)
-        self._index = search.Index(self._flat, sets.n_tokens)
+        self._known = search.Index(sets.tokens.reshape(len(targets), -1), sets.n_tokens)
         gain = search.to_grid([np.log(q_in / q_out) if q_out > 0.0 else 50.0])[0]
         match = np.full((1, sets.n_tokens), gain, dtype=np.int64)
         self.weights_ = search.Weights(match=match, mismatch=np.zeros_like(match))
         return self
 
-    def link(
-        self,
-        queries: Traces,
-        probability: bool = False,
-        progress: Progress | None = None,
-        *,
-        engine: Engine | None = None,
-    ) -> Links:
-        """Link every query to the target whose sets hold most of its tokens."""
-        tokens = self._repeated(queries)
-        scorer = search.EpochScorer(self.weights_, "scan")
-        found = (engine or LocalEngine(progress)).best(scorer, self._index, tokens)
-        sure = None
-        if probability:
-            sure = search.posterior(self._index, tokens, self.weights_, found.score, progress=progress)
-        return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
-
-    def score(self, queries: Traces, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the score of each query with the given target row."""
-        tokens = self._repeated(queries)
-        return search.pair_scores(self._flat, tokens, self.weights_, self._rows(target_index, len(queries), self._n))
-
-    def candidates(
-        self, queries: Traces, k: int, among: npt.NDArray[np.int64] | None = None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the k best targets of each query and their scores, best first."""
-        asked = self._repeated(queries)
-        chosen = None if among is None else self._chosen(among, self._n)
-        return candidates_among(self._index, asked, self.weights_, k, chosen)
-
-    def near_best(self, queries: Traces, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
-        """Return the score of every query with every target, all of them exact."""
-        return search.scan.scores(self._index, self._repeated(queries), self.weights_)
-
-    def _repeated(self, queries: Traces) -> npt.NDArray[np.signedinteger[npt.NBitBase]]:
-        self._refuse_unfitted("_index")
+    def _posed(self, queries: Traces) -> Posed:
+        self._refuse_unfitted("_known")
         if not isinstance(queries, Traces):
             raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
         if (queries.n_epochs, queries.n_tokens) != self._shape:
@@ -109,7 +64,8 @@ class FullInformation(Attack[Traces]):
                 f"targets have {self._shape[0]} epochs of {self._shape[1]} tokens, "
                 f"queries have {queries.n_epochs} of {queries.n_tokens}; both must be the same"
             )
-        return np.repeat(queries.tokens, self._k, axis=1)
+        scorer = search.EpochScorer(self.weights_, "scan")
+        return Posed(scorer, self._known, np.repeat(queries.tokens, self.top_sets.k, axis=1))
 
     def _sets_of(self, targets: Traces) -> TopSets:
         sets = self.top_sets

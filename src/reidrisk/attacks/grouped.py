@@ -16,12 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which targets and which queries share a fingerprint, as numbers.
-
-    Attributes
-    ----------
-    target, query : (n,) and (q,) int64
-        Number of the group of each record; -1 where it is not known.
+    """Which targets and which queries share a fingerprint: the number of each record's group, -1 where not known.
 
     Examples
     --------
@@ -39,11 +34,8 @@ class Groups:
     def of(cls, targets: npt.ArrayLike, queries: npt.ArrayLike) -> Groups:
         """Give each group of two columns of labels a number.
 
-        Parameters
-        ----------
-        targets, queries : (n,) and (q,) arrays
-            A fingerprint for each record, such as browser and language, or an address prefix: whole numbers
-            (negative = not known) or text (empty = not known).
+        A label is a fingerprint such as browser and language, or an address prefix: a whole number (negative = not
+        known) or text (empty = not known).
         """
         labels = [_labels(column, what) for column, what in ((targets, "targets"), (queries, "queries"))]
         kinds = [label.dtype.kind for label in labels]

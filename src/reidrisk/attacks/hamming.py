@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Links, PositionalAttack
+from reidrisk.attacks.base import Links
 from reidrisk.attacks.pooled import Observed
+from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import by_search, register
 from reidrisk.base.errors import OptionError
-from reidrisk.base.progress import Progress
-from reidrisk.mechanisms.pair_popularity import pairs_from_observers, pairs_from_sets
-from reidrisk.mechanisms.popularity import popularity
-from reidrisk.mechanisms.top_k_noise import TopKNoise, token_probabilities
+from reidrisk.mechanisms import TopKNoise, pairs_from_observers, pairs_from_sets, popularity, token_probabilities
 from reidrisk.records import TopSets, Traces
 from reidrisk.search import GRID, PairWeights, Weights, to_grid
 from reidrisk.search.engines import Engine
+from reidrisk.search.weights import AnyWeights
 
-_IMPOSSIBLE = -50.0
-"""Log-ratio, in nats, that stands for a probability of 0: far below any real one, yet finite."""
-
-
-_PAIRS = " It also knows which tokens are often held together."
+_IMPOSSIBLE = -50.0  # log-ratio, in nats, that stands for a probability of 0: far below any real one, yet finite
 
 Pairs = npt.NDArray[np.float64] | TopSets | tuple[Traces, Traces]
 """Where the probabilities of pairs of tokens come from."""
@@ -60,9 +56,8 @@ class Hamming(PositionalAttack):
 class WeightedHamming(PositionalAttack):
     r"""Link to the target that most likely has the query's top sets (carey, Theorem 1, as simplified in E.1.2).
 
-    With q_in, q_out of :func:`reidrisk.mechanisms.top_k_noise.token_probabilities`, d = q_in - q_out, p the popularity
-    of the query's token
-    (Lemma 10, clipped to [0, 1]) and k the size of a top set, one epoch adds
+    With q_in, q_out of :func:`reidrisk.mechanisms.token_probabilities`, d = q_in - q_out, p the popularity of the
+    query's token (Lemma 10, clipped to [0, 1]) and k = ``top_k`` the size of a top set, one epoch adds
 
         match     log [ (q_out + d q_in p / (q_out + d p)) / (q_out + d p) ]
         mismatch  log [ (q_out + d a)                      / (q_out + d p) ],     a = (k - 1) p / (k - p).
@@ -73,10 +68,6 @@ class WeightedHamming(PositionalAttack):
 
     Parameters
     ----------
-    top_k : int
-        Tokens in a top set, k.
-    noise : float
-        Probability that a random token is shown instead.
     per_epoch : bool
         Estimate the popularity epoch by epoch instead of once for all.
     pairs : (N, N) array, TopSets, or two Traces, optional
@@ -104,11 +95,8 @@ class WeightedHamming(PositionalAttack):
         pairs: Pairs | None = None,
         max_distance: float | None = None,
     ) -> None:
-        self.top_k = top_k
-        self.noise = noise
-        self.per_epoch = per_epoch
-        self.pairs = pairs
-        self.max_distance = max_distance
+        self.top_k, self.noise, self.per_epoch = top_k, noise, per_epoch
+        self.pairs, self.max_distance = pairs, max_distance
 
     @classmethod
     def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
@@ -121,10 +109,11 @@ class WeightedHamming(PositionalAttack):
         return (
             f"Weighs each agreement by how rare the token is, for a system that shows one of {self.top_k} tokens "
             f"held for a user and a random one with probability {self.noise:g}. It learns how common tokens are from "
-            f"the targets alone (carey, Theorem 1, Lemmas 10 and 11).{_PAIRS if self.pairs is not None else ''}"
+            "the targets alone (carey, Theorem 1, Lemmas 10 and 11)."
+            + (" It also knows which tokens are often held together." if self.pairs is not None else "")
         )
 
-    def _weights(self, targets: Traces) -> Weights | PairWeights:
+    def _weights(self, targets: Traces) -> AnyWeights:
         if not 0.0 <= self.noise < 1.0:
             raise OptionError(f"noise must lie in [0, 1), not {self.noise}: at 1 a token tells nothing of its user")
         if self.max_distance is not None and not self.max_distance >= 0.0:
@@ -138,22 +127,14 @@ class WeightedHamming(PositionalAttack):
         together = _together(self.pairs, targets.n_tokens, self.top_k, self.noise)
         return PairWeights(np.stack([to_grid(pair_weights(row, together, q_in, q_out)) for row in p]))
 
-    def link(
-        self,
-        queries: Observed,
-        probability: bool = False,
-        progress: Progress | None = None,
-        *,
-        engine: Engine | None = None,
-    ) -> Links:
+    def link(self, queries: Observed, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target, or to none where even that one is farther than ``max_distance``."""
-        links = super().link(queries, probability, progress, engine=engine)
+        links = super().link(queries, probability, engine=engine)
         if self.max_distance is None:
             return links
         # Where nothing was seen by both, the distance is 0 and tells nothing: no answer.
         distance, together = self._apart(queries, links.target)
-        target = np.where(together & (distance <= self.max_distance), links.target, -1)
-        return Links(target=target, score=links.score, n_ties=links.n_ties, probability=links.probability)
+        return replace(links, target=np.where(together & (distance <= self.max_distance), links.target, -1))
 
     def distance(self, queries: Observed, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return Theorem 1's distance of each query to the given target, in nats, over the epochs seen by both."""
@@ -163,10 +144,10 @@ class WeightedHamming(PositionalAttack):
         self, queries: Observed, target_index: npt.NDArray[np.int64]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
         """Return the distances, and whether there is any epoch seen by both."""
-        index, tokens, _ = self._aligned(queries)
-        rows = self._rows(target_index, len(tokens), index.n_users)
+        _, index, tokens = self._posed(queries)
+        rows = self._rows(target_index, len(tokens), len(index))
         seen = (tokens >= 0) & (index.tokens[rows] >= 0)
-        epochs = self._columns(tokens.shape[1] // self._targets.n_epochs) % len(self._log_seen)
+        epochs = self._columns(tokens.shape[1] // self._known.n_epochs) % len(self._log_seen)
         alone = np.where(seen, self._log_seen[epochs, np.where(seen, tokens, 0)], 0.0)
         distance = -(self.score(queries, target_index) / GRID + alone.sum(axis=1))
         return np.asarray(distance), np.asarray(seen.any(axis=1))
@@ -179,12 +160,6 @@ def match_weights(
 
     A token that cannot be seen (noise 0, popularity 0) tells nothing: both are 0. A mismatch that cannot
     happen (noise 0, sets of one) counts heavily against a target, but stays finite.
-
-    Examples
-    --------
-    >>> match, mismatch = match_weights(np.array([0.01, 0.5]), q_in=0.19, q_out=0.0001, top_k=5)
-    >>> bool(match[0] > match[1] > mismatch[1])
-    True
     """
     d = q_in - q_out
     seen = q_out + d * p
@@ -192,10 +167,11 @@ def match_weights(
     held = np.divide(q_in * p, seen, out=np.zeros_like(p), where=can_be_seen)
     # Sets of one that hold the token in every user leave no other token to mismatch on.
     other = np.divide((top_k - 1) * p, top_k - p, out=np.ones_like(p), where=top_k > p)
-    ratios = []
-    for probability in (held, other):
-        ratios.append(_log(np.divide(q_out + d * probability, seen, out=np.ones_like(p), where=can_be_seen)))
-    return ratios[0], ratios[1]
+    match, mismatch = (
+        _log(np.divide(q_out + d * probability, seen, out=np.ones_like(p), where=can_be_seen))
+        for probability in (held, other)
+    )
+    return match, mismatch
 
 
 def pair_weights(
@@ -209,14 +185,8 @@ def pair_weights(
         P(o in S | W = o) = q_in p_o / (q_out + d p_o),
 
     and the weight is log [ (q_out + d P(o in S | W = w)) / (q_out + d p_o) ]. The paper writes the first as
-    P(o in S | w in S), which leaves out that w may have been shown as noise.
-
-    Parameters
-    ----------
-    p : (N,) array
-        Popularity of each token.
-    together : (N, N) array
-        x, symmetric; the diagonal is not used.
+    P(o in S | w in S), which leaves out that w may have been shown as noise. ``p`` is the popularity of each token,
+    ``together`` is x, symmetric; its diagonal is not used.
 
     Examples
     --------

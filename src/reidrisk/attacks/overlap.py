@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -10,19 +9,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Attack, Links, check_k
+from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError
-from reidrisk.base.progress import Progress
 from reidrisk.records import Bags
-from reidrisk.search import Best
-from reidrisk.search.engines import Engine, LocalEngine
+from reidrisk.search import ByBlocks
 
-_ENTRIES = 20_000_000  # scores held at once: some 240 MB
+Ints = npt.NDArray[np.int64]
 
 
 @register(kinds=(Bags,), cost=per_pair(1e-8))
-class Overlap(Attack[Bags]):
+class Overlap(ScoredAttack[Bags]):
     """Link to the target that shares most items: score(q, t) = sum over tokens of min(count in q, count in t).
 
     The unordered counterpart of the Hamming attack (carey, Section E.2), for systems that hand out samples without
@@ -48,101 +45,53 @@ class Overlap(Attack[Bags]):
         """Lay the targets out by item."""
         if not isinstance(targets, Bags):
             raise DataError(f"{self.name} compares bags, not {type(targets).__name__}")
-        self._n, self._n_tokens = len(targets), targets.n_tokens
+        self._n_tokens = targets.n_tokens
         self._depth = int(targets.counts.data.max(initial=0))
-        self._items = Items(_repeated(targets, self._depth))
+        self._known = Items(_repeated(targets, self._depth))
         return self
 
-    def link(self, queries: Bags, probability: bool = False, *, engine: Engine | None = None) -> Links:
-        """Link every query to the target it shares most with; there is no model, so no probability."""
-        asked = self._asked(queries)
-        found = (engine or LocalEngine()).best(CommonItems(), self._items, asked)
-        return Links(target=found.target, score=found.score, n_ties=found.n_ties)
-
-    def score(self, queries: Bags, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the number of items each query shares with the given target."""
-        asked = self._asked(queries)
-        rows = self._rows(target_index, len(queries), self._n)
-        return np.asarray(asked.multiply(self._items.rows[rows]).sum(axis=1)).ravel().astype(np.int64)
-
-    def candidates(
-        self, queries: Bags, k: int, among: npt.NDArray[np.int64] | None = None
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the k best targets of each query and their scores, best first."""
-        among = None if among is None else self._chosen(among, self._n)
-        n = self._n if among is None else len(among)
-        check_k(k, n)
-        rows, scores = (np.zeros((len(queries), k), dtype=np.int64) for _ in range(2))
-        for start, block in self._blocks(queries):
-            dense = block.toarray() if among is None else block.toarray()[:, among]
-            best = np.argsort(-dense, axis=1, kind="stable")[:, :k]
-            rows[start : start + len(best)] = best
-            scores[start : start + len(best)] = np.take_along_axis(dense, best, axis=1)
-        return rows if among is None else among[rows], scores
-
-    def near_best(self, queries: Bags, reach: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]] | None:
-        """Return the number of items every query shares with every target."""
-        out = np.zeros((len(queries), self._n), dtype=np.int32)
-        for start, block in self._blocks(queries):
-            out[start : start + block.shape[0]] = block.toarray()
-        return out
-
-    def _asked(self, queries: Bags) -> Any:
-        self._refuse_unfitted("_items")
+    def _posed(self, queries: Bags) -> Posed:
+        self._refuse_unfitted("_known")
         if not isinstance(queries, Bags):
             raise DataError(f"{self.name} compares bags, not {type(queries).__name__}")
         if queries.n_tokens != self._n_tokens:
             raise DataError(
                 f"targets have {self._n_tokens} tokens, queries have {queries.n_tokens}; use one vocabulary"
             )
-        return _repeated(queries, self._depth)
-
-    def _blocks(self, queries: Bags) -> Iterator[tuple[int, Any]]:
-        asked = self._asked(queries)
-        return self._items.common(asked)
+        return Posed(CommonItems(), self._known, Items(_repeated(queries, self._depth)))
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The items of the targets, a row a target, a column for each copy of an item."""
+    """The items of each record, a row a record, a column for each copy of an item."""
 
     rows: Any
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Items:
-        """Return the chosen targets, in that order."""
+    def __getitem__(self, rows: Any) -> Items:
         return Items(self.rows[rows])
 
-    @cached_property
-    def _by_item(self) -> Any:
-        return self.rows.T.tocsr()
+    take = __getitem__
 
-    def common(self, asked: Any) -> Iterator[tuple[int, Any]]:
-        """Yield (first query, sparse scores of a block of queries), never more than a bounded number of scores."""
-        size = max(1, min(1_024, _ENTRIES // max(len(self), 1)))
-        for start in range(0, asked.shape[0], size):
-            yield start, (asked[start : start + size] @ self._by_item).tocsr()
+    @cached_property
+    def by_item(self) -> Any:
+        """The same with a row for each copy of an item."""
+        return self.rows.T.tocsr()
 
 
 @dataclass(frozen=True)
-class CommonItems:
+class CommonItems(ByBlocks):
     """The score of :class:`Overlap`, for an engine: nothing is learnt."""
 
-    def best(self, targets: Items, queries: Any, progress: Progress | None = None) -> Best:
-        """Find the targets that share most items with each query; one that shares nothing ties with everyone."""
-        target, score, n_ties = (np.zeros(queries.shape[0], dtype=np.int64) for _ in range(3))
-        for start, block in targets.common(queries):
-            for i in range(block.shape[0]):
-                values = block.data[block.indptr[i] : block.indptr[i + 1]]
-                if not values.size:
-                    n_ties[start + i] = len(targets)
-                    continue
-                best = values.max()
-                tied = block.indices[block.indptr[i] : block.indptr[i + 1]][values == best]
-                target[start + i], score[start + i], n_ties[start + i] = tied.min(), best, tied.size
-        return Best(score, n_ties, target)
+    def scores(self, targets: Items, queries: Items, reach: Ints | None = None) -> npt.NDArray[np.signedinteger[Any]]:
+        """Count the items that every query shares with every target."""
+        return np.asarray((queries.rows @ targets.by_item).toarray())
+
+    def pairs(self, targets: Items, queries: Items, rows: Ints) -> Ints:
+        """Count the items that each query shares with the target row given for it."""
+        return np.asarray(queries.rows.multiply(targets.rows[rows]).sum(axis=1)).ravel().astype(np.int64)
 
 
 def _repeated(bags: Bags, depth: int) -> Any:

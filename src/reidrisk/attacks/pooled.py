@@ -16,14 +16,8 @@ from reidrisk.records import Traces
 class Pooled:
     """What several observers saw of the same users over the same epochs; made by :func:`pool`.
 
-    It is no :class:`Traces`: there are several tokens an epoch, and an attack must know what to do with them.
-    The set attacks count a token wherever it was seen; the positional ones compare every observer of the
-    targets with every observer of the queries and add up.
-
-    Attributes
-    ----------
-    observers : tuple of Traces
-        One for each observer, row i the same user in all; a user whom an observer never saw has only missing tokens.
+    It is no :class:`Traces`: there are several tokens per epoch, and an attack must know what to do with them. Row i is
+    the same user at all ``observers``; a user whom an observer never saw has only missing tokens there.
     """
 
     __slots__ = ("observers",)
@@ -80,12 +74,8 @@ def pool(observers: Sequence[Traces]) -> Pooled:
     """Put together what several observers saw, user by user.
 
     Users are matched by their ids, in whatever order they come; a user whom one observer never saw has missing tokens
-    there. Where nobody is named, row i is the same user everywhere.
-
-    Parameters
-    ----------
-    observers : sequence of Traces
-        Over one vocabulary and the same number of epochs (fill epochs without observation with -1).
+    there. Where nobody is named, row i is the same user everywhere. Observers share one vocabulary and the same number
+    of epochs (fill epochs without observation with -1).
 
     Examples
     --------
@@ -122,13 +112,7 @@ def pool(observers: Sequence[Traces]) -> Pooled:
 
 
 def gathered(records: Any) -> Any:
-    """Pool a list or tuple of observers; leave anything else as it is.
-
-    Examples
-    --------
-    >>> gathered([Traces([[1]], 3), Traces([[2]], 3)])
-    Pooled(2 observers, 1 users x 1 epochs)
-    """
+    """Pool a list or tuple of observers; leave anything else as it is."""
     return pool(records) if isinstance(records, list | tuple) else records
 
 

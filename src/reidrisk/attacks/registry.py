@@ -22,22 +22,9 @@ Kind = TypeVar("Kind", bound=type[Attack[Any]])
 class Entry:
     """One attack of the registry.
 
-    Attributes
-    ----------
-    attack : type
-        Its class.
-    kinds : tuple of type
-        The kinds of records it compares.
-    cost : callable
-        ``cost(targets)(n_queries)``: reference seconds.
-    needs : tuple of str
-        What it must know beyond the two tables of records; whoever has it makes the attack by hand.
-    default : bool
-        Whether an audit runs it without being asked.
-    up_to : float
-        Reference seconds for all queries up to which it does so.
-    epochs : int
-        Epochs from which on it has something to learn.
+    It compares records of these ``kinds`` at a ``cost(targets)(n_queries)`` in reference seconds. What it ``needs``
+    beyond the two tables whoever makes it must have. An audit runs a ``default`` attack without being asked: where all
+    queries cost at most ``up_to``, and there are as many ``epochs`` as it needs to have something to learn.
     """
 
     attack: type[Attack[Any]]

@@ -20,6 +20,7 @@ from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
+from reidrisk.search.engines import Engine
 
 Ints = npt.NDArray[np.int64]
 
@@ -41,6 +42,7 @@ def matching(
     orders: int = _ORDERS,
     candidates: int = _CANDIDATES,
     groups: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    engine: Engine | None = None,
 ) -> Risk:
     """Measure the matching setting: link all queries at once, each target at most once, for the best total score.
 
@@ -74,7 +76,7 @@ def matching(
     optimal = True
     for block, (view, asked, target_rows, query_rows) in enumerate(_views(attack, targets, queries, parts)):
         dense = max(len(target_rows), len(query_rows)) <= DENSE_LIMIT
-        matrix = _scores(view, asked, len(target_rows)) if dense else None
+        matrix = _scores(view, asked, len(target_rows), engine) if dense else None
         optimal &= dense
         for number in range(orders):
             rng = stream(used, "matching order", block * orders + number)
@@ -82,7 +84,7 @@ def matching(
             if matrix is not None:
                 link = _assigned(matrix, order, rng)
             else:
-                link = _by_candidates(view, asked, order, candidates, rng)
+                link = _by_candidates(view, asked, order, candidates, rng, engine)
             right[query_rows] += (target_rows[link] == known.target[query_rows]) & (link >= 0)
             answered[query_rows] += link >= 0
     silent = 1.0 - int(answered.sum()) / (orders * len(queries))
@@ -114,12 +116,23 @@ def _views(
         yield attack.narrowed(target_rows).look_around(asked), asked, target_rows, query_rows
 
 
-def _scores(attack: Attack[Any], queries: Any, n: int) -> npt.NDArray[np.float64]:
+def _scores(attack: Attack[Any], queries: Any, n: int, engine: Engine | None = None) -> npt.NDArray[np.float64]:
     """Return the (q, n) matrix of all scores."""
     matrix = np.empty((len(queries), n))
-    for target in range(n):
-        matrix[:, target] = attack.score(queries, np.full(len(queries), target, dtype=np.int64))
+    size = max(1, _PAIRS // n)
+    for start in range(0, len(queries), size):
+        part = slice(start, start + size)
+        rows, scores = _candidates(attack, queries.take(part), n, None, engine)
+        np.put_along_axis(matrix[part], rows, scores, axis=1)
     return matrix
+
+
+def _candidates(
+    attack: Attack[Any], queries: Any, k: int, among: Ints | None, engine: Engine | None
+) -> tuple[Ints, Ints]:
+    """Return the k best targets of each query, here or where the engine searches."""
+    where = {} if engine is None else {"engine": engine}
+    return attack.candidates(queries, k, among, **where)
 
 
 def _assigned(matrix: npt.NDArray[np.float64], order: Ints, rng: np.random.Generator) -> Ints:
@@ -133,13 +146,15 @@ def _assigned(matrix: npt.NDArray[np.float64], order: Ints, rng: np.random.Gener
     return link
 
 
-def _by_candidates(attack: Attack[Any], queries: Any, order: Ints, k: int, rng: np.random.Generator) -> Ints:
+def _by_candidates(
+    attack: Attack[Any], queries: Any, order: Ints, k: int, rng: np.random.Generator, engine: Engine | None
+) -> Ints:
     """Link greedily among each query's k best targets; who is left looks among the free targets, twice as far."""
     link = np.full(len(queries), -1, dtype=np.int64)
     left, free = np.arange(len(queries)), order
     while left.size and free.size:
         k = min(k, free.size, max(1, _PAIRS // left.size))
-        rows, scores = attack.candidates(queries.take(left), k, free)
+        rows, scores = _candidates(attack, queries.take(left), k, free, engine)
         link[left] = _greedy(rows, scores, len(order), rng)
         taken = np.zeros(len(order), dtype=np.bool_)
         taken[link[link >= 0]] = True

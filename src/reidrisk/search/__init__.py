@@ -1,7 +1,6 @@
 """Exact best matches of queries among targets, for scores that add up over epochs.
 
-Names are imported when first used, so that :mod:`reidrisk.search.gpu` also runs where only torch and NumPy are
-installed.
+What is compiled is imported when first used, so that :mod:`reidrisk.search.gpu` also runs with torch and NumPy alone.
 """
 
 from __future__ import annotations
@@ -9,18 +8,25 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.search.answer import Best, merged
+from reidrisk.search.answer import FAR, UNIT, Best, Candidates, merged, merged_candidates
+from reidrisk.search.blocks import ByBlocks
 from reidrisk.search.index import Index
 from reidrisk.search.weights import GRID, PairWeights, Weights, pair_scores, to_grid
 
 if TYPE_CHECKING:
     from reidrisk.search import gpu, lattice, scan
     from reidrisk.search.plan import EpochScorer, Plan, best, choose
-    from reidrisk.search.scan import candidates, posterior
+    from reidrisk.search.scan import candidates
+
+_COMPILED = {"EpochScorer": "plan", "Plan": "plan", "best": "plan", "choose": "plan", "candidates": "scan"}
 
 __all__ = [
+    "FAR",
     "GRID",
+    "UNIT",
     "Best",
+    "ByBlocks",
+    "Candidates",
     "EpochScorer",
     "Index",
     "PairWeights",
@@ -32,20 +38,11 @@ __all__ = [
     "gpu",
     "lattice",
     "merged",
+    "merged_candidates",
     "pair_scores",
-    "posterior",
     "scan",
     "to_grid",
 ]
-
-_COMPILED = {
-    "EpochScorer": "plan",
-    "Plan": "plan",
-    "best": "plan",
-    "candidates": "scan",
-    "choose": "plan",
-    "posterior": "scan",
-}
 
 
 def __getattr__(name: str) -> Any:

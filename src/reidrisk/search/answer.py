@@ -1,19 +1,37 @@
-"""The answer of a search for each query, and how the answers of two sets of targets become one."""
+"""The answers of a search for each query, and how the answers of several sets of targets become one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.errors import OptionError
+
+Ints = npt.NDArray[np.int64]
+
+UNIT = float(1 << 36)
+"""Fixed point of a sum of likelihoods over targets: ten million of them stay below 2^63."""
+
+FAR = 26.0
+"""Nats below the best from which on a likelihood is less than half a step of the fixed point."""
+
 
 class Best(NamedTuple):
     """Best score of each query, the number of targets that share it, and the lowest such target."""
 
-    score: npt.NDArray[np.int64]
-    n_ties: npt.NDArray[np.int64]
-    target: npt.NDArray[np.int64]
+    score: Ints
+    n_ties: Ints
+    target: Ints
+
+
+class Candidates(NamedTuple):
+    """The k best targets of each query (q, k) and their scores: best first, the lower row first among equals."""
+
+    target: Ints
+    score: Ints
 
 
 def merged(one: Best, two: Best) -> Best:
@@ -33,3 +51,32 @@ def merged(one: Best, two: Best) -> Best:
     nobody = np.iinfo(np.int64).max
     lowest = [np.where(part.score == score, part.target, nobody) for part in (one, two)]
     return Best(score, n_ties, np.minimum(lowest[0], lowest[1]))
+
+
+def merged_candidates(parts: Sequence[Candidates], k: int) -> Candidates:
+    """Merge the candidates of the same queries over disjoint sets of targets: the k best, or all there are.
+
+    Examples
+    --------
+    >>> parts = [Candidates(np.array([[7, 8]]), np.array([[5, 1]])), Candidates(np.array([[2, 0]]), np.array([[5, 4]]))]
+    >>> [part.tolist() for part in merged_candidates(parts, 3)]
+    [[[2, 7, 0]], [[5, 5, 4]]]
+    """
+    target, score = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
+    order = np.lexsort((target, -score), axis=1)[:, :k]
+    return Candidates(np.take_along_axis(target, order, axis=1), np.take_along_axis(score, order, axis=1))
+
+
+def k_best(values: Ints, k: int) -> Ints:
+    """Return the places of the k highest values, highest first, the first among equals first."""
+    if k < len(values) // 4:
+        limit = np.partition(values, len(values) - k)[len(values) - k]
+        near = np.flatnonzero(values >= limit)
+        return near[np.argsort(-values[near], kind="stable")[:k]]
+    return np.argsort(-values, kind="stable")[:k]
+
+
+def check_k(k: int, n_targets: int) -> None:
+    """Refuse to give no candidate, or more of them than there are targets."""
+    if not 1 <= k <= n_targets:
+        raise OptionError(f"cannot give {k} candidates of {n_targets} targets; choose from 1 to that number")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from reidrisk.base.extras import require
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index
-from reidrisk.search.weights import PairWeights, Weights
+from reidrisk.search.weights import AnyWeights, PairWeights, Weights
 
 if TYPE_CHECKING:
     import torch
@@ -45,23 +45,13 @@ def available() -> bool:
     return bool(torch.cuda.is_available())
 
 
-def has_lattice(index: Index) -> bool:
+def has_lattice(index: Index | GpuIndex) -> bool:
     """Tell whether the lattice can be used here: few epochs, and few patterns of missing target tokens."""
     return index.n_epochs <= _LATTICE_EPOCHS and len(index.patterns) <= _PATTERNS
 
 
 class GpuIndex:
-    """The targets on a device: (r, n) tokens, one contiguous column an epoch.
-
-    Parameters
-    ----------
-    tokens : (n, r) signed integers
-        Tokens in ``[0, n_tokens)``; -1 = missing.
-    n_tokens : int
-        Size of the vocabulary.
-    device : str
-        ``"cuda"`` or ``"cpu"``.
-    """
+    """The targets, (n, r) tokens in ``[0, n_tokens)``, -1 = missing, on a device: one contiguous column an epoch."""
 
     def __init__(self, tokens: Tokens, n_tokens: int, device: str = "cuda") -> None:
         self._torch = require("torch", "neural", "search on a GPU")
@@ -85,14 +75,9 @@ class GpuIndex:
         return copied
 
 
-def best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
+def best(index: GpuIndex, queries: Tokens, weights: AnyWeights) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), choosing the cheaper way."""
-    if (
-        isinstance(weights, Weights)
-        and index.n_epochs <= _LATTICE_EPOCHS
-        and len(index.patterns) <= _PATTERNS
-        and (weights.match >= weights.mismatch).all()
-    ):
+    if isinstance(weights, Weights) and has_lattice(index) and (weights.match >= weights.mismatch).all():
         return lattice_best(index, queries, weights)
     return gather_best(index, queries, weights)
 
@@ -135,7 +120,7 @@ def lattice_on_device(index: GpuIndex, columns: Any, weights: Weights) -> tuple[
     return score, ties, first
 
 
-def gather_best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Best:
+def gather_best(index: GpuIndex, queries: Tokens, weights: AnyWeights) -> Best:
     """Compare every pair: for one query after the other, look up the worth of every target's tokens and add up."""
     torch = index._torch
     numbers = torch.arange(index.n_users, dtype=torch.int32, device=index.device)
@@ -149,22 +134,7 @@ def gather_best(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights
     return _home(*found)
 
 
-def candidates(
-    index: GpuIndex, queries: Tokens, weights: Weights | PairWeights, k: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return (q, k) best targets and their scores: best first, lower row first among equals."""
-    torch = index._torch
-    n = index.n_users
-    numbers = torch.arange(n, dtype=torch.int64, device=index.device)
-    rows, scores = (torch.empty((len(queries), k), dtype=torch.int64, device=index.device) for _ in range(2))
-    for i, total in enumerate(_totals(index, queries, weights)):
-        # One number that orders by score, then by lower row: no two are equal, so topk has no choice.
-        places = torch.topk(total.to(torch.int64) * n + (n - 1 - numbers), k).indices
-        rows[i], scores[i] = places, total[places]
-    return rows.to("cpu").numpy(), scores.to("cpu").numpy()
-
-
-def _totals(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) -> Iterator[Any]:
+def _totals(index: GpuIndex, queries: Tokens, weights: AnyWeights) -> Iterator[Any]:
     """Yield the scores of all targets, query by query.
 
     Epochs are taken two at a time where the table of both fits the cache: half the look-ups.
@@ -185,7 +155,7 @@ def _totals(index: GpuIndex, queries: Tokens, weights: Weights | PairWeights) ->
             yield total
 
 
-def _tables(index: GpuIndex, asked: Any, weights: Weights | PairWeights) -> Any:
+def _tables(index: GpuIndex, asked: Any, weights: AnyWeights) -> Any:
     """Return (b, r, n_tokens + 1) tables: what each target token is worth for each of b queries (r, b)."""
     torch = index._torch
     r, b = asked.shape

@@ -28,14 +28,7 @@ def unsigned(tokens: Tokens, n_tokens: int) -> Unsigned:
 
 
 class Index:
-    """The targets of a search.
-
-    Parameters
-    ----------
-    tokens : (n, r) signed integers
-        Tokens in ``[0, n_tokens)``; -1 = missing.
-    n_tokens : int
-        Size of the vocabulary.
+    """The targets of a search: (n, r) tokens in ``[0, n_tokens)``; -1 = missing.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def best(
     total = sum(2 ** len(epochs) for epochs, _ in index.patterns)
     done, tell = 0, progress or silent
     with Crew(threads) as crew:
-        lattice = _Lattice(index, unsigned(queries, index.n_tokens), weights, _Runner(crew))
+        lattice = _Lattice(index, unsigned(queries, index.n_tokens), weights, crew)
         for epochs, members in index.patterns:
             lattice.start(epochs)
             for subset in _subsets(epochs):
@@ -68,20 +68,6 @@ def _subsets(epochs: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
     for size in range(len(epochs), -1, -1):
         for chosen in combinations(epochs.tolist(), size):
             yield np.array(chosen, dtype=np.int64)
-
-
-class _Runner:
-    """Cuts work into ranges and hands them to the threads; results come back in order."""
-
-    def __init__(self, crew: Crew) -> None:
-        self.crew, self.parts = crew, crew.size
-
-    def over(self, n: int, work: Callable[[int, int], Any], per_part: int = 4) -> list[Any]:
-        cuts = np.linspace(0, n, per_part * self.parts + 1).astype(int)
-        return self.crew.each(lambda i: work(cuts[i], cuts[i + 1]), range(len(cuts) - 1))
-
-    def chosen(self, n: int, work: Callable[[int, int], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-        return np.concatenate(self.over(n, work))
 
 
 class _Keys(NamedTuple):
@@ -103,11 +89,11 @@ class _Found(NamedTuple):
 class _Lattice:
     """The state of one search: the best of each query so far, and the tables it is looked up in."""
 
-    def __init__(self, index: Index, queries: Rows, weights: Weights, run: _Runner) -> None:
+    def __init__(self, index: Index, queries: Rows, weights: Weights, crew: Crew) -> None:
         q, r = queries.shape
         shape = (r, index.n_tokens)
-        self.targets, self.queries, self.missing, self.run = index.rows, queries, index.missing, run
-        self.n_tokens = shape[1]
+        self.targets, self.queries, self.missing, self.crew = index.rows, queries, index.missing, crew
+        self.n_tokens = index.n_tokens
         self.gain = np.ascontiguousarray(np.broadcast_to(weights.match - weights.mismatch, shape))
         self.mismatch = np.ascontiguousarray(np.broadcast_to(weights.mismatch, shape))
         self.score = np.full(q, _WORST, dtype=np.int64)
@@ -115,15 +101,23 @@ class _Lattice:
         self.base = np.empty(q, dtype=np.int64)
         self.found = _Found(self.base, self.score, self.ties, self.first)
 
+    def over(self, n: int, work: Callable[[int, int], Any], per_part: int = 4) -> list[Any]:
+        """Cut work into ranges and hand them to the threads; results come back in order."""
+        cuts = np.linspace(0, n, per_part * self.crew.size + 1).astype(int)
+        return self.crew.each(lambda i: work(cuts[i], cuts[i + 1]), range(len(cuts) - 1))
+
+    def chosen(self, n: int, work: Callable[[int, int], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+        return np.concatenate(self.over(n, work))
+
     def start(self, epochs: npt.NDArray[np.int64]) -> None:
         """Begin with the targets that were observed in exactly these epochs."""
         work = lambda a, b: _bases(self.queries[a:b], self.missing, self.mismatch, epochs, self.base[a:b])  # noqa: E731
-        self.run.over(len(self.queries), work)
+        self.over(len(self.queries), work)
 
     def visit(self, members: npt.NDArray[np.int64], subset: npt.NDArray[np.int64]) -> None:
         """Let one set of epochs speak: find the groups of the queries for which it can still matter."""
-        run, queries, targets = self.run, self.queries, self.targets
-        active = run.chosen(
+        queries, targets, parts = self.queries, self.targets, self.crew.size
+        active = self.chosen(
             len(queries),
             lambda a, b: a + _active(queries[a:b], self.missing, self.gain, self.base[a:b], subset, self.score[a:b]),
         )
@@ -136,15 +130,15 @@ class _Lattice:
         how = (subset, np.uint64(self.n_tokens), exact)
         # What the queries' bitmap does not know has no query; what the targets' one does not know has no target.
         known = self._bitmap(queries, active, how)
-        members = run.chosen(len(members), lambda a, b: marked(targets, members[a:b], *how, known))
+        members = self.chosen(len(members), lambda a, b: marked(targets, members[a:b], *how, known))
         if not members.size:
             return
         if members.size < active.size:
             known = self._bitmap(targets, members, how)
-            active = run.chosen(len(active), lambda a, b: marked(queries, active[a:b], *how, known))
-        table = table_for(min(members.size, self.n_tokens ** len(subset)), run.parts)
-        run.crew.each(lambda p: count_groups(targets, members, *how, table[p], p, run.parts), range(run.parts))
-        run.over(
+            active = self.chosen(len(active), lambda a, b: marked(queries, active[a:b], *how, known))
+        table = table_for(min(members.size, self.n_tokens ** len(subset)), parts)
+        self.crew.each(lambda p: count_groups(targets, members, *how, table[p], p, parts), range(parts))
+        self.over(
             len(active),
             lambda a, b: _claim(table, targets, queries, active[a:b], subset, _Keys(*how[1:]), self.gain, self.found),
         )
@@ -152,7 +146,7 @@ class _Lattice:
     def _bitmap(self, rows: Rows, chosen: npt.NDArray[np.int64], how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
         """Mark the hashed tokens of the chosen rows; about one bit in sixteen is set."""
         words = 1 << min(max((len(chosen) // 4).bit_length(), 4), _WORDS)
-        parts = self.run.over(len(chosen), lambda a, b: mark(rows, chosen[a:b], *how, words), per_part=1)
+        parts = self.over(len(chosen), lambda a, b: mark(rows, chosen[a:b], *how, words), per_part=1)
         return np.asarray(np.bitwise_or.reduce(parts))
 
 

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.progress import Progress
 from reidrisk.search import gpu, lattice, scan
-from reidrisk.search.answer import Best
+from reidrisk.search.answer import Best, Candidates, Ints
+from reidrisk.search.blocks import ByBlocks
 from reidrisk.search.index import Index, Tokens
-from reidrisk.search.weights import PairWeights, Weights, check_fit
+from reidrisk.search.weights import AnyWeights, PairWeights, Weights, check_fit, pair_scores
 
 Method = Literal["auto", "lattice", "scan"]
 Device = Literal["auto", "cpu", "cuda"]
 
-_SCAN = 1e-10
-"""Seconds the scan takes for a pair and epoch on two cores without wide vectors; it often does better."""
+# Seconds on two cores without wide vectors.
+_SCAN = 1e-10  # the scan, for a pair and epoch; it often does better
+_LATTICE = 2e-8  # the lattice, for a row (of targets and queries) and set of epochs
+_SET = 2e-4  # to begin a set of epochs, however few rows there are
+_WORTH_A_GPU = 5.0  # from which on moving the tables to a GPU, where there is one, pays off
 
-_LATTICE = 2e-8
-"""Seconds the lattice takes for a row (of targets and queries) and set of epochs on two cores."""
-
-_SET = 2e-4
-"""Seconds it takes to begin a set of epochs, however few rows there are."""
-
-_LATTICE_EPOCHS = 24
-"""Epochs from which on there are too many sets of them for any number of users."""
-
-_WORTH_A_GPU = 5.0
-"""Seconds from which on moving the tables to a GPU, where there is one, pays off."""
+_LATTICE_EPOCHS = 24  # epochs from which on there are too many sets of them for any number of users
 
 
 @dataclass(frozen=True)
@@ -48,16 +43,8 @@ class Plan:
 def choose(index: Index, n_queries: int, memory: int | None = None, device: Device = "auto") -> Plan:
     """Choose the method by the numbers of users, epochs and patterns of missing tokens, by memory and by device.
 
-    Parameters
-    ----------
-    index : Index
-        The targets.
-    n_queries : int
-        How many queries there will be.
-    memory : int, optional
-        Bytes the search may take; what is free now when missing.
-    device : str
-        ``"cpu"``, ``"cuda"``, or ``"auto"``: a GPU where there is one and the search is long enough to be worth it.
+    ``memory`` is in bytes; default: what is free now. The device ``"auto"`` is a GPU where there is one and the search
+    is long enough to be worth it.
 
     Examples
     --------
@@ -97,12 +84,10 @@ def _on_cpu(index: Index, n_queries: int, memory: int) -> Plan:
 def best(
     index: Index,
     queries: Tokens,
-    weights: Weights | PairWeights,
+    weights: AnyWeights,
     method: Method = "auto",
-    threads: int | None = None,
     progress: Progress | None = None,
     device: Device = "auto",
-    memory: int | None = None,
 ) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), exactly.
 
@@ -119,7 +104,7 @@ def best(
     if method not in ("auto", "lattice", "scan"):
         raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
     check_fit(index, queries, weights)
-    planned = choose(index, len(queries), memory, device if method == "auto" else "cpu")
+    planned = choose(index, len(queries), device=device if method == "auto" else "cpu")
     ranked = isinstance(weights, PairWeights) or bool((weights.match >= weights.mismatch).all())
     if planned.device == "cuda" and (ranked or device == "cuda"):
         return gpu.best(gpu.GpuIndex(index.tokens, index.n_tokens), queries, weights)
@@ -127,31 +112,54 @@ def best(
     if chosen == "lattice" and index.n_epochs > _LATTICE_EPOCHS:
         raise OptionError(f"the lattice has 2^{index.n_epochs} sets of epochs; use the scan beyond {_LATTICE_EPOCHS}")
     if chosen == "scan" or isinstance(weights, PairWeights):
-        return scan.best(index, queries, weights, threads, progress)
+        return scan.best(index, queries, weights, progress=progress)
     negative = _negative_gains(queries, weights)
     if not negative.any():
-        return lattice.best(index, queries, weights, threads, progress)
+        return lattice.best(index, queries, weights, progress=progress)
     found = Best(*(np.empty(len(queries), dtype=np.int64) for _ in range(3)))
     for rows, search in ((~negative, lattice.best), (negative, scan.best)):
         if rows.any():
-            for whole, part in zip(found, search(index, queries[rows], weights, threads, progress), strict=True):
+            for whole, part in zip(found, search(index, queries[rows], weights, progress=progress), strict=True):
                 whole[rows] = part
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class EpochScorer:
+class EpochScorer(ByBlocks):
     """Scores that add up over epochs, for an engine; targets are an :class:`Index`, queries tokens (q, r)."""
 
-    weights: Weights | PairWeights
+    weights: AnyWeights
     method: Method = "auto"
+
+    @property
+    def per_nat(self) -> float:
+        """Steps of a score in one nat; 0 where scores are no likelihoods."""
+        return self.weights.per_nat
 
     def best(self, targets: Index, queries: Tokens, progress: Progress | None = None) -> Best:
         """Find best score, number of ties and lowest tied target of each query, exactly."""
-        return best(targets, queries, self.weights, self.method, progress=progress)
+        return best(targets, queries, self.weights, self.method, progress)
+
+    def candidates(self, targets: Index, queries: Tokens, k: int) -> Candidates:
+        """Find the k best targets of each query."""
+        if 4 * k < len(targets):  # a few are kept in order while targets go by; many are sorted at once
+            return scan.candidates(targets, queries, self.weights, k)
+        return super().candidates(targets, queries, k)
+
+    def scores(self, targets: Index, queries: Tokens, reach: Ints | None = None) -> npt.NDArray[Any]:
+        """Return the (q, n) scores, all of them exact."""
+        return scan.scores(targets, queries, self.weights)
+
+    def pairs(self, targets: Index, queries: Tokens, rows: Ints) -> Ints:
+        """Return the score of each query with the target row given for it."""
+        return pair_scores(targets.tokens, queries, self.weights, rows)
+
+    def total(self, targets: Index, queries: Tokens, score: Ints) -> Ints:
+        """Add up the likelihoods of all targets relative to the score given for each query."""
+        return scan.totals(targets, queries, self.weights, score)
 
 
-def _negative_gains(queries: Tokens, weights: Weights) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _negative_gains(queries: Tokens, weights: Weights) -> npt.NDArray[np.bool_]:
     if (weights.match >= weights.mismatch).all():
         return np.zeros(len(queries), dtype=np.bool_)
     gain, _ = weights.of(queries)

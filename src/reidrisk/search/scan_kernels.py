@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.base.kernels import njit
+from reidrisk.search.answer import FAR, UNIT
 
 
 class Targets(NamedTuple):
@@ -25,9 +26,6 @@ class Queries(NamedTuple):
     gain: Any
     mismatch: Any
     pairs: Any
-
-
-UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
 
 
 @njit(cache=True, nogil=True)
@@ -109,7 +107,7 @@ def all_scores(targets: Any, queries: Any, out: Any, block: Any) -> None:  # pra
 
 @njit(cache=True, nogil=True)
 def posterior_sums(
-    targets: Any, queries: Any, best: Any, nats: Any, total: Any, block: Any
+    targets: Any, queries: Any, best: Any, total: Any, nats: Any, block: Any
 ) -> None:  # pragma: no cover - compiled
     """Fill in, for each query, the sum over targets of exp((score - best) * nats) in fixed point."""
     n = targets.columns.shape[1]
@@ -121,7 +119,7 @@ def posterior_sums(
             _block_scores(targets, queries, i, start, stop, scores)
             for j in range(stop - start):
                 below = (best[i] - scores[j]) * nats
-                if below < 26.0:  # exp(-26) is less than one step of the fixed point
+                if below < FAR:
                     weight += np.int64(math.exp(-below) * UNIT + 0.5)
         total[i] = weight
 

@@ -35,14 +35,9 @@ def to_grid(nats: npt.ArrayLike) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Weights:
-    """What agreeing and disagreeing on the query's token is worth.
+    """What agreeing and disagreeing on the query's token is worth: (r or 1, n_tokens) whole numbers each.
 
-    Attributes
-    ----------
-    match, mismatch : (r or 1, n_tokens) int64 arrays
-        One row an epoch, or one row for all epochs.
-    per_nat : int
-        Grid steps in one nat; 0 where scores are plain counts and no likelihood.
+    ``per_nat`` is the number of grid steps in one nat; 0 where scores are plain counts and no likelihood.
     """
 
     match: npt.NDArray[np.int64]
@@ -68,12 +63,7 @@ class Weights:
 class PairWeights:
     """What every pair of tokens is worth: where a mismatch tells, too, the score needs both tokens.
 
-    Attributes
-    ----------
-    table : (r or 1, n_tokens, n_tokens) int64 array
-        ``table[s, o, w]`` is the weight of seeing o in the query and w in the target in epoch s.
-    per_nat : int
-        Grid steps in one nat.
+    ``table[s, o, w]`` is the weight of seeing o in the query and w in the target in epoch s, or in any with one s.
     """
 
     table: npt.NDArray[np.int64]
@@ -91,7 +81,10 @@ class PairWeights:
         return np.where(seen, self.table[epochs, np.where(seen, queries, 0), np.where(seen, targets, 0)], 0)
 
 
-def check_fit(index: Index, queries: npt.NDArray[Any], weights: Weights | PairWeights) -> None:
+AnyWeights = Weights | PairWeights
+
+
+def check_fit(index: Index, queries: npt.NDArray[Any], weights: AnyWeights) -> None:
     """Refuse queries or weights that do not fit the targets: kernels look tokens up without asking."""
     if queries.ndim != 2 or queries.dtype.kind != "i" or queries.shape[1] != index.n_epochs:
         raise DataError(
@@ -117,16 +110,12 @@ def _whole(values: npt.NDArray[Any], name: str) -> npt.NDArray[np.int64]:
 
 
 def pair_scores(
-    targets: npt.NDArray[np.signedinteger[Any]],
-    queries: npt.NDArray[np.signedinteger[Any]],
-    weights: Weights | PairWeights,
-    rows: npt.NDArray[np.int64],
+    targets: npt.NDArray[Any], queries: npt.NDArray[Any], weights: AnyWeights, rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     """Return the score of each query (q, r) with the target row given for it; rows lie in [0, n).
 
     Examples
     --------
-    >>> import numpy as np
     >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
     >>> pair_scores(np.array([[1, 2], [3, -1]]), np.array([[1, 5], [3, 3]]), w, np.array([0, 1])).tolist()
     [1, 1]

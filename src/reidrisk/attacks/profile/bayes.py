@@ -8,37 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Attack, Links, check_comparable, check_k
+from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Pooled, gathered
-from reidrisk.attacks.profile import calibration, kernel
-from reidrisk.attacks.profile.counts import Counts, Ladder, count, one_table, widened
-from reidrisk.attacks.profile.factor import QUERIES, BayesFactor, Known
+from reidrisk.attacks.profile import calibration
+from reidrisk.attacks.profile.counts import Ladder, count, one_table, widened
+from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole_up_to
-from reidrisk.base.parallel import each, n_threads
+from reidrisk.base.parallel import n_threads
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
-from reidrisk.search.engines import Engine, LocalEngine
-from reidrisk.search.weights import GRID
+from reidrisk.search import GRID, UNIT
+from reidrisk.search.engines import Engine
 
 Ints = npt.NDArray[np.int64]
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
-_SCORES = 4_000_000  # scores held at once for candidates
 _SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
 
 
 @register(kinds=(Traces, Bags), cost=per_pair(3e-9), default=True, up_to=0.36, epochs=2)
-class ProfileBayes(Attack[Records]):
+class ProfileBayes(ScoredAttack[Records]):
     r"""Link to the target with the highest Bayes factor: P(both records | one user) / P(both records | two users).
 
     A user has, for each token v, a rate theta_v: the probability that an observer sees v in an epoch. Rates are
@@ -60,11 +60,10 @@ class ProfileBayes(Attack[Records]):
 
     Parameters
     ----------
-    top_k : int, optional
-        Size of the top sets from which the system draws; without it nothing is made of the same epoch, and the
-        attack needs no model of the system. Bags always do without.
-    noise : float
-        Probability that the system shows a uniformly random token instead; used with ``top_k`` only.
+    mechanism : TopKNoise, optional
+        What the system does: the size of the top sets from which it draws, and its noise. Without it, or where only
+        guessed (``declared="nothing"``), nothing is made of the same epoch. Bags always do without. A whole number, or
+        ``top_k=``, with ``noise=`` says the same.
     kinds : int
         Kinds of users that the prior tells apart, at most.
     absent : float
@@ -76,15 +75,6 @@ class ProfileBayes(Attack[Records]):
     seed : int
         Seed of the simulated users, and of the choice of targets to learn from when there are more than 20,000.
         What is drawn depends on the seed and on what the targets hold, not on the order of their rows.
-    threads : int, optional
-        Threads to use, one for each core when missing; the answer does not depend on it.
-
-    Attributes
-    ----------
-    prior_ : Prior
-        What was learnt of the rates.
-    temperature_ : float
-        Set by the first ``link`` that needs a probability.
 
     Examples
     --------
@@ -98,7 +88,7 @@ class ProfileBayes(Attack[Records]):
 
     def __init__(
         self,
-        top_k: int | None = None,
+        mechanism: TopKNoise | int | None = None,
         noise: float = 0.05,
         kinds: int = 3,
         absent: float = 0.0,
@@ -106,22 +96,24 @@ class ProfileBayes(Attack[Records]):
         calibrate: bool = True,
         seed: int = 0,
         threads: int | None = None,
+        *,
+        top_k: int | None = None,
     ) -> None:
-        self.top_k = top_k
-        self.noise = noise
-        self.kinds = kinds
-        self.absent = absent
-        self.min_probability = min_probability
-        self.calibrate = calibrate
-        self.seed = seed
-        self.threads = threads
+        if mechanism is not None and top_k is not None:
+            raise OptionError("give the mechanism or top_k, not both: a mechanism has its own")
+        if isinstance(mechanism, TopKNoise):
+            # Of a system that was not declared nothing is assumed about the same epoch.
+            top_k, noise = None if mechanism.declared == "nothing" else mechanism.top_k, mechanism.noise
+        elif mechanism is not None:
+            top_k = mechanism
+        self.mechanism, self.top_k, self.noise = mechanism, top_k, noise
+        self.kinds, self.absent, self.min_probability, self.calibrate = kinds, absent, min_probability, calibrate
+        self.seed, self.threads = seed, threads
 
     @classmethod
     def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
         """Return the attacker who knows the size of top sets where it was declared, and uses no more than that."""
-        # Of a system that was not declared nothing is assumed about the same epoch.
-        top_k = None if mechanism.declared == "nothing" else mechanism.top_k
-        return cls(top_k, mechanism.noise, seed=seed)
+        return cls(mechanism, seed=seed)
 
     @property
     def description(self) -> str:
@@ -154,90 +146,33 @@ class ProfileBayes(Attack[Records]):
     def _fit(self, targets: Records, ladder: Ladder | None = None) -> Self:
         self._check_options()
         self._n_epochs, table = one_table(targets, self.name)
+        if isinstance(self.mechanism, TopKNoise) and self.mechanism.n_tokens != table.n_tokens:
+            raise OptionError(f"the mechanism has {self.mechanism.n_tokens} tokens, the targets {table.n_tokens}")
         system = None if self.top_k is None else (self.top_k, self.noise)
         self._learnt = Learnt(table, system, self.kinds, self.seed, ladder)
-        self._look_at(self._learnt.counts, self._learnt.evidence(self._learnt.counts))
+        self._known = Known(self._learnt.counts, self._learnt.evidence(self._learnt.counts))
+        self._asked: tuple[Records, Known] | None = None
         return self
-
-    def narrowed(self, rows: Ints) -> ProfileBayes:
-        """Return this attacker, with all it has learnt, looking at these target rows only; its row i is ``rows[i]``."""
-        learnt, rows = self._fitted, self._chosen(rows, len(self._counts))
-        new = copy(self)
-        new._learnt = learnt
-        new._look_at(self._counts.take(rows), self._alone[rows])
-        return new
-
-    def _look_at(self, counts: Counts, alone: Ints) -> None:
-        """Look at these targets."""
-        self._counts, self._alone, self._known = counts, alone, Known(counts, alone)
-        self._asked: tuple[Records, Counts, Ints] | None = None
 
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target, or to none where that is less than ``min_probability`` sure."""
-        asked, alone = self._prepare(queries)
-        scorer = BayesFactor(self._learnt.tables, self.threads)
-        if not (probability or self.min_probability > 0.0):
-            found = (engine or LocalEngine()).best(scorer, self._known, (asked, alone))
-            return Links(target=found.target, score=found.score, n_ties=found.n_ties)
-        # The posterior is a sum over all targets, which are here: it finds the best on its way.
-        nats = 1.0 / (GRID * self._temperature())
-        (best, ties, first), total = scorer.summed(self._known, asked, alone, nats)
-        odds = self.absent / (1.0 - self.absent) * len(self._counts)
-        others = odds * np.exp(-np.minimum(np.maximum(best * nats, -700.0), 700.0)) if odds else 0.0
-        sure = 1.0 / (total / kernel.UNIT + others)
-        target = np.where(sure >= self.min_probability, first, -1)
-        return Links(target=target, score=best, n_ties=ties, probability=sure)
+        sure = probability or self.min_probability > 0.0
+        if sure:
+            self._learn_temperature()
+        links = super().link(queries, sure, engine=engine)
+        if links.probability is None:
+            return links
+        return replace(links, target=np.where(links.probability >= self.min_probability, links.target, -1))
 
-    def score(self, queries: Records, target_index: Ints) -> Ints:
-        """Return the log Bayes factor of each query with the given target row, in steps of the grid."""
-        asked, alone = self._prepare(queries)
-        rows = self._rows(target_index, len(asked), len(self._counts)).astype(np.int64)
-        out = np.empty(len(asked), dtype=np.int64)
-        kernel.pair_scores(self._known.records, asked.beside(alone), self._learnt.tables.evidence, rows, out)
-        return out
+    def _sure(self, score: Ints, total: Ints) -> npt.NDArray[np.float64]:
+        nats = 1.0 / self._per_nat
+        odds = self.absent / (1.0 - self.absent) * len(self._known)
+        others = odds * np.exp(-np.minimum(np.maximum(score * nats, -700.0), 700.0)) if odds else 0.0
+        return np.asarray(1.0 / (total / UNIT + others))
 
-    def candidates(self, queries: Records, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
-        """Return the k best targets of each query and their scores, best first."""
-        if among is not None:
-            narrow = self.narrowed(among)
-            found, scores = narrow.candidates(queries, k)
-            return np.asarray(among, dtype=np.int64)[found], scores
-        asked, alone = self._prepare(queries)
-        records, evidence, counts = asked.beside(alone), self._learnt.tables.evidence, self._counts
-        check_k(k, len(counts))
-        found, scores = (np.empty((len(asked), k), dtype=np.int64) for _ in range(2))
-        size = max(1, min(QUERIES, _SCORES // len(counts)))
-        no_limit = np.full(len(asked), -1)
-        for rung, rows in asked.by_rung():
-            known = self._known.facing(self._learnt.tables, rung)
-
-            def work(part: Ints, known: kernel.LaidOut = known) -> None:
-                every = np.empty((len(part), len(counts)), dtype=np.int64)
-                kernel.all_rows(known, records, evidence, part, no_limit[part], every)
-                for row, values in zip(part, every, strict=True):
-                    best = _k_best(values, k)
-                    found[row], scores[row] = best, values[best]
-
-            self._parallel(work, rows, size)
-        return found, scores
-
-    def near_best(self, queries: Records, reach: Ints) -> Ints | None:
+    def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[Any] | None:
         """Return the scores of every query and target near its best; ``None`` where unsure links are not given."""
-        if self.min_probability > 0.0:
-            return None
-        asked, alone = self._prepare(queries)
-        records, evidence = asked.beside(alone), self._learnt.tables.evidence
-        out = np.empty((len(asked), len(self._counts)), dtype=np.int64)
-        for rung, rows in asked.by_rung():
-            known = self._known.facing(self._learnt.tables, rung)
-
-            def work(part: Ints, known: kernel.LaidOut = known) -> None:
-                every = np.empty((len(part), len(self._counts)), dtype=np.int64)
-                kernel.all_rows(known, records, evidence, part, reach[part], every)
-                out[part] = every
-
-            self._parallel(work, rows)
-        return out
+        return None if self.min_probability > 0.0 else super().near_best(queries, reach)
 
     def _check_options(self) -> None:
         whole_up_to("kinds", self.kinds, 64)
@@ -262,14 +197,21 @@ class ProfileBayes(Attack[Records]):
         self._refuse_unfitted("_learnt")
         return self._learnt
 
-    def _prepare(self, queries: Records) -> tuple[Counts, Ints]:
+    @property
+    def _per_nat(self) -> float:
+        return GRID * (self._learnt.temperature or 0.0)
+
+    def _posed(self, queries: Records) -> Posed:
         """Count the queries; the last ones are kept, since matching asks for the same again and again."""
         learnt = self._fitted
-        fitted = learnt.targets
-        if self._asked is not None and self._asked[0] is queries:
-            return self._asked[1], self._asked[2]
-        queries = gathered(queries)  # a list may change in place: it is never the one kept
+        if self._asked is None or self._asked[0] is not queries:
+            queries = gathered(queries)  # a list may change in place: it is never the one kept
+            self._asked = queries, self._counted(queries, learnt)
+        return Posed(BayesFactor(learnt.tables, self.threads, self._per_nat), self._known, self._asked[1])
+
+    def _counted(self, queries: Records, learnt: Learnt) -> Known:
         n_epochs, table = one_table(queries, self.name)
+        fitted = learnt.targets
         if type(table) is not type(fitted):
             raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(table).__name__}; give alike")
         check_comparable(fitted, table, (self._n_epochs, n_epochs))
@@ -277,44 +219,19 @@ class ProfileBayes(Attack[Records]):
             table = widened(table, fitted.n_epochs, n_epochs)
         asked = count(table, learnt.ladder)
         learnt.make_room(asked)
-        self._asked = (queries, asked, learnt.evidence(asked))
-        return asked, self._asked[2]
+        return Known(asked, learnt.evidence(asked))
 
-    def _parallel(self, work: Any, rows: Ints, size: int = QUERIES) -> None:
-        each(work, [rows[start : start + size] for start in range(0, len(rows), size)], self.threads)
-
-    def _temperature(self) -> float:
-        """Return the temperature, learnt once after each fit, from all targets."""
-        learnt = self._learnt
-        if learnt.temperature is None:
-            n = calibration.n_simulated(len(learnt.targets), learnt.targets.n_tokens) if self.calibrate else 0
-            learnt.temperature = self._learnt_temperature(learnt, n) if n > 1 else 1.0
-        return learnt.temperature
-
-    def _learnt_temperature(self, learnt: Learnt, n: int) -> float:
-        """Link simulated users, in several rounds where there are few, and fit the temperature to all of them."""
-        rounds = []
-        for number in range(min(_ROUNDS, -(-_SIMULATED // n))):
+    def _learn_temperature(self) -> None:
+        """Learn the temperature, once after each fit, by linking simulated users, in several rounds where few."""
+        learnt, rounds = self._fitted, []
+        if learnt.temperature is not None:
+            return
+        n = calibration.n_simulated(len(learnt.targets), learnt.targets.n_tokens) if self.calibrate else 0
+        for number in range(min(_ROUNDS, -(-_SIMULATED // n)) if n > 1 else 0):
             rng = stream(self.seed, "profile bayes calibration", number)
-            one, two = calibration.simulate_pair(
-                learnt.targets, learnt.counts, learnt.ladder, learnt.prior, n, learnt.system, rng, learnt.order
-            )
+            one, two = calibration.simulate_pair(learnt, n, rng)
             if isinstance(one, Traces) and not one.observed.any():
                 continue  # a few people with many gaps, and by chance nobody was seen: nothing to learn from
-            fresh = ProfileBayes(
-                self.top_k, self.noise, self.kinds, calibrate=False, seed=self.seed, threads=self.threads
-            )
-            order, scores = fresh._fit(one, learnt.ladder).candidates(two, n)
-            matrix = np.empty_like(scores)
-            np.put_along_axis(matrix, order, scores, axis=1)
-            rounds.append(matrix)
-        return calibration.best_temperature(rounds, learnt.ladder.every) if rounds else 1.0
-
-
-def _k_best(values: Ints, k: int) -> Ints:
-    """Return the places of the k highest values, highest first, the first among equals first."""
-    if k < len(values) // 4:
-        limit = np.partition(values, len(values) - k)[len(values) - k]
-        near = np.flatnonzero(values >= limit)
-        return near[np.argsort(-values[near], kind="stable")[:k]]
-    return np.argsort(-values, kind="stable")[:k]
+            scorer, targets, asked = copy(self)._fit(one, learnt.ladder)._posed(two)
+            rounds.append(scorer.scores(targets, asked))
+        learnt.temperature = calibration.best_temperature(rounds, learnt.ladder.every) if rounds else 1.0

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.profile.counts import BAG_TRIALS, Counts, Ladder
+from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior, log_alone
-from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Bags, Traces
 from reidrisk.search.weights import GRID
 
@@ -106,47 +107,30 @@ def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tup
     return np.minimum(seen[0], rates.shape[1] - 1), np.minimum(seen[1], rates.shape[1] - 1)
 
 
-def simulate_bags(rates: Floats, rng: np.random.Generator) -> tuple[Bags, Bags]:
-    """Draw two bags of each user."""
-    return Bags(rng.binomial(BAG_TRIALS, rates)), Bags(rng.binomial(BAG_TRIALS, rates))
+def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> tuple[Traces, Traces] | tuple[Bags, Bags]:
+    """Return what two observers see of n users like the targets, drawn from them in the order of their content."""
+    targets, prior = learnt.targets, learnt.prior
+    rows = learnt.order[np.sort(rng.choice(len(targets), n, replace=False))]
+    rates = prior.grid.rate[draw_rates(prior, learnt.counts.take(rows), learnt.ladder, rng)]
+    if isinstance(targets, Bags):
+        return Bags(rng.binomial(BAG_TRIALS, rates)), Bags(rng.binomial(BAG_TRIALS, rates))
+    epochs, width = targets.n_epochs, targets.n_tokens
+    if learnt.system is None:
+        seen = simulate_tokens(rates, epochs, rng)
+    else:
+        q_in, q_out = token_probabilities(width, *learnt.system)
+        # Where a set holds every token (q_in = q_out), rates tell nothing, and any sets will do.
+        held = (rates - q_out) / (q_in - q_out) if q_in > q_out else np.ones_like(rates)
+        seen = simulate_sets(held, *learnt.system, epochs, rng)
+    pattern = targets.observed[rows]
+    one, two = (_with_gaps(tokens, pattern, width, rng) for tokens in seen)
+    return one, two
 
 
-def with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng: np.random.Generator) -> Traces:
+def _with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng: np.random.Generator) -> Traces:
     """Leave out tokens as in a random row of ``pattern`` (observed or not) each."""
     rows = rng.integers(len(pattern), size=len(tokens))
     return Traces(np.where(pattern[rows], tokens, -1), n_tokens)
-
-
-def simulate_pair(
-    targets: Traces | Bags,
-    counts: Counts,
-    ladder: Ladder,
-    prior: Prior,
-    n: int,
-    system: tuple[int, float] | None,
-    rng: np.random.Generator,
-    order: Ints | None = None,
-) -> tuple[Traces, Traces] | tuple[Bags, Bags]:
-    """Return what two observers see of n users like the targets; ``system`` is (top_k, noise) where it is known.
-
-    Users are drawn from the targets in this ``order``, default: as they stand.
-    """
-    rows = np.sort(rng.choice(len(targets), n, replace=False))
-    rows = rows if order is None else order[rows]
-    rates = prior.grid.rate[draw_rates(prior, counts.take(rows), ladder, rng)]
-    if isinstance(targets, Bags):
-        return simulate_bags(rates, rng)
-    epochs, width = targets.n_epochs, targets.n_tokens
-    if system is None:
-        seen = simulate_tokens(rates, epochs, rng)
-    else:
-        q_in, q_out = token_probabilities(width, *system)
-        # Where a set holds every token (q_in = q_out), rates tell nothing, and any sets will do.
-        held = (rates - q_out) / (q_in - q_out) if q_in > q_out else np.ones_like(rates)
-        seen = simulate_sets(held, *system, epochs, rng)
-    pattern = targets.observed[rows]
-    one, two = (with_gaps(tokens, pattern, width, rng) for tokens in seen)
-    return one, two
 
 
 def best_temperature(rounds: list[Ints], every: int = 1) -> float:

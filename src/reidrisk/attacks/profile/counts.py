@@ -10,42 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, gathered
-from reidrisk.attacks.profile import kernel
 from reidrisk.base.errors import DataError
 from reidrisk.base.kernels import njit
 from reidrisk.records import Bags, Traces
 
 Ints = npt.NDArray[np.int64]
 
-MOST = 255
-"""A token counts at most so often in one record: a byte. Records that show more are scaled first (:class:`Ladder`)."""
-
-BAG_CAP = 15
-"""The same for bags, whose counts may be plays or clicks."""
-
-BAG_TRIALS = 32
-"""Trials a bag stands for. Bags have no epochs: how much is in one is told by its rates, not by its trials."""
-
+MOST = 255  # the most a token counts in one record: a byte. Records that show more are scaled first, see Ladder
+BAG_TRIALS = 32  # trials a bag stands for. Bags have no epochs: how much is in one is told by its rates, not its trials
+_BAG_CAP = 15  # the most a token counts in a bag, whose counts may be plays or clicks
 _LEVELS = 16
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Numbers of observed epochs, rounded to rungs ``step`` apart that hold ``trials`` exactly.
+    """Numbers of observed epochs, rounded to rungs ``step`` apart that hold ``trials``, all epochs together, exactly.
 
     Rounded numbers add up (rung of target + rung of query), so that one table serves every pair. Up to 16 epochs, and
-    for records without gaps, nothing is rounded; else a number is off by ``step / 2`` at most.
-
-    Attributes
-    ----------
-    trials : int
-        What all epochs together stand for.
-    step : int
-    every : int
-        So many epochs make one trial, and so many sights one count: 1 unless tables could not hold the counts.
-    overlap : float
-        How much more often two records observe the same epoch than if gaps fell independently of each other: 1, or
-        more where many records miss the same epochs.
+    for records without gaps, nothing is rounded; else a number is off by ``step / 2`` at most. ``every`` epochs make a
+    trial, and as many sights a count: 1 unless tables could not hold the counts. Two records observe the same epoch
+    ``overlap`` times as often as if gaps fell independently: 1, or more where many records miss the same epochs.
     """
 
     trials: int
@@ -56,21 +40,10 @@ class Ladder:
     @property
     def n_rungs(self) -> int:
         """Number of rungs a record can stand on."""
-        return self.lowest + 1
-
-    @property
-    def lowest(self) -> int:
-        """How many steps below ``trials`` the lowest rung is."""
-        return math.ceil(self.trials / self.step)
+        return math.ceil(self.trials / self.step) + 1
 
     def rung(self, observed: Ints) -> Ints:
-        """Return how many steps below ``trials`` these numbers of observed trials are.
-
-        Examples
-        --------
-        >>> Ladder(trials=30, step=2).rung(np.array([30, 29, 11, 0])).tolist()
-        [0, 1, 10, 15]
-        """
+        """Return how many steps below ``trials`` these numbers of observed trials are."""
         return np.asarray((self.trials - observed + self.step // 2) // self.step, dtype=np.int64)
 
     def epochs(self, rung: Ints) -> npt.NDArray[np.float64]:
@@ -90,37 +63,17 @@ class Ladder:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Row i holds ``token[start[i]:start[i + 1]]``, ascending, ``count`` times each.
-
-    Attributes
-    ----------
-    start : (n + 1,) int64
-    token : (nnz,) int32
-    count : (nnz,) int64
-        In steps of the ladder's ``every`` sights, at most :data:`MOST`.
-    rung : (n,) int64
-        On which rung of the ladder the number of observed epochs stands.
-    epochs : (n, r) int16 or int32
-        The tokens themselves, for what happened in the same epoch; of width 0 for bags.
-    """
+    """Row i holds ``token[start[i]:start[i + 1]]``, ascending, ``count`` times each."""
 
     start: Ints
     token: npt.NDArray[np.int32]
-    count: Ints
-    rung: Ints
-    epochs: npt.NDArray[Any]
+    count: Ints  # in steps of the ladder's ``every`` sights, at most MOST
+    rung: Ints  # of the ladder, on which the number of observed epochs stands
+    epochs: npt.NDArray[Any]  # (n, r) the tokens themselves, for what happened in the same epoch; of width 0 for bags
     n_tokens: int
 
     def __len__(self) -> int:
         return len(self.rung)
-
-    def beside(self, alone: Ints) -> kernel.Records:
-        """Return what the kernels take, with the log-probability of each record alone."""
-        return kernel.Records(self.start, self.token, self.count, self.rung, self.epochs, alone)
-
-    def by_rung(self) -> list[tuple[int, Ints]]:
-        """Return the rungs on which rows stand, and the rows."""
-        return [(int(rung), np.flatnonzero(self.rung == rung)) for rung in np.unique(self.rung)]
 
     def take(self, rows: Ints) -> Counts:
         """Return the chosen rows, in that order."""
@@ -153,13 +106,7 @@ def ladder_of(records: Traces | Bags, every: int = 1) -> Ladder:
 
 
 def one_table(records: Any, who: str) -> tuple[int, Traces | Bags]:
-    """Return the number of epochs, and all that was seen as one table, pooled observers side by side.
-
-    Examples
-    --------
-    >>> one_table([Traces([[1, 2]], 9), Traces([[3, 4]], 9)], "Example")
-    (2, Traces(1 users x 4 epochs, 9 tokens))
-    """
+    """Return the number of epochs, and all that was seen as one table, pooled observers side by side."""
     found = gathered(records)
     if isinstance(found, Pooled):
         return found.n_epochs, found.side_by_side()
@@ -171,13 +118,7 @@ def one_table(records: Any, who: str) -> tuple[int, Traces | Bags]:
 
 
 def widened(queries: Traces, width: int, n_epochs: int) -> Traces:
-    """Add observers who saw nothing, until there are as many as the targets have.
-
-    Examples
-    --------
-    >>> widened(Traces([[1, 2]], 9), width=4, n_epochs=2).tokens.tolist()
-    [[1, 2, -1, -1]]
-    """
+    """Add observers who saw nothing, until there are as many as the targets have."""
     if queries.n_epochs > width:
         raise DataError(
             f"the queries come from {queries.n_epochs // n_epochs} observers, the targets from {width // n_epochs}; "
@@ -202,7 +143,7 @@ def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts
     if isinstance(records, Bags):
         matrix = records.counts.copy()
         matrix.sort_indices()
-        times = np.minimum(matrix.data, BAG_CAP).astype(np.int64)
+        times = np.minimum(matrix.data, _BAG_CAP).astype(np.int64)
         none = np.zeros((n, 0), dtype=np.int16)
         rung = np.zeros(n, dtype=np.int64)
         start, token = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)

@@ -1,29 +1,34 @@
-"""The best targets by Bayes factor: what ProfileBayes hands to an engine."""
+"""The best targets by Bayes factor: what ProfileBayes hands to an engine, and the targets laid out for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts
-from reidrisk.attacks.profile.layout import Layout, lay_out
 from reidrisk.attacks.profile.tables import Tables
+from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
-from reidrisk.search import Best
+from reidrisk.search.answer import Best, Candidates, k_best
 
 Ints = npt.NDArray[np.int64]
 
-QUERIES = 64  # queries handed to a thread at a time
+_QUERIES = 64  # queries handed to a thread at a time
+_SCORES = 4_000_000  # scores held at once for candidates
+_BLOCK = 4_096  # targets whose sums are built together: some 100 KiB for three kinds
+_STARTS = 50_000_000  # entries of the table of starts, at most
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Targets as counts, with the log-probability of each alone; laid out when first asked."""
+    """Records as counts, with the log-probability of each alone; laid out by token when first asked."""
 
     counts: Counts
     alone: Ints
@@ -32,48 +37,118 @@ class Known:
         return len(self.counts)
 
     def take(self, rows: Ints) -> Known:
-        """Return the chosen targets, in that order."""
+        """Return the chosen records, in that order."""
         return Known(self.counts.take(rows), self.alone[rows])
-
-    @cached_property
-    def layout(self) -> Layout:
-        """The targets by block and token."""
-        return lay_out(self.counts)
 
     @property
     def records(self) -> kernel.Records:
-        """The targets row by row."""
-        return self.counts.beside(self.alone)
+        """The records row by row."""
+        c = self.counts
+        return kernel.Records(c.start, c.token, c.count, c.rung, c.epochs, self.alone)
+
+    @cached_property
+    def layout(self) -> kernel.Layout:
+        """The records by block and token."""
+        c, width = self.counts, self.counts.n_tokens
+        block = max(_BLOCK, -(-len(c) // max(_STARTS // (width + 1), 1)))
+        start = np.zeros((-(-len(c) // block), width + 1), dtype=np.int64)
+        member, times = np.empty(len(c.token), dtype=np.int32), np.empty(len(c.token), dtype=np.uint8)
+        _lay_out(c.start, c.token, c.count, block, start, member, times)
+        return kernel.Layout(start, member, times, np.ascontiguousarray(c.epochs.T), block)
 
     def facing(self, tables: Tables, rung: int) -> kernel.LaidOut:
-        """Return the targets as all queries on this rung meet them."""
-        c, at = self.counts, self.layout
+        """Return the records as all queries on this rung meet them."""
+        c = self.counts
         holds = np.empty((len(c), tables.nothing.shape[1]), dtype=np.int64)
         kernel.holdings(self.records, rung, tables.evidence, holds)
-        empty = c.start[1:] == c.start[:-1]
-        return kernel.LaidOut(at.start, at.member, at.times, at.columns, at.block, c.rung, self.alone, holds, empty)
+        return kernel.LaidOut(self.layout, c.rung, self.alone, holds, c.start[1:] == c.start[:-1])
 
 
 @dataclass(frozen=True, eq=False)
 class BayesFactor:
-    """Log Bayes factors on the score grid, by the tables of evidence that were learnt."""
+    """Log Bayes factors on the score grid, by the tables of evidence that were learnt.
+
+    ``per_nat`` steps make a nat of the posterior, softened by its temperature; 0 where none was learnt.
+    """
 
     tables: Tables
     threads: int | None = None
+    per_nat: float = 0.0
 
-    def best(self, targets: Known, queries: tuple[Counts, Ints], progress: Progress | None = None) -> Best:
+    def best(self, targets: Known, queries: Known, progress: Progress | None = None) -> Best:
         """Find best score, number of ties and lowest tied target of each query."""
-        return self.summed(targets, *queries, nats=0.0)[0]
+        found = Best(*(np.zeros(len(queries), dtype=np.int64) for _ in range(3)))
+        self._by_rung(kernel.link_rows, targets, queries, *found)
+        return found
 
-    def summed(self, targets: Known, asked: Counts, alone: Ints, nats: float) -> tuple[Best, Ints]:
-        """Find the best of each query and, with ``nats`` above 0, the sum of the posterior relative to it."""
-        records = asked.beside(alone)
-        best, ties, first, total = (np.zeros(len(asked), dtype=np.int64) for _ in range(4))
-        for rung, rows in asked.by_rung():
-            known = targets.facing(self.tables, rung)
+    def total(self, targets: Known, queries: Known, score: Ints) -> Ints:
+        """Add up the likelihoods of all targets relative to the score given for each query."""
+        total = np.zeros(len(queries), dtype=np.int64)
+        self._by_rung(kernel.sum_rows, targets, queries, score, total, 1.0 / self.per_nat)
+        return total
 
-            def work(part: Ints, known: kernel.LaidOut = known) -> None:
-                kernel.link_rows(known, records, self.tables.evidence, part, nats, best, ties, first, total)
+    def candidates(self, targets: Known, queries: Known, k: int) -> Candidates:
+        """Find the k best targets of each query."""
+        found = Candidates(*(np.empty((len(queries), k), dtype=np.int64) for _ in range(2)))
 
-            each(work, [rows[start : start + QUERIES] for start in range(0, len(rows), QUERIES)], self.threads)
-        return Best(best, ties, first), total
+        def keep(rows: Ints, every: Ints) -> None:
+            for row, values in zip(rows, every, strict=True):
+                found.target[row] = k_best(values, k)
+                found.score[row] = values[found.target[row]]
+
+        self._every(targets, queries, np.full(len(queries), -1), keep)
+        return found
+
+    def scores(self, targets: Known, queries: Known, reach: Ints | None = None) -> Ints:
+        """Return the (q, n) scores, exact as far as ``reach`` below the best."""
+        out = np.empty((len(queries), len(targets)), dtype=np.int64)
+        self._every(targets, queries, np.full(len(queries), -1) if reach is None else reach, out.__setitem__)
+        return out
+
+    def pairs(self, targets: Known, queries: Known, rows: Ints) -> Ints:
+        """Return the score of each query with the target row given for it."""
+        out = np.empty(len(queries), dtype=np.int64)
+        kernel.pair_scores(targets.records, queries.records, self.tables.evidence, rows, out)
+        return out
+
+    def _every(self, targets: Known, queries: Known, reach: Ints, keep: Callable[[Ints, Ints], None]) -> None:
+        """Hand all scores to ``keep``, those of a few queries at a time."""
+
+        def work(known: Any, records: Any, evidence: Any, rows: Ints) -> None:
+            every = np.empty((len(rows), len(targets)), dtype=np.int64)
+            kernel.all_rows(known, records, evidence, rows, reach[rows], every)
+            keep(rows, every)
+
+        self._by_rung(work, targets, queries, size=max(1, min(_QUERIES, _SCORES // len(targets))))
+
+    def _by_rung(
+        self, work: Callable[..., None], targets: Known, queries: Known, *others: Any, size: int = _QUERIES
+    ) -> None:
+        """Let work be done for parts of the queries that stand on the same rung."""
+        records, evidence = queries.records, self.tables.evidence
+        for rung in np.unique(queries.counts.rung):
+            known, rows = targets.facing(self.tables, int(rung)), np.flatnonzero(queries.counts.rung == rung)
+            parts = [(known, rows[start : start + size]) for start in range(0, len(rows), size)]
+            each(lambda part: work(part[0], records, evidence, part[1], *others), parts, self.threads)
+
+
+@njit(nogil=True, cache=True)
+def _lay_out(
+    row: Any, token: Any, count: Any, block: Any, start: Any, member: Any, times: Any
+) -> None:  # pragma: no cover - compiled
+    n = len(row) - 1
+    for b in range(len(start)):
+        first, last = b * block, min((b + 1) * block, n)
+        at = start[b]
+        at[0] = row[first]
+        for place in range(row[first], row[last]):
+            at[token[place] + 1] += 1
+        for o in range(1, len(at)):
+            at[o] += at[o - 1]
+        free = at[:-1].copy()
+        for i in range(first, last):
+            for place in range(row[i], row[i + 1]):
+                where = free[token[place]]
+                free[token[place]] += 1
+                member[where] = i - first
+                times[where] = count[place]

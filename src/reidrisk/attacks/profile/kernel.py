@@ -1,4 +1,4 @@
-"""Scores of ProfileBayes for many pairs, over targets as :mod:`reidrisk.attacks.profile.layout` lays them out.
+"""Scores of ProfileBayes for many pairs, over targets laid out by token.
 
 For each kind of user the score is a sum over tokens. Most tokens are in neither record, so it is built as
 
@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.base.kernels import njit
+from reidrisk.search.answer import FAR, UNIT
 from reidrisk.search.weights import GRID
-
-UNIT = float(1 << 36)  # fixed point of the posterior sum: ten million targets stay below 2^63
-FAR = 26.0  # exp(-26) is less than one step of the fixed point
 
 LOWEST = np.iinfo(np.int64).min
 
@@ -34,14 +32,20 @@ class Records(NamedTuple):
     alone: Any
 
 
-class LaidOut(NamedTuple):
-    """Targets by block and token, and for queries on one rung what each target holds."""
+class Layout(NamedTuple):
+    """Targets by block and token: ``member[start[b, o]:start[b, o + 1]]`` are the places in block b of those with o."""
 
     start: Any
     member: Any
     times: Any
     columns: Any
     block: int
+
+
+class LaidOut(NamedTuple):
+    """Targets by block and token, and for queries on one rung what each target holds."""
+
+    layout: Layout
     rung: Any
     alone: Any
     holds: Any
@@ -151,13 +155,13 @@ def pair_scores(targets: Any, queries: Any, evidence: Any, rows: Any, out: Any) 
 
 @njit(nogil=True, cache=True)
 def score_rows(
-    targets: Any, queries: Any, row: Any, evidence: Any, reach: Any, out: Any
+    targets: Any, queries: Any, row: Any, evidence: Any, best: Any, reach: Any, out: Any
 ) -> Any:  # pragma: no cover - compiled
-    """Fill ``out`` (n,) with the scores of query ``row`` and every target; return the best.
+    """Fill ``out`` (n,) with the scores of query ``row`` and every target; return the best of these and ``best``.
 
     Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); a negative reach keeps all.
     """
-    start, member, times, columns, block, t_rung, t_alone, t_holds, t_empty = targets
+    (start, member, times, columns, block), t_rung, t_alone, t_holds, t_empty = targets
     group, joint, nothing, depth, per_pair = evidence
     part = slice(queries.start[row], queries.start[row + 1])
     q_token, q_count, q_rung = queries.token[part], queries.count[part], queries.rung[row]
@@ -166,7 +170,7 @@ def score_rows(
     rungs = joint.shape[1] - q_rung
     if len(q_token) == 0:
         out[:] = 0
-        return np.int64(0)
+        return np.int64(max(best, 0))
     base = np.zeros((rungs, kinds), dtype=np.int64)
     for level in range(rungs):
         base[level] = nothing[level + q_rung]
@@ -197,7 +201,6 @@ def score_rows(
                             - at[_place(c, 0, per_pair), z]
                             - at[_place(d, 0, per_pair), z]
                         )
-    best = np.int64(LOWEST)
     for b in range(len(start)):
         first, last = b * block, min((b + 1) * block, n)
         for i in range(last - first):
@@ -243,33 +246,34 @@ def score_rows(
 
 
 @njit(nogil=True, cache=True)
-def scan_rows(scores: Any, best: Any, nats: Any) -> Any:  # pragma: no cover - compiled
-    """Return (ties, first tied target, sum over targets of exp((score - best) * nats) in fixed point)."""
-    ties, first, total = np.int64(0), np.int64(-1), np.int64(0)
-    for t in range(len(scores)):
-        if scores[t] == LOWEST:
-            continue
-        if scores[t] == best:
-            ties += 1
-            if first < 0:
-                first = np.int64(t)
-        if nats > 0.0:
-            below = (best - scores[t]) * nats
-            if below < FAR:
-                total += np.int64(math.exp(-below) * UNIT + 0.5)
-    return ties, first, total
+def link_rows(
+    targets: Any, queries: Any, evidence: Any, rows: Any, best: Any, ties: Any, first: Any
+) -> None:  # pragma: no cover - compiled
+    """Find the best target of each of these query rows, and its ties."""
+    scores = np.empty(len(targets.rung), dtype=np.int64)
+    for i in rows:
+        best[i] = score_rows(targets, queries, i, evidence, np.int64(LOWEST), np.int64(0), scores)
+        ties[i], first[i] = 0, -1
+        for t in range(len(scores)):
+            if scores[t] == best[i]:
+                ties[i] += 1
+                if first[i] < 0:
+                    first[i] = t
 
 
 @njit(nogil=True, cache=True)
-def link_rows(
-    targets: Any, queries: Any, evidence: Any, rows: Any, nats: Any, best: Any, ties: Any, first: Any, total: Any
+def sum_rows(
+    targets: Any, queries: Any, evidence: Any, rows: Any, best: Any, total: Any, nats: Any
 ) -> None:  # pragma: no cover - compiled
-    """Find the best target of each of these query rows, its ties and, with ``nats`` above 0, the posterior's sum."""
+    """Add up exp((score - best) * nats) over targets, in fixed point, for each of these query rows."""
     scores = np.empty(len(targets.rung), dtype=np.int64)
-    reach = np.int64(FAR / nats) if nats > 0.0 else np.int64(0)
+    reach = np.int64(FAR / nats)
     for i in rows:
-        best[i] = score_rows(targets, queries, i, evidence, reach, scores)
-        ties[i], first[i], total[i] = scan_rows(scores, best[i], nats)
+        score_rows(targets, queries, i, evidence, best[i], reach, scores)
+        for t in range(len(scores)):
+            below = (best[i] - scores[t]) * nats
+            if scores[t] != LOWEST and below < FAR:
+                total[i] += np.int64(math.exp(-below) * UNIT + 0.5)
 
 
 @njit(nogil=True, cache=True)
@@ -278,4 +282,4 @@ def all_rows(
 ) -> None:  # pragma: no cover - compiled
     """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target, as far as ``reach[j]`` below the best."""
     for j in range(len(rows)):
-        score_rows(targets, queries, rows[j], evidence, reach[j], out[j])
+        score_rows(targets, queries, rows[j], evidence, np.int64(LOWEST), reach[j], out[j])

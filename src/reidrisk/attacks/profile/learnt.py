@@ -10,11 +10,11 @@ import numpy.typing as npt
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts, Ladder, count, ladder_of
 from reidrisk.attacks.profile.order import by_content
-from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, topics_grid
+from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, top_set_grid
 from reidrisk.attacks.profile.tables import build_tables, deepest
 from reidrisk.base.errors import DataError
 from reidrisk.base.streams import stream
-from reidrisk.mechanisms.top_k_noise import token_probabilities
+from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Bags, Traces
 
 Ints = npt.NDArray[np.int64]
@@ -27,18 +27,8 @@ class Learnt:
 
     Where tables cannot hold the counts (64 where the same epoch counts, 255 where it does not, fewer in a large
     vocabulary), ``every`` epochs are taken for one trial: counts, pairs and epochs are divided by it and rounded. That
-    keeps what the rates are, and weighs it less; the temperature makes up for the weight.
-
-    Parameters
-    ----------
-    targets : Traces or Bags
-        All of them.
-    system : (top_k, noise), optional
-        What is known of the system.
-    kinds, seed : int
-        As for :class:`reidrisk.attacks.ProfileBayes`.
-    ladder : Ladder, optional
-        To use instead of the targets' own.
+    keeps what the rates are, and weighs it less; the temperature makes up for the weight. ``system`` is (top_k, noise)
+    where it is known; a ``ladder`` is used instead of the targets' own.
     """
 
     def __init__(
@@ -58,7 +48,7 @@ class Learnt:
         if self.system is None:
             grid = general_grid(targets.n_tokens, self.ladder.trials)
         else:
-            grid = topics_grid(*token_probabilities(targets.n_tokens, *self.system))
+            grid = top_set_grid(*token_probabilities(targets.n_tokens, *self.system))
         # In the order of their content: neither sums of floats nor draws may depend on where a row stands.
         self.order = by_content(self.counts)
         rows = self.order

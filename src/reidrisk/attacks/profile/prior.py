@@ -29,70 +29,37 @@ _ALONE, _TOGETHER, _INNER = 150, 30, 5  # rounds without kinds, with kinds, and 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The rates considered, and what two observers see of a user with such a rate in one epoch.
+    """The rates considered (G,), and what two observers see of a user with such a rate in one epoch."""
 
-    Attributes
-    ----------
-    rate : (G,) array
-        theta.
-    both : (G,) array
-        Probability that both observers see the token in the same epoch.
-    same_epoch : bool
-        Whether ``both`` says more than theta^2.
-    """
-
-    rate: Floats
-    both: Floats
-    same_epoch: bool
+    rate: Floats  # theta
+    both: Floats  # probability that both observers see the token in the same epoch
+    same_epoch: bool  # whether that says more than theta^2
 
 
-def topics_grid(q_in: float, q_out: float) -> Grid:
+def top_set_grid(q_in: float, q_out: float) -> Grid:
     """Return the grid for a system that holds a top set: with s = P(token in the set) from 0 to 1,
 
         theta = s q_in + (1 - s) q_out     and     both = s q_in^2 + (1 - s) q_out^2,
 
     since given the set observers are independent (carey, Algorithm 1).
-
-    Examples
-    --------
-    >>> grid = topics_grid(0.2, 0.001)
-    >>> bool((grid.both >= grid.rate**2 - 1e-15).all())
-    True
     """  # noqa: D400 - the sentence goes on after the formula
     s = np.concatenate([[0.0], np.geomspace(0.002, 1.0, _POINTS - 1)])
     return Grid(s * q_in + (1 - s) * q_out, s * q_in**2 + (1 - s) * q_out**2, same_epoch=True)
 
 
 def general_grid(n_tokens: int, trials: int) -> Grid:
-    """Return the grid where nothing is known of the system: any rate, and no evidence from the same epoch.
-
-    Examples
-    --------
-    >>> grid = general_grid(n_tokens=50, trials=30)
-    >>> len(grid.rate), grid.same_epoch
-    (32, False)
-    """
+    """Return the grid where nothing is known of the system: any rate, and no evidence from the same epoch."""
     rate = np.geomspace(min(0.1 / n_tokens, 0.01 / trials), 0.98, _POINTS)
     return Grid(rate, rate**2, same_epoch=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What was learnt.
+    """What was learnt."""
 
-    Attributes
-    ----------
-    share : (K,) array
-        How common each kind of user is.
-    weight : (K, groups, G) array
-        F: the distribution over the grid of each kind and group of tokens.
-    group : (n_tokens,) int64
-        Group of each token.
-    """
-
-    share: Floats
-    weight: Floats
-    group: Ints
+    share: Floats  # (K,) how common each kind of user is
+    weight: Floats  # (K, groups, G) F: the distribution over the grid of each kind and group of tokens
+    group: Ints  # of each token
     grid: Grid
 
 
@@ -109,15 +76,7 @@ def log(values: Floats) -> Floats:
 
 
 def group_tokens(counts: Counts) -> Ints:
-    """Give each token its group: its own, or in a large vocabulary one shared with tokens as rare as it.
-
-    Examples
-    --------
-    >>> from reidrisk import Traces
-    >>> from reidrisk.attacks.profile.counts import Ladder, count
-    >>> group_tokens(count(Traces([[2, 2, 0]], n_tokens=3), Ladder(3, 1))).tolist()
-    [0, 1, 2]
-    """
+    """Give each token its group: its own, or in a large vocabulary one shared with tokens as rare as it."""
     if counts.n_tokens <= _OWN:
         return np.arange(counts.n_tokens)
     total = np.bincount(counts.token, minlength=counts.n_tokens)
@@ -174,11 +133,6 @@ def expected_users(weight: Floats, histogram: Floats, likelihood: Floats) -> Flo
     found = np.zeros_like(weight)
     _expected(weight, histogram, likelihood, found)
     return found
-
-
-def expected_users_numpy(weight: Floats, histogram: Floats, likelihood: Floats) -> Floats:
-    """Return the same as :func:`expected_users` by NumPy."""
-    return np.asarray(weight * ((histogram / (weight @ likelihood.T)) @ likelihood))
 
 
 def _drawn(expected: Floats, towards: Floats, size: Floats) -> Floats:

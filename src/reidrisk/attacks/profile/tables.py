@@ -43,11 +43,6 @@ def cell(sights: Ints | int, pairs: Ints | int) -> Ints:
     return np.asarray((s + 1) ** 2 // 4 + pairs)
 
 
-def n_cells(most: int) -> int:
-    """Return the number of cells up to S = ``most``."""
-    return int(cell(most + 1, 0))
-
-
 def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: float) -> Floats:
     """Return (G, …) log-likelihoods of S sights, m of them in the same epoch, in N epochs observed in all."""
     shape = (-1, *(1,) * np.ndim(sights))
@@ -72,31 +67,19 @@ def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: flo
 class Tables:
     """Log-likelihoods on the score grid.
 
-    Attributes
-    ----------
-    joint : (groups, rungs of pairs, cells, K) int32
-        Of both records together; the rung of a pair is the sum of its two rungs. There is a :func:`cell` for each
-        (S, m), or where nothing is made of the same epoch one for each S.
-    nothing : (rungs of pairs, K) int64
-        The same of a pair that holds no token at all, and the share of the kind.
-    alone : (groups, rungs, depth + 1, K) int32
-        Of one record alone.
-    none : (rungs, K) int64
-        The same of a record without any token, and the share of the kind.
-    depth : int
-        Counts beyond it are taken for it.
-    group : (n_tokens,) int64
-    per_pair : int
-        Sights in the same epoch that make one pair; 0 where nothing is made of them.
+    ``joint`` (groups, rungs of pairs, cells, K) is of both records together; the rung of a pair is the sum of its two
+    rungs. There is a :func:`cell` for each (S, m), or where nothing is made of the same epoch one for each S. ``alone``
+    (groups, rungs, depth + 1, K) is of one record. ``nothing`` and ``none`` (rungs, K) are the same of records without
+    any token, with the share of the kind.
     """
 
     joint: npt.NDArray[np.int32]
     nothing: Ints
     alone: npt.NDArray[np.int32]
     none: Ints
-    depth: int
-    group: Ints
-    per_pair: int
+    depth: int  # counts beyond it are taken for it
+    group: Ints  # of each token
+    per_pair: int  # sights in the same epoch that make one pair; 0 where nothing is made of them
 
     @property
     def evidence(self) -> kernel.Evidence:
@@ -105,13 +88,7 @@ class Tables:
 
 
 def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables:
-    """Average the likelihoods over the prior, and round them once.
-
-    Parameters
-    ----------
-    gaps : bool
-        Whether records may stand below the highest rung; without gaps there is one rung.
-    """
+    """Average the likelihoods over the prior, and round them once; without gaps there is one rung, the highest."""
     rungs = np.arange(ladder.n_rungs if gaps else 1)
     of_pairs = np.arange(2 * len(rungs) - 1)
     sights = np.arange(2 * depth + 1)

@@ -8,13 +8,25 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Links
+from reidrisk.attacks.base import Links, Posed
+from reidrisk.attacks.pooled import Observed
 from reidrisk.attacks.sets.strict_loose import SetAttack
 from reidrisk.base.errors import OptionError
 from reidrisk.records import Traces
+from reidrisk.search import ByBlocks
 from reidrisk.search.engines import Engine, LocalEngine
 
 Ints = npt.NDArray[np.int64]
+
+
+class _Named(ByBlocks):
+    """Score 1 for the targets (rows) that were named for a query: (q, m) rows."""
+
+    def scores(self, targets: Ints, queries: Ints, reach: Ints | None = None) -> Ints:
+        return np.asarray((targets[None, :, None] == queries[:, None, :]).any(axis=2), dtype=np.int64)
+
+    def pairs(self, targets: Ints, queries: Ints, rows: Ints) -> Ints:
+        return np.asarray((targets[rows][:, None] == queries).any(axis=1), dtype=np.int64)
 
 
 class _Pair(SetAttack):
@@ -46,24 +58,18 @@ class _Pair(SetAttack):
         new.a, new.b = copy.copy(self.a), copy.copy(self.b)
         return new
 
-    def _scores(self, queries: Traces, rows: Ints) -> Ints:
-        named = self._named(queries, LocalEngine())
-        return np.asarray((rows[:, :, None] == named[:, None, :]).any(axis=2), dtype=np.int64)
+    def _posed(self, queries: Observed) -> Posed:
+        return Posed(_Named(), np.arange(len(self._records)), self._named(self._checked(queries), LocalEngine()))
 
     def _answers(self, queries: Traces, engine: Engine) -> Links:
         named = self._named(queries, engine)
         ties = (named >= 0).sum(axis=1)
-        target = np.where(ties > 0, np.where(named >= 0, named, self._n).min(axis=1), -1)
+        target = np.where(ties > 0, np.where(named >= 0, named, len(self._records)).min(axis=1), -1)
         return Links(target=target, score=(ties > 0).astype(np.int64), n_ties=ties)
 
 
 class Both(_Pair):
     """Link only what both attacks link, to the same target: f = 2 AND f = 3 (jha, Section 6.2.1).
-
-    Parameters
-    ----------
-    a, b : SetAttack
-        Such as ``LooseSets(2)`` and ``LooseSets(3)``.
 
     Examples
     --------
@@ -89,11 +95,6 @@ class Either(_Pair):
 
     Where the two name different targets, which the paper leaves open, they tie: the attacker picks one at random.
 
-    Parameters
-    ----------
-    a, b : SetAttack
-        Such as ``LooseSets(2)`` and ``LooseSets(3)``.
-
     Examples
     --------
     >>> from reidrisk.attacks import LooseSets
@@ -109,8 +110,7 @@ class Either(_Pair):
         return f"Links a record where either of two attackers does. One: {self.a.description} Two: {self.b.description}"
 
     def _named(self, queries: Traces, engine: Engine) -> Ints:
-        named = np.sort(
-            np.concatenate([self.a._named(queries, engine), self.b._named(queries, engine)], axis=1), axis=1
-        )
+        both = [attack._named(queries, engine) for attack in (self.a, self.b)]
+        named = np.sort(np.concatenate(both, axis=1), axis=1)
         named[:, 1:][named[:, 1:] == named[:, :-1]] = -1
         return named

@@ -1,8 +1,4 @@
-"""Which targets fit a query by their sets: what the set attacks hand to an engine.
-
-A score is 1 where two records fit and 0 where they do not, so that ties count those that fit: none where the score is
-0, and then there is no target (-1) either.
-"""
+"""Which targets fit a query by their sets: what the set attacks hand to an engine."""
 
 from __future__ import annotations
 
@@ -13,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.sets.profiles import Profiles, loose_matches, sizes
+from reidrisk.attacks.sets.profiles import Profiles, loose_matches, pair_scores, sizes
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
-from reidrisk.search import Best
+from reidrisk.search import Best, ByBlocks
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -37,8 +33,7 @@ class Audience:
 
     def take(self, rows: Ints) -> Audience:
         """Return the chosen targets, in that order."""
-        profiles = Profiles(seen=self.profiles.seen[rows], kept=self.profiles.kept[rows])
-        return Audience(self.tokens[rows], self.n_tokens, profiles)
+        return Audience(self.tokens[rows], self.n_tokens, self.profiles[rows])
 
     @cached_property
     def usable(self) -> npt.NDArray[np.bool_]:
@@ -55,32 +50,48 @@ class Audience:
 
 
 @dataclass(frozen=True)
-class SameSets:
-    """Targets that keep the same tokens as the query, if it keeps any (jha, Section 3.3.1)."""
+class Fit(ByBlocks):
+    """Which targets fit a query: strictly, those that keep the same tokens, if it keeps any (jha, Section 3.3.1).
+
+    Loosely, those that saw what the query keeps, and keep what it saw (jha, Section 3.3.2). For :meth:`best` the score
+    of a pair that fits is 1; otherwise it is 1 + the number of tokens that both keep.
+    """
+
+    strict: bool
 
     def best(self, targets: Audience, queries: Profiles, progress: Progress | None = None) -> Best:
-        """Count the targets that fit each query, and find the lowest."""
-        count, first = alike(targets.profiles.kept, queries.kept)
-        fits = (sizes(queries.kept) > 0) & (count > 0)
-        return Best(fits.astype(np.int64), np.where(fits, count, 0), np.where(fits, first, -1))
+        """Count the targets that fit each query, and find the lowest; -1 where none does."""
+        if self.strict:
+            count, first = alike(targets.profiles.kept, queries.kept)
+            count = np.where(sizes(queries.kept) > 0, count, 0)
+        else:
+            count, first = self._loose(targets, queries)
+        return Best((count > 0).astype(np.int64), count, np.where(count > 0, first, -1))
 
+    def scores(self, targets: Audience, queries: Profiles, reach: Ints | None = None) -> Ints:
+        """Return the (q, n) scores: 0 where two records do not fit."""
+        return self._scores(targets.profiles, queries, np.tile(np.arange(len(targets)), (len(queries), 1)))
 
-@dataclass(frozen=True)
-class FittingSets:
-    """Targets that saw what the query keeps, and keep what it saw (jha, Section 3.3.2)."""
+    def pairs(self, targets: Audience, queries: Profiles, rows: Ints) -> Ints:
+        """Return the score of each query with the target row given for it."""
+        return self._scores(targets.profiles, queries, rows[:, None])[:, 0]
 
-    def best(self, targets: Audience, queries: Profiles, progress: Progress | None = None) -> Best:
-        """Count the targets that fit each query, and find the lowest."""
-        known, (starts, members) = targets.profiles, targets.by_token
+    def _scores(self, known: Profiles, asked: Profiles, rows: Ints) -> Ints:
+        out = np.empty(rows.shape, dtype=np.int64)
+        pair_scores(asked.kept, asked.seen, known.kept, known.seen, rows, self.strict, out)
+        return out
+
+    def _loose(self, targets: Audience, queries: Profiles) -> tuple[Ints, Ints]:
+        known, usable, by_token = targets.profiles, targets.usable, targets.by_token
         count, first = (np.empty(len(queries), dtype=np.int64) for _ in range(2))
 
         def work(start: int) -> None:
             part = slice(start, start + _QUERIES)
-            loose_matches(queries.kept[part], queries.seen[part], known.kept, known.seen, targets.usable, starts,
-                          members, count[part], first[part])  # fmt: skip
+            asked = queries.kept[part], queries.seen[part]
+            loose_matches(*asked, known.kept, known.seen, usable, *by_token, count[part], first[part])
 
         each(work, range(0, len(queries), _QUERIES))
-        return Best((count > 0).astype(np.int64), count, np.where(count > 0, first, -1))
+        return count, first
 
 
 def alike(among: Words, asked: Words) -> tuple[Ints, Ints]:

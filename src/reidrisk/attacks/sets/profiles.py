@@ -18,32 +18,20 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """The two reconstructed profiles of each user; token o is bit ``o % 64`` of word ``o // 64``.
+    """The two reconstructed profiles of each user, (n, words); token o is bit ``o % 64`` of word ``o // 64``."""
 
-    Attributes
-    ----------
-    seen : (n, words) uint64
-        G, the global profile: every token seen at least once (jha, Section 3.1).
-    kept : (n, words) uint64
-        R^f, the denoised profile: the tokens seen in at least f different epochs (jha, Section 3.2).
-    """
-
-    seen: Words
-    kept: Words
+    seen: Words  # G, the global profile: every token seen at least once (jha, Section 3.1)
+    kept: Words  # R^f, the denoised profile: the tokens seen in at least f different epochs (jha, Section 3.2)
 
     def __len__(self) -> int:
         return len(self.seen)
 
+    def __getitem__(self, rows: Any) -> Profiles:
+        return Profiles(self.seen[rows], self.kept[rows])
+
 
 def build_profiles(traces: Traces, threshold: int) -> Profiles:
-    """Reconstruct G and R^f of every user; a missing token is in no set.
-
-    Parameters
-    ----------
-    traces : Traces
-        One token an epoch.
-    threshold : int
-        f, the number of epochs in which a token must have been seen; with 1, R^f = G.
+    """Reconstruct G and R^f of every user, f = ``threshold``; a missing token is in no set.
 
     Examples
     --------
@@ -59,16 +47,8 @@ def build_profiles(traces: Traces, threshold: int) -> Profiles:
 
 
 def sizes(words: Words) -> Ints:
-    """Count the tokens of each set.
-
-    Examples
-    --------
-    >>> sizes(np.array([[5, 1], [0, 0]], dtype=np.uint64)).tolist()
-    [3, 0]
-    """
-    found = np.empty(len(words), dtype=np.int64)
-    _sizes(np.ascontiguousarray(words), found)
-    return found
+    """Count the tokens of each set."""
+    return np.asarray(np.bitwise_count(words).sum(axis=1, dtype=np.int64))
 
 
 @njit(nogil=True, cache=True)
@@ -78,15 +58,6 @@ def popcount(word: Any) -> Any:  # pragma: no cover - compiled
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(nogil=True, cache=True)
-def _sizes(words: Any, out: Any) -> None:  # pragma: no cover - compiled
-    for i in range(len(words)):
-        total = 0
-        for w in range(words.shape[1]):
-            total += popcount(words[i, w])
-        out[i] = total
 
 
 @njit(nogil=True, cache=True)

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Attack, Links, check_k
+from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
-from reidrisk.attacks.sets.matching import Audience, FittingSets, SameSets, alike
-from reidrisk.attacks.sets.profiles import Profiles, build_profiles, pair_scores
-from reidrisk.base.errors import DataError
+from reidrisk.attacks.sets.matching import Audience, Fit, alike
+from reidrisk.attacks.sets.profiles import Profiles, build_profiles
 from reidrisk.records import Traces
+from reidrisk.search import Best
 from reidrisk.search.engines import Engine, LocalEngine
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-_ENTRIES = 2_000_000  # scores held at once for candidates
 
-
-class SetAttack(Attack[Observed]):
+class SetAttack(ScoredAttack[Observed]):
     """What the set attacks share: they answer only when exactly one target fits, and are right or wrong as a whole.
 
     A link is *correct* if it is the query's own user, *incorrect* if it is another one; with no or several fitting
@@ -36,12 +34,12 @@ class SetAttack(Attack[Observed]):
     profiles are those of all their tokens: a token is kept if it was seen at least f times, at whichever of them.
     """
 
+    _records: Traces
+
     def fit(self, targets: Observed) -> Self:
         """Reconstruct the profiles of the targets; of a list of observers, from all they saw together."""
-        records = as_traces(targets, self.name)
-        self._n, self._n_tokens = len(records), records.n_tokens
-        self._records, self._looked = records, False
-        self._learn(records)
+        self._records, self._looked = as_traces(targets, self.name), False
+        self._learn(self._records)
         return self
 
     def look_around(self, queries: Observed) -> Self:
@@ -53,9 +51,9 @@ class SetAttack(Attack[Observed]):
         self._looked = True
         return self
 
-    def narrowed(self, rows: Ints) -> Attack[Observed]:
+    def narrowed(self, rows: Ints) -> Self:
         """Return this attacker, looking at these target rows only: it learns nothing but each target's profile."""
-        return copy.copy(self).fit(self._records.take(self._chosen(rows, self._n)))
+        return copy.copy(self).fit(self._records.take(self._chosen(rows, len(self._records))))
 
     def link(self, queries: Observed, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to the only target that fits, or to none; ``n_ties`` counts those that fit."""
@@ -64,35 +62,14 @@ class SetAttack(Attack[Observed]):
             self._look_around(asked)
         return self._answers(asked, engine or LocalEngine())
 
-    def score(self, queries: Observed, target_index: Ints) -> Ints:
-        """Return 0 where query and target do not fit; uniqueness among the queries is that of the last ``link``."""
-        asked = self._checked(queries)
-        rows = self._rows(target_index, len(asked), self._n)
-        return self._scores(asked, rows.astype(np.int64)[:, None])[:, 0]
-
-    def candidates(self, queries: Observed, k: int, among: Ints | None = None) -> tuple[Ints, Ints]:
-        """Return the k best targets of each query and their scores, best first, equals by row or as in ``among``."""
-        asked = self._checked(queries)
-        rows = np.arange(self._n) if among is None else self._chosen(among, self._n)
-        check_k(k, len(rows))
-        found, scores = (np.zeros((len(asked), k), dtype=np.int64) for _ in range(2))
-        size = max(1, _ENTRIES // len(rows))
-        for start in range(0, len(asked), size):
-            part = asked.take(slice(start, start + size))
-            every = self._scores(part, np.tile(rows, (len(part), 1)))
-            best = np.argsort(-every, axis=1, kind="stable")[:, :k]
-            found[start : start + size] = rows[best]
-            scores[start : start + size] = np.take_along_axis(every, best, axis=1)
-        return found, scores
+    def near_best(self, queries: Observed, reach: Ints) -> npt.NDArray[Any] | None:
+        """Return nothing: the best score is no link where others have it, too."""
+        return None
 
     def _checked(self, queries: Observed) -> Traces:
-        self._refuse_unfitted("_n")
+        self._refuse_unfitted("_records")
         asked = as_traces(queries, self.name)
-        if asked.n_tokens != self._n_tokens:
-            raise DataError(
-                f"targets have {self._n_tokens} tokens in the vocabulary, queries have {asked.n_tokens}; "
-                "both must be the same"
-            )
+        check_comparable(self._records, asked, (0, 0))  # numbers of epochs may differ
         return asked
 
     @abstractmethod
@@ -111,10 +88,6 @@ class SetAttack(Attack[Observed]):
         """Return the (q, m) targets named for each query, different ones, ascending; -1 fills up."""
         return self._answers(queries, engine).target[:, None]
 
-    @abstractmethod
-    def _scores(self, queries: Traces, rows: Ints) -> Ints:
-        """Return the (q, j) scores of each query with its target rows (q, j)."""
-
 
 class _OneThreshold(SetAttack):
     """An attack with profiles of one threshold f."""
@@ -125,27 +98,29 @@ class _OneThreshold(SetAttack):
         self.threshold = threshold
 
     def _learn(self, targets: Traces) -> None:
-        self._targets = Audience(targets.tokens, targets.n_tokens, build_profiles(targets, self.threshold))
+        self._known = Audience(targets.tokens, targets.n_tokens, build_profiles(targets, self.threshold))
         self._around: Words | None = None
 
     def _look_around(self, queries: Traces) -> None:
         self._around = build_profiles(queries, self.threshold).kept
 
-    def _alike(self, asked: Profiles) -> Ints:
-        """Count the queries around that have the same R."""
-        return alike(asked.kept if self._around is None else self._around, asked.kept)[0]
+    def _posed(self, queries: Observed) -> Posed:
+        return Posed(Fit(self._strict), self._known, build_profiles(self._checked(queries), self.threshold))
 
-    def _scores(self, queries: Traces, rows: Ints) -> Ints:
-        asked = build_profiles(queries, self.threshold)
-        out = np.empty(rows.shape, dtype=np.int64)
-        known = self._targets.profiles
-        pair_scores(asked.kept, asked.seen, known.kept, known.seen, rows, self._strict, out)
-        return out
+    def _answers(self, queries: Traces, engine: Engine) -> Links:
+        scorer, known, asked = posed = self._posed(queries)
+        found = engine.best(*posed)
+        target = np.where(self._answered(found, asked), found.target, -1)
+        score = scorer.pairs(known, asked, np.maximum(target, 0))
+        return Links(target=target, score=np.where(target >= 0, score, 0), n_ties=found.n_ties)
 
-    def _links(self, queries: Traces, count: Ints, target: Ints) -> Links:
-        """Score the answers (target -1: none)."""
-        score = self._scores(queries, np.maximum(target, 0)[:, None])[:, 0]
-        return Links(target=target, score=np.where(target >= 0, score, 0), n_ties=count)
+    @abstractmethod
+    def _answered(self, found: Best, asked: Profiles) -> npt.NDArray[np.bool_]:
+        """Tell which queries are linked."""
+
+    def _alone(self, asked: Profiles) -> npt.NDArray[np.bool_]:
+        """Tell which queries have an R that no other query around has."""
+        return np.asarray(alike(asked.kept if self._around is None else self._around, asked.kept)[0] <= 1)
 
 
 @register(kinds=(Traces,), cost=per_pair(1e-10))
@@ -156,10 +131,7 @@ class StrictSets(_OneThreshold):
     targets. An empty profile matches nobody. The score of a match is 1 + |R^f|, of anything else 0. (The paper
     prints P_U(2|1) P_U = P_U(1); it is P_U = P_U(1) P_U(2|1), as its next line uses it.)
 
-    Parameters
-    ----------
-    threshold : int
-        f: a token is kept if it was seen in at least so many epochs.
+    f = ``threshold``: a token is kept if it was seen in at least as many epochs.
 
     Examples
     --------
@@ -180,11 +152,8 @@ class StrictSets(_OneThreshold):
             "if nobody else does on either side. Otherwise it gives no answer (jha, Section 3.3.1)."
         )
 
-    def _answers(self, queries: Traces, engine: Engine) -> Links:
-        asked = build_profiles(queries, self.threshold)
-        found = engine.best(SameSets(), self._targets, asked)
-        unique = (found.n_ties == 1) & (self._alike(asked) <= 1)
-        return self._links(queries, found.n_ties, np.where(unique, found.target, -1))
+    def _answered(self, found: Best, asked: Profiles) -> npt.NDArray[np.bool_]:
+        return np.asarray((found.n_ties == 1) & self._alone(asked))
 
 
 @register(kinds=(Traces,), cost=per_pair(1e-9))
@@ -196,13 +165,9 @@ class LooseSets(_OneThreshold):
     formula printed for it joins the two conditions with a union, which must be the intersection that the matching
     rule asks for. The score of a match is 1 + |R^f_v and R^f_v' in common|, of anything else 0.
 
-    Parameters
-    ----------
-    threshold : int
-        f: a token is kept if it was seen in at least so many epochs.
-    require_unique : bool
-        Answer only if also R^f_v is unique among the queries and R^f_v' among the targets. The text does not ask for
-        it; the code released with the paper does.
+    f = ``threshold``: a token is kept if it was seen in at least as many epochs. With ``require_unique`` it answers
+    only if also R^f_v is unique among the queries and R^f_v' among the targets: the text does not ask for it, the code
+    released with the paper does.
 
     Examples
     --------
@@ -233,11 +198,9 @@ class LooseSets(_OneThreshold):
             "(jha, Section 3.3.2)." + (" The kept tokens must be unique on both sides." if self.require_unique else "")
         )
 
-    def _answers(self, queries: Traces, engine: Engine) -> Links:
-        asked = build_profiles(queries, self.threshold)
-        found = engine.best(FittingSets(), self._targets, asked)
+    def _answered(self, found: Best, asked: Profiles) -> npt.NDArray[np.bool_]:
         answered = found.n_ties == 1
         if self.require_unique:
-            own = alike(self._targets.profiles.kept, self._targets.profiles.kept)[0]
-            answered &= (self._alike(asked) <= 1) & (own[found.target] == 1)
-        return self._links(queries, found.n_ties, np.where(answered, found.target, -1))
+            kept = self._known.profiles.kept
+            answered &= self._alone(asked) & (alike(kept, kept)[0][found.target] == 1)
+        return np.asarray(answered)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from reidrisk.base.progress import Progress
-from reidrisk.search.answer import Best
+from reidrisk.search.answer import Best, Candidates, Ints
 
 
 class Targets(Protocol):
@@ -16,27 +13,48 @@ class Targets(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take(self, rows: npt.NDArray[np.int64], /) -> Self:
+    def take(self, rows: Ints, /) -> Self:
         """Return the chosen rows, in that order."""
-        ...
 
 
 class Scorer(Protocol):
     """What an attack has learnt from all targets: frozen, and small beside them.
 
     The score of a query and a target must depend on the two and on the scorer alone, never on the other targets or
-    queries. Then the answers for shards of the targets, put together by :func:`reidrisk.search.merged`, are the answer
-    for all of them: best score, ties added up where it is shared, lowest target.
+    queries. Then the answers for shards of the targets are the answer for all of them, once put together: by
+    :func:`reidrisk.search.merged` and :func:`reidrisk.search.merged_candidates`, or, of totals, by adding up.
     """
 
     def best(self, targets: Any, queries: Any, progress: Progress | None = None) -> Best:
         """Find best score, number of ties and lowest tied target of each query among these targets."""
-        ...
+
+    def candidates(self, targets: Any, queries: Any, k: int) -> Candidates:
+        """Find the k best targets of each query."""
+
+
+class Likelihood(Scorer, Protocol):
+    """A scorer whose scores are logarithms of likelihoods, in steps of which ``per_nat`` make a nat; 0 = they are not.
+
+    ``total`` sums exp(score of a target - score given) over the targets, for each query, as whole numbers of
+    1 / :data:`reidrisk.search.UNIT`: in whatever order, the sum is the same.
+    """
+
+    @property
+    def per_nat(self) -> float:
+        """Steps of a score in one nat."""
+
+    def total(self, targets: Any, queries: Any, score: Ints) -> Ints:
+        """Add up the likelihoods of all targets relative to the score given for each query."""
 
 
 class Engine(Protocol):
-    """Finds the best targets of queries, wherever that is done."""
+    """Where the targets are searched; each verb returns what the scorer's own does for all of them."""
 
     def best(self, scorer: Scorer, targets: Targets, queries: Any) -> Best:
-        """Return what ``scorer.best(targets, queries)`` does."""
-        ...
+        """Find best score, number of ties and lowest tied target of each query."""
+
+    def candidates(self, scorer: Scorer, targets: Targets, queries: Any, k: int) -> Candidates:
+        """Find the k best targets of each query."""
+
+    def total(self, scorer: Likelihood, targets: Targets, queries: Any, score: Ints) -> Ints:
+        """Add up the likelihoods of all targets relative to the score given for each query."""

@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from reidrisk.base.progress import Progress
-from reidrisk.search.answer import Best
-from reidrisk.search.engines.base import Scorer, Targets
+from reidrisk.search.answer import Best, Candidates, Ints
+from reidrisk.search.engines.base import Likelihood, Scorer, Targets
 
 
 class LocalEngine:
-    """Asks the scorer for all targets at once.
-
-    Parameters
-    ----------
-    progress : callable, optional
-        Hears how far the search is.
-    """
+    """Asks the scorer for all targets at once; ``progress`` hears how far the search for the best is."""
 
     def __init__(self, progress: Progress | None = None) -> None:
         self.progress = progress
 
     def best(self, scorer: Scorer, targets: Targets, queries: Any) -> Best:
-        """Return what ``scorer.best(targets, queries)`` does."""
+        """Return the scorer's answer."""
         return scorer.best(targets, queries, self.progress)
+
+    def candidates(self, scorer: Scorer, targets: Targets, queries: Any, k: int) -> Candidates:
+        """Return the scorer's answer."""
+        return scorer.candidates(targets, queries, k)
+
+    def total(self, scorer: Likelihood, targets: Targets, queries: Any, score: Ints) -> Ints:
+        """Return the scorer's answer."""
+        return scorer.total(targets, queries, score)
