@@ -250,7 +250,9 @@ def _run_tables(
     notes = pair.notes
     if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():
         notes += (Note("same-file-twice"),)
-    found = audit_traces(pair.targets, pair.queries, spec, truth=pair.truth, notes=notes, progress=tell, engine=engine)
+    found = audit_traces(
+        pair.targets, pair.queries, spec, truth=pair.matched, notes=notes, progress=tell, engine=engine
+    )
     return dataclasses.replace(found, fingerprints=sums)
 
 

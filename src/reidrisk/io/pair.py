@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.errors import DataError
+from reidrisk.base.errors import DataError, TruthError
 from reidrisk.base.notes import Note, unless_few
-from reidrisk.base.users import find_users, is_text
+from reidrisk.base.users import is_text
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
@@ -18,8 +18,8 @@ from reidrisk.io.tables.encoding import Declared, Encoding, settle
 from reidrisk.io.tables.formats import open_table
 from reidrisk.io.tables.tokens import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
-from reidrisk.io.truth import read_truth
-from reidrisk.records import Bags, Traces
+from reidrisk.io.truth import true_rows
+from reidrisk.records import Bags, Traces, Truth, find_truth
 
 Records = TypeVar("Records", Traces, Bags)
 """What a pair holds two tables of."""
@@ -27,29 +27,21 @@ Records = TypeVar("Records", Traces, Bags)
 
 @dataclass(frozen=True)
 class Pair(Generic[Records]):
-    """Two tables over one vocabulary.
-
-    Attributes
-    ----------
-    targets, queries : Traces or Bags
-        The known records and the records to identify.
-    vocabulary : Vocabulary or None
-        Labels of the tokens, where the tables have any.
-    unmatched_targets, unmatched_queries : int
-        How many users of each table have no counterpart in the other.
-    notes : tuple of Note
-        What was assumed.
-    truth : (n_queries,) int64 array or None
-        Row of the true target of each query, -1 = not among the targets; only where a file of true pairs was given.
-    """
+    """Two tables over one vocabulary: the known records, and those to identify."""
 
     targets: Records
     queries: Records
     vocabulary: Vocabulary | None
+    """Labels of the tokens, where the tables have any."""
     unmatched_targets: int
     unmatched_queries: int
+    """How many users of each table have no counterpart in the other."""
     notes: tuple[Note, ...] = ()
+    """What was assumed."""
     truth: npt.NDArray[np.int64] | None = None
+    """Row of the true target of each query, -1 = not among the targets; only where a file of true pairs was given."""
+    matched: Truth | None = None
+    """Who each query is: by the true pairs, by equal ids or by equal rows; ``None`` where nobody knows."""
 
 
 def read_pair(
@@ -64,26 +56,22 @@ def read_pair(
 ) -> Pair[Traces]:
     r"""Read two tables of traces over one vocabulary and check that they can be compared.
 
+    Tables that differ in their epochs, their kind of tokens or their vocabulary are refused, and so are two of which
+    one names its users and the other does not.
+
     Parameters
     ----------
-    targets_path, queries_path : str or path
-        The two files, in any of the formats.
     layout, n_tokens, vocabulary
-        As for :func:`read_traces`; they hold for both tables. Left out, labels are the sorted union of those that
+        As for :func:`read_traces`; they hold for both tables. Default: labels are the sorted union of those that
         occur, and the size is one more than the largest number that occurs; the notes say so.
     allow_unmatched : bool
         Keep users that are in one table only: such a target is a distractor, and any link of such a query is wrong.
+        Default: they are refused.
     truth : str or path, optional
         A file of true pairs (see :func:`read_truth`) for tables whose ids differ. The check of common users is then
         left out.
     min_group : int
         The notes count users that are in one table only where there are at least so many of them.
-
-    Raises
-    ------
-    DataError
-        If the tables differ in their epochs, their kind of tokens or their vocabulary, if one names its users and the
-        other does not, or if users are in one table only and ``allow_unmatched`` is not set.
 
     Examples
     --------
@@ -116,13 +104,6 @@ def read_bags_pair(
 ) -> Pair[Bags]:
     r"""Read two tables of bags over one vocabulary: what :func:`read_pair` does for traces.
 
-    Parameters
-    ----------
-    targets_path, queries_path : str or path
-        The two files, as for :func:`read_bags`.
-    n_tokens, vocabulary, allow_unmatched, truth
-        As for :func:`read_pair`.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -143,45 +124,28 @@ def read_bags_pair(
     return _paired(targets, queries, encoding, (a.items.name, b.items.name), allow_unmatched, truth)
 
 
-def _paired(
-    targets: Records,
-    queries: Records,
-    encoding: Encoding,
-    names: tuple[str, str],
-    allow_unmatched: bool,
-    truth: PathLike | None,
-    min_group: int = 1,
-) -> Pair[Records]:
-    """Find who is in both tables, by their ids or by the true pairs, and say what had to be assumed."""
-    if truth is not None:
-        pair = Pair(targets, queries, encoding.vocabulary, 0, 0, encoding.notes)
-        rows = read_truth(truth, pair)
-        lone_queries = int((rows < 0).sum())
-        stated = list(encoding.notes)
-        if lone_queries:
-            stated.append(Note("without-pair", n=unless_few(lone_queries, min_group), of=len(rows), least=min_group))
-        lone_targets = len(targets) - len(np.unique(rows[rows >= 0]))
-        return replace(
-            pair, unmatched_targets=lone_targets, unmatched_queries=lone_queries, notes=tuple(stated), truth=rows
-        )
-    known, asked = _ids_of_one_kind(targets, queries)
-    alone: tuple[int, int, list[Note]] = _unmatched(known, asked, names, allow_unmatched, min_group)
-    return Pair(known, asked, encoding.vocabulary, alone[0], alone[1], (*encoding.notes, *alone[2]))
+def read_truth(path: PathLike, pair: Pair[Any]) -> npt.NDArray[np.int64]:
+    r"""Read which target each query truly is: the row of each target, -1 = not among the targets.
 
+    Parameters
+    ----------
+    path : str or path
+        A table with the columns ``query`` and ``target``: user ids of the two tables. A row with an empty ``target``
+        says that the query is not among the targets, and so does a query without a row.
+    pair : Pair
+        The two tables; both must name their users.
 
-def _ids_of_one_kind(targets: Records, queries: Records) -> tuple[Records, Records]:
-    """Compare ids as text where one table has numbers: a single 'x' in a CSV file makes all its ids text."""
-    if targets.users is None or queries.users is None or is_text(targets.users) == is_text(queries.users):
-        return targets, queries
-    return _with_text_ids(targets), _with_text_ids(queries)
-
-
-def _with_text_ids(table: Records) -> Records:
-    if is_text(table.users):
-        return table
-    import pyarrow as pa
-
-    return table.with_users(pa.array(table.users).cast(pa.large_string()))
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("user,epoch_0\nann,news\nbob,music\n")
+    >>> _ = (folder / "b.csv").write_text("user,epoch_0\n901,music\n902,news\n903,news\n")
+    >>> _ = (folder / "pairs.csv").write_text("query,target\n901,bob\n902,ann\n")
+    >>> read_pair(folder / "a.csv", folder / "b.csv", truth=folder / "pairs.csv").truth.tolist()
+    [1, 0, -1]
+    """
+    return true_rows(path, pair.targets, pair.queries)
 
 
 def _check_epochs(a: RawTokens, b: RawTokens) -> None:
@@ -202,57 +166,82 @@ def _check_epochs(a: RawTokens, b: RawTokens) -> None:
             )
 
 
-def _unmatched(
-    targets: Traces | Bags, queries: Traces | Bags, names: tuple[str, str], allow_unmatched: bool, min_group: int
-) -> tuple[int, int, list[Note]]:
-    a, b = names
+def _paired(
+    targets: Records,
+    queries: Records,
+    encoding: Encoding,
+    names: tuple[str, str],
+    allow_unmatched: bool,
+    truth: PathLike | None,
+    min_group: int = 1,
+) -> Pair[Records]:
+    """Find who is in both tables, by the true pairs or by their ids, and say what had to be assumed."""
+    note = None
+    if truth is not None:
+        matched: Truth | None = Truth(true_rows(truth, targets, queries), "given")
+        alone = _alone(matched, targets, queries)
+        if alone[1]:
+            lone = unless_few(alone[1], min_group)
+            note = Note("without-pair", n=lone, of=len(queries), least=min_group)
+    else:
+        targets, queries = _ids_of_one_kind(targets, queries, names)
+        try:
+            matched = find_truth(targets, queries)
+        except TruthError:
+            matched = None
+        alone = _alone(matched, targets, queries)
+        if any(alone) and not allow_unmatched:
+            raise DataError(_why_unmatched(targets, queries, names, alone))
+        named = targets.users is not None
+        if matched is None:
+            note = Note("nobody-in-common" if named else "lengths-differ")
+        elif any(alone):
+            lone_targets, lone_queries = (unless_few(n, min_group) for n in alone)
+            note = Note("in-one-table-only", targets=lone_targets, queries=lone_queries, least=min_group)
+        elif not named:
+            note = Note("rows-are-people")
+    notes = encoding.notes if note is None else (*encoding.notes, note)
+    given = None if truth is None or matched is None else matched.target
+    return Pair(targets, queries, encoding.vocabulary, *alone, notes, given, matched)
+
+
+def _alone(matched: Truth | None, targets: Traces | Bags, queries: Traces | Bags) -> tuple[int, int]:
+    """Count the users of each table without a counterpart in the other."""
+    if matched is None:
+        return len(targets), len(queries)
+    there = matched.target[matched.target >= 0]
+    return len(targets) - len(np.unique(there)), len(queries) - len(there)
+
+
+def _ids_of_one_kind(targets: Records, queries: Records, names: tuple[str, str]) -> tuple[Records, Records]:
+    """Compare ids as text where one table has numbers: a single 'x' in a CSV file makes all its ids text."""
     if (targets.users is None) != (queries.users is None):
-        named, bare = (b, a) if targets.users is None else (a, b)
+        named, bare = reversed(names) if targets.users is None else names
         raise DataError(f"{named} names its users and {bare} does not; give both a column 'user' or neither")
+    if targets.users is None or is_text(targets.users) == is_text(queries.users):
+        return targets, queries
+    import pyarrow as pa
+
+    if is_text(targets.users):
+        return targets, queries.with_users(pa.array(queries.users).cast(pa.large_string()))
+    return targets.with_users(pa.array(targets.users).cast(pa.large_string())), queries
+
+
+def _why_unmatched(
+    targets: Traces | Bags, queries: Traces | Bags, names: tuple[str, str], alone: tuple[int, int]
+) -> str:
+    (a, b), sizes = names, (len(targets), len(queries))
     if targets.users is None:
-        return _unnamed(len(targets), len(queries), names, allow_unmatched)
-    lone_queries = int((find_users(queries.users, targets.users) < 0).sum())
-    lone_targets = len(targets) - (len(queries) - lone_queries)
-    if not (lone_targets or lone_queries):
-        return 0, 0, []
-    if not allow_unmatched:
-        if lone_queries == len(queries):
-            raise DataError(
-                f"no user of {a} ({len(targets):,}) is in {b} ({len(queries):,}); if the ids differ by design, "
-                "give the true pairs in a file with columns query, target (--truth), or keep all with --allow-unmatched"
-            )
-        raise DataError(
-            f"{lone_targets:,} users of {a} are not in {b} and {lone_queries:,} of {b} not in {a}; --allow-unmatched "
-            "keeps them: such a target is a distractor, any link of such a query is wrong"
-        )
-    if lone_queries == len(queries):
         return (
-            lone_targets,
-            lone_queries,
-            [Note("nobody-in-common")],
+            f"{a} has {sizes[0]:,} rows, {b} has {sizes[1]:,}, and neither names its users, so nobody knows who is "
+            "who; add a column 'user' to both, or keep all with --allow-unmatched"
+        )
+    if alone == sizes:
+        return (
+            f"no user of {a} ({sizes[0]:,}) is in {b} ({sizes[1]:,}); if the ids differ by design, give the true pairs "
+            "in a file with columns query, target (--truth), or keep all with --allow-unmatched"
         )
     return (
-        lone_targets,
-        lone_queries,
-        [
-            Note(
-                "in-one-table-only",
-                targets=unless_few(lone_targets, min_group),
-                queries=unless_few(lone_queries, min_group),
-                least=min_group,
-            )
-        ],
+        f"{alone[0]:,} users of {a} are not in {b} and {alone[1]:,} of {b} not in {a}; --allow-unmatched keeps them: "
+        "such a target is a distractor, any link of such a query is wrong"
     )
-
-
-def _unnamed(
-    n_targets: int, n_queries: int, names: tuple[str, str], allow_unmatched: bool
-) -> tuple[int, int, list[Note]]:
-    if n_targets == n_queries:
-        return 0, 0, [Note("rows-are-people")]
-    if not allow_unmatched:
-        raise DataError(
-            f"{names[0]} has {n_targets:,} rows, {names[1]} has {n_queries:,}, and neither names its users, so nobody "
-            "knows who is who; add a column 'user' to both, or keep all with --allow-unmatched"
-        )
-    return n_targets, n_queries, [Note("lengths-differ")]
