@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reidrisk import Bound, TopSets, Traces, bounds
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.bounds.distinct import row_keys
+from reidrisk.bounds.matching import row_keys
 
 
 @st.composite

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from reidrisk import Traces, bounds
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.streams import stream
+from reidrisk.bounds.kernels import largest_shares
 from reidrisk.bounds.top_sets.conditional_poisson import inclusion_probabilities, pair_inclusion
-from reidrisk.bounds.top_sets.kernels import largest_shares
 
 
 def all_sets(weights, k, sure=()):

@@ -5,25 +5,15 @@ has representation ``o``. A ``prior`` holds the probability of each user; defaul
 """
 
 from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
-from reidrisk.bounds.distinct import distinct_outputs
-from reidrisk.bounds.information import (
-    from_mutual_information,
-    min_entropy_leakage,
-    mutual_information,
-    vulnerability,
-)
+from reidrisk.bounds.information import from_mutual_information, min_entropy_leakage, mutual_information, vulnerability
 from reidrisk.bounds.ldp import from_ldp, ldp_delta, ldp_delta_interval, ldp_epsilon, ldp_epsilon_interval
-from reidrisk.bounds.matching import matching, matching_optimum
+from reidrisk.bounds.matching import distinct_outputs, matching, matching_optimum
 from reidrisk.bounds.random_user import accuracy, optimal_rule, partial_information, random_user
 from reidrisk.bounds.summary import summary
 from reidrisk.bounds.tightest import Tightest, tightest, tightest_by_epochs, tightest_of
 from reidrisk.bounds.top_sets.full import topics_full_information, topics_optimum
-from reidrisk.bounds.top_sets.partial import (
-    popularity_error,
-    token_probabilities,
-    topics_partial_information,
-    topics_posterior,
-)
+from reidrisk.bounds.top_sets.partial import popularity_error, topics_partial_information, topics_posterior
+from reidrisk.mechanisms.top_k_noise import token_probabilities
 
 __all__ = [
     "Tightest",

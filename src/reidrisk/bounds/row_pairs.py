@@ -52,7 +52,7 @@ class RowPairs:
     def __init__(self, channel: Channel, work: int = WORK) -> None:
         from scipy import sparse
 
-        from reidrisk.bounds.hockey_kernels import distinct_rows
+        from reidrisk.bounds.kernels import distinct_rows
 
         matrix = channel.matrix if channel.is_sparse else sparse.csr_array(channel.matrix)
         indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
@@ -167,7 +167,7 @@ class RowPairs:
 
     def _search(self, x: Factor) -> tuple[float, float, Pair]:
         """Return the largest sum found, the largest there can be among rows not looked at, and the pair found."""
-        from reidrisk.bounds.hockey_kernels import worst_pair
+        from reidrisk.bounds.kernels import worst_pair
 
         ceiling, times = self._ceilings(x), self._times(self._data, x)
         order = np.argsort(-ceiling, kind="stable")
@@ -188,7 +188,7 @@ class RowPairs:
 
     def _above(self, x: Factor, limit: float) -> list[Pair] | None:
         """Return the pairs whose sum is above ``limit``; None where they are too many to be looked at one by one."""
-        from reidrisk.bounds.hockey_kernels import pairs_above
+        from reidrisk.bounds.kernels import pairs_above
 
         rows = np.flatnonzero(self._ceilings(x) > limit)
         if self._data.size + self.n_rows * int(np.diff(self._indptr)[rows].sum()) > self._work:

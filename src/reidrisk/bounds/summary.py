@@ -11,12 +11,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Measurement
 from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
 from reidrisk.bounds.exact_pairs import exp_ends
-from reidrisk.bounds.information import (
-    from_mutual_information,
-    min_entropy_leakage,
-    mutual_information,
-    vulnerability,
-)
+from reidrisk.bounds.information import from_mutual_information, min_entropy_leakage, mutual_information, vulnerability
 from reidrisk.bounds.ldp import from_ldp, ldp_epsilon
 from reidrisk.bounds.matching import matching
 from reidrisk.bounds.random_user import random_user

@@ -5,13 +5,12 @@ from reidrisk.mechanisms.popularity import popularity
 from reidrisk.topics.browser import Browser, BrowserEpoch
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.browsing import browse
-from reidrisk.topics.histories.epochs import Epochs
 from reidrisk.topics.histories.replay import Replay, replay
 from reidrisk.topics.histories.table import Histories, histories_from_frame, read_histories
+from reidrisk.topics.histories.times import Epochs
 from reidrisk.topics.host_model import HostModel
 from reidrisk.topics.simulate import TopicsAPI, exposure
-from reidrisk.topics.taxonomy import Taxonomy
-from reidrisk.topics.utility import UtilityBuckets, read_utility_buckets
+from reidrisk.topics.taxonomy import Taxonomy, UtilityBuckets, read_utility_buckets
 
 __all__ = [
     "Browser",

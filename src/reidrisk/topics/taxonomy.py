@@ -1,11 +1,11 @@
-"""The taxonomy: which topics there are, which is part of which, and what token stands for each."""
+"""The taxonomy: which topics there are, which is part of which, what token stands for each, and which rank first."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from reidrisk.io.documents import parse_json
 from reidrisk.io.tables.opening import text_of
 
 _LARGEST_ID = 2**31 - 1
+_HEADER, _BUCKETS = ("top-level topics", "utility buckets"), ("high", "standard")
 _Entry = tuple[str, Any, Any]  # where it was found, id, label
 
 
@@ -218,3 +219,62 @@ def _from_json(name: str, text: str) -> list[_Entry]:
         if not isinstance(entry, dict) or not {"topic_id", "topic_label"} <= entry.keys():
             raise FormatError(f"{name}: entry {number} has no topic_id and topic_label")
     return [(f"entry {number}", e["topic_id"], e["topic_label"]) for number, e in enumerate(document, start=1)]
+
+
+class UtilityBuckets(NamedTuple):
+    """Root topics by bucket, as ids in ascending order."""
+
+    high: tuple[int, ...]
+    """Their trees rank before all others, whatever their visits: give them to ``Browser(high_utility=...)``."""
+    standard: tuple[int, ...]
+    """The other roots."""
+
+
+def read_utility_buckets(path: PathLike, taxonomy: Taxonomy) -> UtilityBuckets:
+    """Read the published assignment of root topics to utility buckets; every root has one, and only roots have one.
+
+    The file has a header ``Top-Level Topics, Utility Buckets`` and a row per root, ``High`` or ``Standard``: a Markdown
+    table as in the specification, with any text around it, or columns with tabs (Chrome's ``utility_buckets.tsv``) or
+    commas between.
+    """
+    lines, name = text_of(path).splitlines(), str(path)
+    roots = {taxonomy.label(root): root for root in taxonomy.roots}
+    bucket: dict[int, str] = {}
+    for number, label, given in _rows(name, lines):
+        if label not in roots:
+            raise DataError(f"{name}: line {number} names {label!r}, which is no root of the {taxonomy!r}")
+        if roots[label] in bucket:
+            raise DataError(f"{name}: line {number} gives {label!r} a bucket again; name every root once")
+        if given.lower() not in _BUCKETS:
+            raise DataError(f"{name}: line {number} has the bucket {given!r}; buckets are 'High' and 'Standard'")
+        bucket[roots[label]] = given.lower()
+    for label, root in roots.items():
+        if root not in bucket:
+            raise DataError(f"{name}: the root {label!r} has no bucket; give every root of the taxonomy one")
+    high, standard = (tuple(sorted(root for root, of in bucket.items() if of == which)) for which in _BUCKETS)
+    return UtilityBuckets(high, standard)
+
+
+def _rows(name: str, lines: list[str]) -> list[tuple[int, str, str]]:
+    """Return line number, label and bucket of every row; a blank line ends the table."""
+    rows: list[tuple[int, str, str]] = []
+    inside = False
+    for number, line in enumerate(lines, start=1):
+        # A label may hold a comma, a bucket may not.
+        first, mark, second = re.sub(r"^\s*\||\|\s*$", "", line).strip().rpartition(_separator(line))
+        first, second = first.strip().strip('"'), second.strip().strip('"')
+        if not inside:
+            inside = (first.lower(), second.lower()) == _HEADER
+        elif not line.strip():
+            break
+        elif not re.fullmatch(r":?-+:?", first):
+            if not mark:
+                raise FormatError(f"{name}: line {number} is {line.strip()[:60]!r}, not a root and its bucket")
+            rows.append((number, first, second))
+    if not inside:
+        raise FormatError(f"{name}: there is no header 'Top-Level Topics, Utility Buckets' in it")
+    return rows
+
+
+def _separator(line: str) -> str:
+    return next((mark for mark in ("|", "\t") if mark in line.strip().strip("|")), ",")

@@ -18,21 +18,17 @@ from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.results import Bound
 from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.bounds.distinct import distinct_outputs
 from reidrisk.bounds.information import from_mutual_information
 from reidrisk.bounds.ldp import from_ldp
-from reidrisk.bounds.top_sets.partial import token_probabilities
+from reidrisk.bounds.matching import distinct_outputs
+from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces
 
 _NOTES = (Note("knows-top-sets"), Note("periods-independent"))
 
 
 def topics_full_information(
-    top_sets: TopSets,
-    noise: float,
-    queries: Traces | None = None,
-    level: float = 0.95,
-    seed: int = 0,
+    top_sets: TopSets, noise: float, queries: Traces | None = None, level: float = 0.95, seed: int = 0
 ) -> tuple[Bound, ...]:
     r"""Return the bounds of the framework for an attacker who knows the top sets of all users.
 

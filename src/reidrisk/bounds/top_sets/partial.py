@@ -15,12 +15,10 @@ from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.parallel import each
 from reidrisk.base.results import Bound
 from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
-from reidrisk.bounds.distinct import row_keys
+from reidrisk.bounds.matching import row_keys
 from reidrisk.bounds.top_sets.conditional_poisson import Floats, inclusion_probabilities, pair_inclusion
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
-
-__all__ = ["popularity_error", "token_probabilities", "topics_partial_information", "topics_posterior"]
 
 _QUERIES = 16
 """Queries in a block: their tables stay in the processor's cache, and each block has its own random stream."""
@@ -144,7 +142,7 @@ def _posterior_and_prior(popularity: npt.ArrayLike, top_k: int, noise: float) ->
 
 def _sampled_shares(table: Traces, posteriors: list[Floats], samples: int, seed: int, threads: int | None) -> Floats:
     """Return ``max_i Q[i, O] / sum_j Q[j, O]`` of ``samples`` random representations."""
-    from reidrisk.bounds.top_sets.kernels import largest_shares
+    from reidrisk.bounds.kernels import largest_shares
 
     n_tokens = table.n_tokens
     _, first, counts = np.unique(row_keys(table.tokens, n_tokens), return_index=True, return_counts=True)

@@ -17,10 +17,9 @@ from reidrisk.base.wording import percent
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
-from reidrisk.topics.histories.epochs import Epochs
 from reidrisk.topics.histories.table import Histories
 from reidrisk.topics.histories.ties import Ties, ties_from_seed, ties_from_the_system
-from reidrisk.topics.histories.timestamps import Moment, moment
+from reidrisk.topics.histories.times import Epochs, Moment, moment
 from reidrisk.topics.hosts import checked_observers, registrable
 
 _BLOCK = 4096

@@ -18,7 +18,7 @@ from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import cell
 from reidrisk.io.tables.formats import Table, open_table, table_of_frame
 from reidrisk.io.tables.ids import first_seen, user_ids
-from reidrisk.topics.histories.timestamps import Moment, as_text, microseconds, moment
+from reidrisk.topics.histories.times import Moment, as_text, microseconds, moment
 from reidrisk.topics.hosts import distinct_values
 
 _SECOND = 1_000_000

@@ -1,9 +1,12 @@
-"""Moments as tables give them: Arrow times, whole seconds or ISO 8601 text, all into microseconds since 1970 (UTC)."""
+"""Moments as tables give them (Arrow times, whole seconds, ISO 8601 text), and the epochs they belong to."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,10 +19,17 @@ from reidrisk.io.tables.columns import cell, holds_text
 Moment = datetime | str | int
 """A point in time as people give it: a datetime, ISO 8601 text, or seconds since 1970; UTC where no zone is named."""
 
+Times = npt.NDArray[np.int64]
+
+DAY = 86_400
 _SECOND = 1_000_000
 _LATEST = 253_402_300_800  # the year 10000: larger numbers are no seconds
 _LARGEST = 2**63 - 1
 _FORMS = "times such as '2024-05-31 17:20:00' (UTC where no zone is named), or whole seconds since 1970"
+
+_MOST = 10_000  # columns of a table; two centuries of weeks
+_LONGEST = 2_000 * 365 * DAY
+"""No history is longer; sums of seconds stay far from overflow."""
 
 
 def moment(value: Moment, option: str) -> int:
@@ -41,7 +51,7 @@ def moment(value: Moment, option: str) -> int:
         raise OptionError(f"{option} (--{option}) is {value!r}; give {_FORMS}, not milliseconds")
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
     since = aware - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * _SECOND + since.microseconds
+    return (since.days * DAY + since.seconds) * _SECOND + since.microseconds
 
 
 def as_text(seconds: int) -> str:
@@ -52,7 +62,7 @@ def as_text(seconds: int) -> str:
         return f"second {int(seconds)} since 1970"  # beyond the years 1 to 9999
 
 
-def microseconds(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
+def microseconds(cells: Any, name: str, column: str) -> Times:
     """Return a column of moments (an Arrow chunked array) as microseconds, or name the first cell that is none."""
     import pyarrow as pa
 
@@ -78,11 +88,11 @@ def microseconds(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
     raise FormatError(f"{name}: column {column!r} is of type {cells.type}; give {_FORMS}")
 
 
-def _from_arrow(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
+def _from_arrow(cells: Any, name: str, column: str) -> Times:
     import pyarrow as pa
 
     if pa.types.is_date32(cells.type):
-        numbers, factor = cells.cast(pa.int32()).to_numpy().astype(np.int64), 86_400 * _SECOND
+        numbers, factor = cells.cast(pa.int32()).to_numpy().astype(np.int64), DAY * _SECOND
     else:
         unit = "ms" if pa.types.is_date64(cells.type) else cells.type.unit
         numbers, factor = cells.cast(pa.int64()).to_numpy(), {"s": _SECOND, "ms": 1_000, "us": 1, "ns": 0}[unit]
@@ -97,7 +107,7 @@ def _from_arrow(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
     return np.asarray(numbers * factor)
 
 
-def _from_text(cells: Any, name: str, column: str) -> npt.NDArray[np.int64]:
+def _from_text(cells: Any, name: str, column: str) -> Times:
     import pyarrow as pa
 
     cells = cells.cast(pa.large_string())  # views of text, as polars hands them out, cannot be parsed
@@ -125,3 +135,84 @@ def _parses(cells: Any, kind: Any) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """Epoch e lasts from start + e * step to start + e * step + length, the end not included; all in seconds.
+
+    The API has disjoint epochs, length = step = 7 days. Carey, Section 6, shifts epochs of 7 days by 3: then they
+    overlap, and a visit counts in two or three of them.
+
+    >>> weeks = Epochs(start=0, length=7 * DAY, step=3 * DAY, n=8)
+    >>> [[int(e[0]) for e, inside in weeks.members(np.array([day * DAY])) if inside[0]] for day in (0, 6, 7, 27)]
+    [[0], [2, 1, 0], [2, 1], [7]]
+    """
+
+    start: int
+    length: int
+    step: int
+    n: int
+
+    @classmethod
+    def spanning(
+        cls, times: Times, days: float = 7, step_days: float | None = None, start: int | None = None
+    ) -> Epochs:
+        """Return the whole epochs between the first and the last visit, given in seconds since 1970.
+
+        The first begins at ``start``; default: midnight (UTC) before the first visit. The next one begins ``step_days``
+        later; default: ``days``. Epochs that would end after midnight (UTC) behind the last visit are left out: they
+        were not observed to the end.
+
+        >>> Epochs.spanning(np.array([9 * 3600, 15 * DAY]))
+        Epochs(start=0, length=604800, step=604800, n=2)
+        """
+        length, step = _seconds(days, "epoch_days"), _seconds(days if step_days is None else step_days, "step_days")
+        first = int(times.min()) // DAY * DAY if start is None else int(start)
+        end = (int(times.max()) // DAY + 1) * DAY
+        n = (end - first - length) // step + 1
+        if first >= end:
+            raise DataError(f"the first epoch begins at {as_text(first)}, after the last visit; begin earlier")
+        if n < 1:
+            raise DataError(
+                f"the visits, from {as_text(first)} to {as_text(end)}, are shorter than one epoch of {days:g} days; "
+                "give a longer history or shorter epochs"
+            )
+        if n > _MOST:
+            raise DataError(
+                f"from {as_text(first)} to {as_text(end)} there are {n:,} epochs, more than {_MOST:,}; one wrong time "
+                "may be the cause, or choose longer steps"
+            )
+        return cls(first, length, step, int(n))
+
+    def members(self, times: Times) -> Iterator[tuple[Times, npt.NDArray[np.bool_]]]:
+        """Yield, for every number of steps back, the epoch of each moment and whether it is one of its epochs."""
+        newest = (times - self.start) // self.step
+        for back in range(-(-self.length // self.step)):
+            epoch = newest - back
+            inside = (epoch >= 0) & (epoch < self.n) & (times - self.start - epoch * self.step < self.length)
+            yield epoch, inside
+
+    def latest(self, times: Times) -> Times:
+        """Return the last epoch that had ended at each moment, -1 where there is none yet."""
+        return np.clip((times - self.start - self.length) // self.step, -1, self.n - 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the epochs for JSON."""
+        last = self.start + (self.n - 1) * self.step + self.length
+        return {
+            "n": self.n,
+            "days": self.length / DAY,
+            "step_days": self.step / DAY,
+            "first_starts": as_text(self.start),
+            "last_ends": as_text(last),
+        }
+
+
+def _seconds(days: float, option: str) -> int:
+    is_number = isinstance(days, int | float | np.integer | np.floating) and not isinstance(days, bool)
+    if not is_number or not math.isfinite(days) or not 1 <= round(days * DAY) <= _LONGEST:
+        raise OptionError(
+            f"{option} must be a number from 1/{DAY:,} (one second) to {_LONGEST // DAY:,} days, not {days!r}"
+        )
+    return round(days * DAY)
