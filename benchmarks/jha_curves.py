@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from reidrisk import attacks, measure, populations, topics
+from reidrisk_studies.jha import personas
 
 TOP_K, NOISE = 5, 0.05
 
@@ -21,8 +22,8 @@ TOP_K, NOISE = 5, 0.05
 def people(path: Path | None, n: int):
     """Return the rates of i.i.d. personas of a rate file, or of people with five topics each without one."""
     if path is None:
-        return populations.distinct(n, seed=0)
-    return populations.iid(populations.read_rates(path), n, seed=0)
+        return personas.distinct(n, seed=0)
+    return personas.iid(populations.read_rates(path), n, seed=0)
 
 
 def two_sites(rates, epochs: int):

@@ -18,6 +18,7 @@ from reidrisk import attacks, measure, populations, topics
 from reidrisk.base.errors import ReidRiskError
 from reidrisk.records import Bags, Traces
 from reidrisk_studies.data import data_file
+from reidrisk_studies.jha import personas
 
 API = topics.TopicsAPI(n_topics=349)
 ATTACKS: dict[str, Callable[[], attacks.Attack[Traces]]] = {
@@ -42,7 +43,7 @@ def sites(rates: populations.Rates, seed: int, names: str, epochs: int = 30) -> 
 def people(matrix: np.ndarray, model: str, n: int, seed: int) -> populations.Rates:
     if model == "real":
         return populations.real(matrix)
-    return {"iid": populations.iid, "crossover": populations.crossover}[model](matrix, n, seed)
+    return {"iid": personas.iid, "crossover": personas.crossover}[model](matrix, n, seed)
 
 
 def sure_links(probability: np.ndarray, right: np.ndarray, wrong: float = 0.04) -> float:
@@ -219,9 +220,9 @@ def main() -> None:
     if seeds:
         compare(matrix, seeds)
     for n in chosen.users:
-        scale(populations.crossover(matrix, n, 0), min(n, chosen.queries))
+        scale(personas.crossover(matrix, n, 0), min(n, chosen.queries))
     if chosen.large:
-        scale(populations.crossover(matrix, 1_000_000, 0), 10_000)
+        scale(personas.crossover(matrix, 1_000_000, 0), 10_000)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from reidrisk.attacks.profile.tables import build_tables, cell, log_joint
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.weights import GRID
+from reidrisk_studies.jha import personas
 
 API = topics.TopicsAPI(80, top_k=4)
 
@@ -438,8 +439,8 @@ def test_what_cannot_happen_stays_impossible_however_long_the_record():
 def test_the_real_users_of_the_paper(study_file, model, least, sure, matched):
     matrix = populations.read_rates(study_file("topics_rates_jha/lambda-user-topic.csv.gz"), n_topics=349)
     rates = {
-        "iid": lambda: populations.iid(matrix, 1_000, 0),
-        "crossover": lambda: populations.crossover(matrix, 1_000, 0),
+        "iid": lambda: personas.iid(matrix, 1_000, 0),
+        "crossover": lambda: personas.crossover(matrix, 1_000, 0),
         "real": lambda: populations.real(matrix),
     }[model]()
     api = topics.TopicsAPI(349)

@@ -6,10 +6,11 @@ from attack_twins import build_profiles_numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reidrisk import Traces, attacks, measure, populations, topics
+from reidrisk import Traces, attacks, measure, topics
 from reidrisk.attacks import Both, Either, LooseSets, StrictSets
 from reidrisk.attacks.sets.profiles import build_profiles, sizes
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk_studies.jha import personas
 
 TARGETS = Traces([[1, 1, 2, 2, 5], [1, 1, 3, 3, 6], [4, 4, 4, 3, -1], [7, 8, 0, -1, 2]], n_tokens=9)
 QUERIES = Traces([[2, 1, 1, 2, 8], [1, 3, 1, 6, 6], [4, 4, 4, 4, 4], [-1, -1, -1, -1, -1]], n_tokens=9)
@@ -196,7 +197,7 @@ def test_two_answers_that_differ_tie():
 
 def test_best_and_worst_case_of_appendix_a():
     api = topics.TopicsAPI(349)
-    for rates, low, high in [(populations.distinct(300, seed=1), 0.95, 1.0), (populations.identical(300), 0.0, 0.02)]:
+    for rates, low, high in [(personas.distinct(300, seed=1), 0.95, 1.0), (personas.identical(300), 0.0, 0.02)]:
         sets = api.profiles(rates, epochs=40, seed=0)
         a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
         risk = measure.random_user(LooseSets(), a, b)

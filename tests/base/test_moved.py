@@ -11,7 +11,7 @@ from reidrisk.base.errors import MissingExtraError
 MOVED = {
     bandits: ("ClusterScore", "cluster_scores", "read_casas", "read_endomondo", "read_fitbit"),
     cohorts: ("UsersNeeded", "users_needed", "weekly_histories"),
-    populations: ("audiences", "drifting", "seen", "visits"),
+    populations: ("audiences", "crossover", "distinct", "drifting", "identical", "iid", "seen", "visits"),
 }
 CASES = [(module, name) for module, names in MOVED.items() for name in names]
 

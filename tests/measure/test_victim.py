@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from reidrisk import Traces, attacks, measure, populations, topics
+from reidrisk import Traces, attacks, measure, topics
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk_studies.jha import personas
 
 
 def test_a_known_victim_stands_alone():
@@ -26,9 +27,9 @@ def test_a_known_victim_stands_alone():
 
 
 def test_a_victim_known_by_interests_is_found():
-    sets = populations.distinct(200, seed=4).toarray() > 0
+    sets = personas.distinct(200, seed=4).toarray() > 0
     api = topics.TopicsAPI(349)
-    audience = api.expose(api.profiles(populations.distinct(200, seed=4), epochs=40, seed=0), seed=0)
+    audience = api.expose(api.profiles(personas.distinct(200, seed=4), epochs=40, seed=0), seed=0)
     victims = measure.known_interests([np.flatnonzero(row).tolist() for row in sets], 349)
     risk = measure.known_victim(attacks.LooseSets(3), audience, victims)
     assert risk.rate > 0.9

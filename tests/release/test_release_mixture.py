@@ -53,6 +53,10 @@ def random_targets(seed, n, k=2):
     return Statistics(rng.random(n), within, rng.random((n, n)), k, PUBLISHED)
 
 
+def test_the_number_of_terms_is_that_of_the_paper():
+    assert n_terms(4, 469) == 1_100_743
+
+
 @pytest.mark.parametrize("shape", [(2, 2, 2, 3), (1, 2, 3, 4), (3, 2, 1, 3)])
 def test_the_closed_form_is_the_sum_over_all_draws(shape):
     model = random_model(1, shape)

@@ -14,6 +14,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.populations.rates import BLOCK
 from reidrisk.topics import TopicsAPI
 from reidrisk.topics.visits import top_sets, visit_blocks
+from reidrisk_studies.jha import personas
 
 N = 40_000
 
@@ -96,10 +97,10 @@ def test_more_users_epochs_and_threads_change_nothing():
     matrix = np.random.default_rng(0).gamma(0.3, 4.0, size=(30, 12))
     api = TopicsAPI(12)
     n = BLOCK + 100
-    all_of_them = api.profiles(populations.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=2).tokens
-    one_thread = api.profiles(populations.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=1).tokens
-    fewer = api.profiles(populations.crossover(matrix, 70, seed=2), epochs=2, seed=5).tokens
-    other = api.profiles(populations.crossover(matrix, 70, seed=2), epochs=2, seed=6).tokens
+    all_of_them = api.profiles(personas.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=2).tokens
+    one_thread = api.profiles(personas.crossover(matrix, n, seed=2), epochs=3, seed=5, threads=1).tokens
+    fewer = api.profiles(personas.crossover(matrix, 70, seed=2), epochs=2, seed=5).tokens
+    other = api.profiles(personas.crossover(matrix, 70, seed=2), epochs=2, seed=6).tokens
     assert np.array_equal(all_of_them, one_thread)
     assert np.array_equal(all_of_them[:70, :2], fewer)
     assert not np.array_equal(fewer, other)
@@ -107,9 +108,9 @@ def test_more_users_epochs_and_threads_change_nothing():
 
 def test_the_two_extremes_fill_their_sets_without_padding():
     api = TopicsAPI(349)
-    same = api.profiles(populations.identical(2_000), epochs=5).tokens
+    same = api.profiles(personas.identical(2_000), epochs=5).tokens
     assert np.mean(np.sort(same, axis=2) == np.arange(5)) > 0.999
-    rates = populations.distinct(2_000, seed=3)
+    rates = personas.distinct(2_000, seed=3)
     apart = np.sort(api.profiles(rates, epochs=5).tokens, axis=2)
     truth = np.nonzero(rates.toarray())[1].reshape(-1, 1, 5)
     assert np.mean((apart == truth).all(axis=2)) > 0.999
@@ -204,7 +205,7 @@ def test_bad_rates_stop_between_the_file_and_the_simulation_in_one_line(tmp_path
 
 @pytest.mark.parametrize("bad", [-0.5, np.nan, np.inf])
 @pytest.mark.parametrize(
-    "model", [populations.real, lambda m: populations.iid(m, 5, 0), lambda m: populations.crossover(m, 5, 0)]
+    "model", [populations.real, lambda m: personas.iid(m, 5, 0), lambda m: personas.crossover(m, 5, 0)]
 )
 def test_bad_rates_in_an_array_are_named_by_every_population(model, bad):
     matrix = np.ones((3, 4))

@@ -3,17 +3,12 @@
 from reidrisk.base.moved import to_studies
 from reidrisk.populations.mixture import mixture
 from reidrisk.populations.published import published
-from reidrisk.populations.rate_tables import read_rates
-from reidrisk.populations.rates import Rates, crossover, distinct, identical, iid, real
+from reidrisk.populations.rates import Rates, read_rates, real
 from reidrisk.populations.type_mixture import TypeMixture
 
 __all__ = [
     "Rates",
     "TypeMixture",
-    "crossover",
-    "distinct",
-    "identical",
-    "iid",
     "mixture",
     "published",
     "read_rates",
@@ -24,7 +19,11 @@ __getattr__ = to_studies(
     "reidrisk.populations",
     {
         "audiences": "reidrisk_studies.jha.audiences",
+        "crossover": "reidrisk_studies.jha.personas",
+        "distinct": "reidrisk_studies.jha.personas",
         "drifting": "reidrisk_studies.jha.drift",
+        "identical": "reidrisk_studies.jha.personas",
+        "iid": "reidrisk_studies.jha.personas",
         "seen": "reidrisk_studies.jha.audiences",
         "visits": "reidrisk_studies.jha.audiences",
     },

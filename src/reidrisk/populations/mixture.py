@@ -21,33 +21,16 @@ class Sampler(Protocol):
 
 
 def mixture(model: Sampler, n: int, seed: int = 0) -> TopSets:
-    """Draw a population from a fitted model (dick, Algorithm 2), short sets padded.
+    """Draw a population from a fitted model (dick, Algorithm 2): (n, r, k) tokens, every set full.
 
     A set in which two slots drew the same token is short. It is padded with random tokens once per user and epoch, so
     that every observer sees the same padding (dick, Section 5).
 
-    Parameters
-    ----------
-    model : Sampler
-        Such as :class:`reidrisk.release.TypeMixture`.
-    n : int
-        Number of users.
-    seed : int
-        Same seed, same population.
-
-    Returns
-    -------
-    TopSets
-        (n, r, k) tokens, every set full.
-
     Examples
     --------
-    >>> import numpy as np
     >>> from reidrisk.populations import TypeMixture
-    >>> model = TypeMixture(np.zeros((3, 2, 2, 9)))
-    >>> sets = mixture(model, 1000, seed=0)
-    >>> sets, sets.is_padded
-    (TopSets(1,000 users x 2 epochs x 2 tokens of 9), True)
+    >>> mixture(TypeMixture(np.zeros((3, 2, 2, 9))), 1000, seed=0).is_padded
+    True
     """
     if not callable(getattr(model, "sample", None)):
         raise DataError(
@@ -60,19 +43,10 @@ def mixture(model: Sampler, n: int, seed: int = 0) -> TopSets:
 def draw(
     steps: npt.NDArray[np.float64], start: int, stop: int, seed: int, threads: int | None = None
 ) -> npt.NDArray[Any]:
-    """Draw the sets of the users from ``start``, the first of a block, to ``stop``.
+    """Draw the sets of the users from ``start``, the first of a block, to ``stop``: tokens ascending, -1 behind.
 
-    Parameters
-    ----------
-    steps : (T, r, k, N) array
-        Cumulative probabilities of each slot; the last one of a slot is 1.
-    start, stop, seed, threads
-        A user is the same whoever else is drawn, on any number of threads.
-
-    Returns
-    -------
-    (stop - start, r, k) array
-        Tokens ascending within a set, duplicates once, -1 behind.
+    ``steps``, (T, r, k, N), are the cumulative probabilities of each slot; the last one of a slot is 1. A user is the
+    same whoever else is drawn, on any number of threads.
     """
     from reidrisk.populations.draw_kernels import draw_sets  # the compiler is loaded by those who sample
 

@@ -1,45 +1,34 @@
-"""Populations as visit rates: how often, in the mean week, each user visits each topic (jha, Section 5, Appendix A)."""
+"""Populations as visit rates: how often, in the mean week, each user visits each topic (jha, Section 5)."""
 
 from __future__ import annotations
 
+import gzip
 import math
+import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole
-from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.populations.rate_tables import checked_rates
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.foreign import reason
+from reidrisk.base.indices import checked_csr
+from reidrisk.base.streams import blocks
+from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed
 
 Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 BLOCK = 4_096
 """Users made together. A random block is always drawn whole, so that a larger population starts with the same users."""
-
-CERTAIN = 5 * math.log(10)
-"""Rate of a topic that is all but certainly visited: exp(-CERTAIN) = 1e-5 is the probability of a week without it."""
-
-_LARGEST = 1 << 50  # sets of topics that can be numbered; BLOCK of them times a step stay below 2^63
 
 
 class Rates:
     """Mean weekly visits of each user (row) to each topic (column), made block by block when asked for.
 
     Most rates are 0, so a block is a ``scipy.sparse.csr_array``; nothing larger than a block is ever held.
-
-    Attributes
-    ----------
-    n_users, n_topics : int
-        Number of rows and of columns.
-    model : str
-        Where the users come from, for tables and charts.
-    n_blocks : int
-        Number of blocks of :data:`BLOCK` users.
+    ``make`` returns the block of a number, of :data:`BLOCK` users; ``model`` says where they come from.
 
     Examples
     --------
@@ -53,8 +42,7 @@ class Rates:
     __slots__ = ("_make", "model", "n_topics", "n_users")
 
     def __init__(self, n_users: int, n_topics: int, model: str, make: Callable[[int], Any]) -> None:
-        self.n_users, self.n_topics, self.model = n_users, n_topics, model
-        self._make = make
+        self.n_users, self.n_topics, self.model, self._make = n_users, n_topics, model, make
 
     @property
     def n_blocks(self) -> int:
@@ -88,198 +76,77 @@ class Rates:
 
 
 def real(matrix: Any) -> Rates:
-    """Take the users of a rate matrix as they are (jha, Section 5, 'Real Users').
-
-    Parameters
-    ----------
-    matrix : (n, n_topics) array
-        Mean weekly visits of each user to each topic; 0 = never.
-
-    Examples
-    --------
-    >>> real([[3.0, -1.0]])
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.DataError: row 0, column 1 holds the rate -1.0; rates are finite numbers of at least 0
-    """
-    given = checked_rates(matrix)
-    n, n_topics = given.shape
-    return Rates(n, n_topics, "real", lambda index: _sparse(given[index * BLOCK : (index + 1) * BLOCK]))
-
-
-def iid(matrix: Any, n: int, seed: int) -> Rates:
-    """Draw personas that share only first-order statistics with real users (jha, Section 5, 'I.I.D. Personas').
-
-    A persona has c topics, c that of a real user drawn at random (the inverse transform of its empirical
-    distribution). The topics are drawn one after the other, 'with no repetitions', each in proportion to the share of
-    real users who visit it, 'the normalized version of the empirical distribution of the topic popularity'. Each has
-    the mean rate among its visitors (Equation 2): lambda_t = sum of lambda[u, t] over the users who visit t / their
-    number.
-
-    Parameters
-    ----------
-    matrix : (m, n_topics) array
-        Rates of real users.
-    n : int
-        Number of personas; any.
-    seed : int
-        Seed; a larger population starts with the same personas.
-
-    Examples
-    --------
-    >>> rates = iid([[2.0, 0.0, 1.0], [4.0, 0.0, 0.0]], n=1000, seed=0)
-    >>> dense = rates.toarray()
-    >>> [sorted(set(column)) for column in dense.T.tolist()]
-    [[0.0, 3.0], [0.0], [0.0, 1.0]]
-    """
-    given, n, seed = checked_rates(matrix), whole("n", n), checked_seed(seed)
-    sizes.USERS.check(n, "drawing users", "draw fewer")
-    visits = given > 0
-    n_chosen, visitors = visits.sum(axis=1), visits.sum(axis=0)
-    topics = np.flatnonzero(visitors)
-    if not topics.size:
-        raise DataError("every rate is 0: nobody visits any topic, so there is nothing to draw personas from")
-    popularity = visitors[topics] / len(given)
-    mean_rate = given[:, topics].sum(axis=0) / visitors[topics]
-
-    def make(index: int) -> Any:
-        rng = stream(seed, "populations.iid", index)
-        wanted = n_chosen[rng.integers(len(given), size=BLOCK)]
-        # Drawing without replacement in proportion to w is a race of exponential clocks of speed w: the first c win.
-        clocks = rng.standard_exponential((BLOCK, len(topics))) / popularity
-        last = np.sort(clocks, axis=1)[np.arange(BLOCK), np.maximum(wanted - 1, 0)]
-        users, places = np.nonzero((clocks <= last[:, None]) & (wanted > 0)[:, None])
-        return _csr(users, topics[places], mean_rate[places], given.shape[1])
-
-    return Rates(n, given.shape[1], "iid", make)
-
-
-def crossover(matrix: Any, n: int, seed: int) -> Rates:
-    """Cross two real users into each persona (jha, Section 5, 'Crossover Personas').
-
-    'We then randomly select two parent individuals p0 and p1 [...]. We generate a binary mask and assign the rate of
-    p0 (p1) if the corresponding bit is true (false).' The text leaves two things open: here the parents are two
-    different users, every pair as likely, and each bit is a fair coin of its own, one a topic.
-
-    Parameters
-    ----------
-    matrix, n, seed
-        As for :func:`iid`; the matrix has at least two users.
-
-    Examples
-    --------
-    >>> dense = crossover([[2.0, 2.0], [5.0, 5.0]], n=1000, seed=0).toarray()
-    >>> sorted(set(map(tuple, dense.tolist())))
-    [(2.0, 2.0), (2.0, 5.0), (5.0, 2.0), (5.0, 5.0)]
-    """
-    given, n, seed = checked_rates(matrix), whole("n", n), checked_seed(seed)
-    sizes.USERS.check(n, "drawing users", "draw fewer")
-    m, n_topics = given.shape
-    if m < 2:
-        raise DataError("a crossover needs two parents, but the rates have one user; give at least 2 rows")
-
-    def make(index: int) -> Any:
-        rng = stream(seed, "populations.crossover", index)
-        one = rng.integers(m, size=BLOCK)
-        other = (one + rng.integers(1, m, size=BLOCK)) % m
-        bits = np.unpackbits(rng.integers(256, size=(BLOCK, -(-n_topics // 8)), dtype=np.uint8), axis=1)
-        return _sparse(np.where(bits[:, :n_topics] == 1, given[one], given[other]))
-
-    return Rates(n, n_topics, "crossover", make)
-
-
-def identical(n: int, n_topics: int = 349, top_k: int = 5, rate: float = CERTAIN) -> Rates:
-    """Give every user the same ``top_k`` topics: the attacker's worst case (jha, Appendix A).
-
-    'We set z = 5 topics with lambda = 5 log(10), and we set the lambda for every other topic to zero.' The logarithm
-    is the natural one: a topic is then missed in a week with probability exp(-lambda) = 1e-5.
-
-    Parameters
-    ----------
-    n, n_topics, top_k : int
-        Users, topics, and topics that everybody visits: the first ones.
-    rate : float
-        Mean weekly visits to each of them.
-
-    Examples
-    --------
-    >>> identical(2, n_topics=4, top_k=2, rate=9.0).toarray().tolist()
-    [[9.0, 9.0, 0.0, 0.0], [9.0, 9.0, 0.0, 0.0]]
-    """
-    n, n_topics, top_k, rate = _extreme(n, n_topics, top_k, rate)
-    sets = np.tile(np.arange(top_k), (BLOCK, 1))
-    return Rates(n, n_topics, "identical", lambda index: _of_sets(sets, rate, n_topics))
-
-
-def distinct(n: int, n_topics: int = 349, top_k: int = 5, rate: float = CERTAIN, seed: int = 0) -> Rates:
-    """Give every user ``top_k`` topics that no other user has together: the attacker's best case (jha, Appendix A).
-
-    'Assigning to every user a 5-tuple of topics [...], being careful that no users share the same 5-tuple.' The M =
-    C(n_topics, top_k) sets are numbered in colexicographic order (the first 2^50 of them, if there are more); user i
-    has number (a i + b) mod M, with a prime to M, so that no two are equal and any block can be made alone.
-
-    Parameters
-    ----------
-    n, n_topics, top_k, rate
-        As for :func:`identical`.
-    seed : int
-        Chooses a and b.
-
-    Examples
-    --------
-    >>> dense = distinct(10, n_topics=5, top_k=2, rate=9.0).toarray()    # C(5, 2) = 10: every pair once
-    >>> len(set(map(tuple, dense.tolist()))), set((dense > 0).sum(axis=1).tolist())
-    (10, {2})
-    """
-    n, n_topics, top_k, rate = _extreme(n, n_topics, top_k, rate)
-    n_sets = min(math.comb(n_topics, top_k), _LARGEST)
-    if n > n_sets:
-        raise OptionError(f"{n_topics} topics have {n_sets:,} different sets of {top_k}, too few for {n:,} users")
-    rng = stream(seed, "populations.distinct")
-    shift, step = (int(x) for x in rng.integers(n_sets, size=2))
-    while math.gcd(step, n_sets) != 1:
-        step = int(rng.integers(n_sets))
-
-    def make(index: int) -> Any:
-        first = (step * index * BLOCK + shift) % n_sets
-        numbers = (first + step * np.arange(BLOCK, dtype=np.int64)) % n_sets
-        return _of_sets(_numbered_sets(numbers, n_topics, top_k), rate, n_topics)
-
-    return Rates(n, n_topics, "distinct", make)
-
-
-def _extreme(n: int, n_topics: int, top_k: int, rate: float) -> tuple[int, int, int, float]:
-    n, n_topics, top_k = whole("n", n), whole("n_topics", n_topics), whole("top_k", top_k)
-    sizes.USERS.check(n, "drawing users", "draw fewer")
-    if top_k > n_topics:
-        raise OptionError(f"top_k must lie between 1 and the {n_topics} topics, not {top_k}")
-    if not 0 < rate < math.inf:
-        raise OptionError(f"rate must be a finite number above 0, not {rate}")
-    return n, n_topics, top_k, float(rate)
-
-
-def _numbered_sets(numbers: Ints, n_topics: int, size: int) -> Ints:
-    """Return the sets of these numbers in colexicographic order: number = sum over j of C(topic j, j + 1)."""
-    left, sets = numbers.copy(), np.empty((len(numbers), size), dtype=np.int64)
-    for j in range(size, 0, -1):
-        steps = np.array([min(math.comb(topic, j), 1 << 62) for topic in range(n_topics)], dtype=np.int64)
-        sets[:, j - 1] = np.searchsorted(steps, left, side="right") - 1
-        left -= steps[sets[:, j - 1]]
-    return sets
-
-
-def _of_sets(sets: Ints, rate: float, n_topics: int) -> Any:
-    users = np.repeat(np.arange(len(sets)), sets.shape[1])
-    return _csr(users, sets.ravel(), np.full(sets.size, rate), n_topics)
-
-
-def _sparse(dense: Floats) -> Any:
-    users, topics = np.nonzero(dense)
-    return _csr(users, topics, dense[users, topics], dense.shape[1], len(dense))
-
-
-def _csr(users: Ints, topics: Ints, values: Floats, n_topics: int, n_users: int = BLOCK) -> Any:
+    """Take the users of an (n, n_topics) matrix of mean weekly visits as they are (jha, Section 5, 'Real Users')."""
     from scipy import sparse  # half a second nobody else should pay for
 
-    starts = np.concatenate([[0], np.cumsum(np.bincount(users, minlength=n_users))])
-    return sparse.csr_array((values, topics, starts), shape=(n_users, n_topics))
+    given = checked_rates(matrix)
+    n, n_topics = given.shape
+    return Rates(n, n_topics, "real", lambda index: sparse.csr_array(given[index * BLOCK : (index + 1) * BLOCK]))
+
+
+def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
+    """Read a rate matrix from a CSV file (``.gz`` or not): no header, a line a user, a column a topic.
+
+    A file with another number of columns than ``n_topics`` is refused, and so is a cell that is no rate.
+    """
+    path = existing_file(path)
+    check_bytes(path, path.name)
+    rows: list[Floats] = []
+    try:
+        with (gzip.open if is_packed(path) else open)(path, "rt", encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    rows.append(_numbers(line.split(","), f"{path.name}, line {number}"))
+                    wanted = n_topics or len(rows[0])
+                    if len(rows[-1]) != wanted:
+                        raise DataError(
+                            f"{path.name}, line {number} has {len(rows[-1])} columns, not {wanted}: one rate a topic"
+                        )
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise FormatError(f"cannot read rates from {path}: {reason(error)}") from error
+    if not rows:
+        raise DataError(f"{path.name} is empty: there is not a single user in it")
+    return np.stack(rows)
+
+
+def _numbers(cells: list[str], place: str) -> Floats:
+    """Return the numbers of one line, or name the first cell that is not a rate."""
+    try:
+        values = np.array(cells, dtype=np.float64)
+    except ValueError:
+        values = np.array([_number(cell) for cell in cells])
+    wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
+    if wrong.size:
+        cell = cells[wrong[0]].strip()
+        raise DataError(
+            f"{place}, column {wrong[0] + 1} holds {cell!r}; rates are finite numbers of at least 0, without header"
+        )
+    return values
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
+
+
+def checked_rates(matrix: Any) -> Floats:
+    """Return a rate matrix as a read-only dense array, or name the row and column of the first bad rate."""
+    given = checked_csr(matrix, "rates").toarray() if hasattr(matrix, "tocsr") else matrix
+    try:
+        rates = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"rates must be one table of numbers (users, topics): {reason(error)}") from error
+    if rates.ndim != 2:
+        raise DataError(f"rates must have 2 dimensions (users, topics), but have shape {rates.shape}")
+    if 0 in rates.shape:
+        raise DataError(f"rates of shape {rates.shape} are empty; give at least one user and one topic")
+    wrong = np.argwhere(~(rates >= 0) | np.isinf(rates))
+    if len(wrong):
+        row, column = (int(i) for i in wrong[0])
+        raise DataError(
+            f"row {row}, column {column} holds the rate {rates[row, column]}; rates are finite numbers of at least 0"
+        )
+    rates.flags.writeable = False
+    return rates

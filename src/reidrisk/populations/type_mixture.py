@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,22 +28,6 @@ from reidrisk.records import TopSets
 Floats = npt.NDArray[np.float64]
 
 
-class Targets(Protocol):
-    """Statistics a model should have, such as :class:`reidrisk.release.Statistics`."""
-
-    @property
-    def single(self) -> Floats:
-        """Share of users and epochs with each token, (N,)."""
-
-    @property
-    def within(self) -> Floats:
-        """With each pair in one set, (N, N)."""
-
-    @property
-    def across(self) -> Floats:
-        """With each pair in consecutive sets, (N, N)."""
-
-
 class MixtureStatistics(NamedTuple):
     """What a model says: single (r, N), within (r, N, N) with a zero diagonal, across (r - 1, N, N)."""
 
@@ -54,28 +38,20 @@ class MixtureStatistics(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FitReport(Result):
-    """How a fit went.
-
-    Attributes
-    ----------
-    objective : float
-        J of the model, by the formula in single precision.
-    steps, seconds : float
-        Work of this run; seconds of earlier runs that a checkpoint continued are counted in.
-    stopped : str
-        Why it ended: ``"all steps done"`` or ``"levelled off"``.
-    curve : tuple of (step, J)
-        J on the way.
-    """
+    """How a fit went."""
 
     objective: float
+    """J of the model, by the formula in single precision."""
     steps: int
     seconds: float
+    """Seconds of earlier runs that a checkpoint continued are counted in."""
     stopped: str
+    """Why it ended: ``"all steps done"`` or ``"levelled off"``."""
     device: str
     seed: int
     learning_rate: float
     curve: tuple[tuple[int, float], ...] = ()
+    """Steps, and J on the way."""
 
 
 class TypeMixture:
@@ -90,11 +66,9 @@ class TypeMixture:
     theta : (T, r, k, N) array
         Logits.
     vocabulary : Vocabulary, optional
-        Labels of the tokens.
     statement : PrivacyStatement, optional
         What protects the people behind the statistics it was fitted to.
     report : FitReport, optional
-        How it was fitted.
 
     Examples
     --------
@@ -103,11 +77,9 @@ class TypeMixture:
     TypeMixture(1 types, 2 epochs, sets of 1 out of 2 tokens)
     >>> model.statistics().across.tolist()
     [[[0.25, 0.25], [0.25, 0.25]]]
-    >>> model.sample(1000, seed=0)
-    TopSets(1,000 users x 2 epochs x 1 tokens of 2)
     """
 
-    __slots__ = ("_theta", "report", "statement", "vocabulary")
+    __slots__ = ("k", "n_epochs", "n_tokens", "n_types", "report", "statement", "theta", "vocabulary")
 
     fit: ClassVar[Callable[..., TypeMixture]]
     """The former name of :func:`reidrisk.release.fit_mixture`, which provides it."""
@@ -128,36 +100,13 @@ class TypeMixture:
         if vocabulary is not None and len(vocabulary) != array.shape[3]:
             raise DataError(f"theta has {array.shape[3]} tokens but the vocabulary {len(vocabulary)} labels")
         array.flags.writeable = False
-        self._theta, self.vocabulary, self.statement, self.report = array, vocabulary, statement, report
-
-    @property
-    def theta(self) -> npt.NDArray[np.float32]:
-        """The read-only (T, r, k, N) logits."""
-        return self._theta
-
-    @property
-    def n_types(self) -> int:
-        """Number of types, T."""
-        return int(self._theta.shape[0])
-
-    @property
-    def n_epochs(self) -> int:
-        """Number of epochs, r."""
-        return int(self._theta.shape[1])
-
-    @property
-    def k(self) -> int:
-        """Number of slots of an epoch."""
-        return int(self._theta.shape[2])
-
-    @property
-    def n_tokens(self) -> int:
-        """Size of the vocabulary, N."""
-        return int(self._theta.shape[3])
+        self.theta: npt.NDArray[np.float32] = array
+        self.n_types, self.n_epochs, self.k, self.n_tokens = array.shape
+        self.vocabulary, self.statement, self.report = vocabulary, statement, report
 
     def probabilities(self, epoch: int) -> Floats:
         """Return the (T, k, N) slot probabilities of one epoch."""
-        logits = self._theta[:, epoch].astype(np.float64)
+        logits = self.theta[:, epoch].astype(np.float64)
         logits -= logits.max(axis=-1, keepdims=True)
         np.exp(logits, out=logits)
         logits /= logits.sum(axis=-1, keepdims=True)
@@ -183,8 +132,8 @@ class TypeMixture:
         across = np.matmul(inside[:-1].transpose(0, 2, 1), inside[1:]) / self.n_types
         return MixtureStatistics(inside.mean(axis=1), within, across)
 
-    def objective(self, statistics: Targets) -> float:
-        """Return J: the mean squared difference from the targets, over all epochs (dick, Section 5.1)."""
+    def objective(self, statistics: Any) -> float:
+        """Return J: the mean squared difference from targets like :class:`reidrisk.release.Statistics` (dick, 5.1)."""
         if len(statistics.single) != self.n_tokens:
             raise DataError(f"the model has {self.n_tokens} tokens, the statistics {len(statistics.single)}")
         ours = self.statistics()
@@ -195,7 +144,7 @@ class TypeMixture:
 
     def cumulated(self) -> Floats:
         """Return the cumulative slot probabilities, (T, r, k, N)."""
-        steps = np.empty(self._theta.shape)
+        steps = np.empty(self.theta.shape)
         for epoch in range(self.n_epochs):
             np.cumsum(self.probabilities(epoch), axis=2, out=steps[:, epoch])
         steps /= steps[..., -1:]
@@ -204,20 +153,9 @@ class TypeMixture:
     def sample(self, n: int, seed: int, threads: int | None = None) -> TopSets:
         """Draw users: a type each, a token for every slot, duplicates within a set once (dick, Algorithm 2).
 
-        Parameters
-        ----------
-        n : int
-            Number of users; more of them leave the first ones as they are.
-        seed : int
-            Same seed, same users, whatever the number of threads.
-        threads : int, optional
-            Default: one for each core.
-
-        Returns
-        -------
-        TopSets
-            Tokens ascending within a set. Sets that came out short are filled with -1: pad them once, for all
-            observers, with ``padded(seed)``.
+        Same seed, same users, on any number of threads; more of them leave the first ones as they are. Tokens ascend
+        within a set. Sets that came out short are filled with -1: pad them once, for all observers, with
+        ``padded(seed)``.
         """
         n = whole("n", n, unit="users")
         cells = n * self.n_epochs * self.k
@@ -246,19 +184,11 @@ class TypeMixture:
         }
         with write_atomically(path) as temporary:
             header = {"reidrisk": json.dumps(spec, ensure_ascii=False, allow_nan=False)}
-            temporary.write_bytes(numpy.save({"theta": self._theta}, metadata=header))
+            temporary.write_bytes(numpy.save({"theta": self.theta}, metadata=header))
 
     @classmethod
     def load(cls, path: PathLike, vocabulary: Vocabulary | None = None) -> TypeMixture:
-        """Read a model that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        path : str or path
-            The file; without a privacy statement it is refused.
-        vocabulary : Vocabulary, optional
-            The labels the tokens must have; a model over others is refused.
-        """
+        """Read what :meth:`save` wrote; without a privacy statement, or over another vocabulary, it is refused."""
         library = require("safetensors", "release", "loading a model")
         file_path = existing_file(path)
         sizes.BYTES.check(file_path.stat().st_size, str(path), "fit a smaller model")
@@ -313,11 +243,5 @@ def _within(x: Floats) -> Floats:
 
 
 def n_terms(n_epochs: int, n_tokens: int) -> int:
-    """Return the number of terms of J: :math:`r N + r N (N - 1) / 2 + (r - 1) N^2`.
-
-    Examples
-    --------
-    >>> n_terms(4, 469)
-    1100743
-    """
+    """Return the number of terms of J: :math:`r N + r N (N - 1) / 2 + (r - 1) N^2`."""
     return n_epochs * n_tokens * (n_tokens + 1) // 2 + (n_epochs - 1) * n_tokens**2

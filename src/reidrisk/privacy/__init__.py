@@ -2,12 +2,10 @@
 
 from reidrisk.privacy.accounting import check_budget, gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
 from reidrisk.privacy.noise import add_discrete_gaussian, discrete_gaussian, randomised_response
-from reidrisk.privacy.statement import NEIGHBOURS, PUBLISHED, UNIT, PrivacyStatement
+from reidrisk.privacy.statement import PUBLISHED, PrivacyStatement
 
 __all__ = [
-    "NEIGHBOURS",
     "PUBLISHED",
-    "UNIT",
     "PrivacyStatement",
     "add_discrete_gaussian",
     "check_budget",

@@ -25,25 +25,13 @@ def discrete_gaussian(sigma: float) -> Any:
     >>> round(discrete_gaussian(5.0).map(1.0), 6)                # 1 / (2 sigma^2)
     0.02
     """
-    # Not its prelude, which loads every library there is for it.
-    mod, domains, metrics, noise = (
-        require(f"opendp.{part}", "release", "noise that protects people")
-        for part in ("mod", "domains", "metrics", "measurements")
-    )
-    mod.enable_features("contrib")
+    domains, metrics, noise = _opendp()
     space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l2_distance(T="f64")
     return noise.make_gaussian(*space, scale=sigma)
 
 
 def add_discrete_gaussian(values: npt.NDArray[np.int64], measurement: Any) -> npt.NDArray[np.int64]:
-    """Add independent noise to every value of a vector.
-
-    Examples
-    --------
-    >>> noisy = add_discrete_gaussian(np.zeros(100_000, dtype=np.int64), discrete_gaussian(5.0))
-    >>> bool(4.8 < noisy.std() < 5.2)
-    True
-    """
+    """Add independent noise to every value of a vector."""
     # The noise of each count is independent, so pieces of a table spend together what the whole would.
     drawn = [
         np.array(measurement(values[start : start + _PIECE].tolist()), dtype=np.int64)
@@ -66,11 +54,7 @@ def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDAr
     """
     if not (math.isfinite(epsilon) and epsilon > 0.0):
         raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}")
-    mod, domains, metrics, noise = (
-        require(f"opendp.{part}", "release", "noise that protects people")
-        for part in ("mod", "domains", "metrics", "measurements")
-    )
-    mod.enable_features("contrib")
+    domains, metrics, noise = _opendp()
     # The library draws a fair coin with probability f, which flips a bit with probability f / 2. Floating-point numbers
     # end a little above 700: 1 in 10^304 answers is a lie there, which spends less than a larger epsilon.
     flip = 2.0 / (1.0 + math.exp(min(epsilon, 700.0)))
@@ -88,3 +72,13 @@ def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDAr
         told = np.frombuffer(measurement(np.packbits(piece).tobytes()), dtype=np.uint8)
         answers[start : start + _BITS] = np.unpackbits(told, count=piece.size).astype(bool)
     return answers
+
+
+def _opendp() -> tuple[Any, Any, Any]:
+    # Not its prelude, which loads every library there is for it.
+    mod, *parts = (
+        require(f"opendp.{part}", "release", "noise that protects people")
+        for part in ("mod", "domains", "metrics", "measurements")
+    )
+    mod.enable_features("contrib")
+    return parts[0], parts[1], parts[2]

@@ -61,7 +61,7 @@ class TopicsAPI:
         epochs leave the first ones as they are; threads change nothing.
 
         >>> from reidrisk import populations
-        >>> rates = populations.identical(3, n_topics=9, top_k=2)
+        >>> rates = populations.real([[9.0, 9.0, 0, 0, 0, 0, 0, 0, 0]] * 3)
         >>> TopicsAPI(n_topics=9, top_k=2).profiles(rates, epochs=4)
         TopSets(3 users x 4 epochs x 2 tokens of 9)
         """

@@ -78,7 +78,7 @@ def drifting(rates: Rates, share: float, seed: int) -> Rates:
 
     Examples
     --------
-    >>> from reidrisk.populations import distinct
+    >>> from reidrisk_studies.jha.personas import distinct
     >>> rates = drifting(distinct(1000, n_topics=40), share=0.1, seed=0)
     >>> rates, round(rates.half_life, 1)
     (Rates(1,000 users x 40 topics, distinct, drifting), 6.6)

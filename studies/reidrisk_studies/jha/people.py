@@ -12,6 +12,7 @@ from reidrisk import populations, topics
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.records import TopSets, Traces
 from reidrisk_studies.data import MissingDataError, data_file
+from reidrisk_studies.jha.personas import crossover, distinct, identical, iid
 
 __all__ = ["NOISE", "RATES", "SITES", "TOP_K", "USERS", "People", "find_people", "personas_of_bins"]
 
@@ -81,12 +82,12 @@ class People:
         if model == self.given:
             return populations.real(self.matrix[:users])
         if model == "identical":
-            return populations.identical(users, self.n_topics, top_k)
+            return identical(users, self.n_topics, top_k)
         if model == "distinct":
-            return populations.distinct(users, self.n_topics, top_k, seed=seed)
+            return distinct(users, self.n_topics, top_k, seed=seed)
         if model == "iid, ten bins":
             return populations.real(personas_of_bins(self.matrix, users, seed))
-        return {"iid": populations.iid, "crossover": populations.crossover}[model](self.matrix, users, seed)
+        return {"iid": iid, "crossover": crossover}[model](self.matrix, users, seed)
 
     def personas(self, model: str, users: int, seed: int, top_k: int = TOP_K) -> Rates:
         """Return the same rates; those of small populations are made once and kept, for the next setting to use."""
@@ -145,7 +146,7 @@ def personas_of_bins(matrix: Floats, users: int, seed: int) -> Floats:
 
     The text takes the number of topics from its empirical distribution. The code counts it in ten equal bins, draws a
     bin, and a whole number evenly between the bin's ends; the topics and their rates are those of the text
-    (:func:`reidrisk.populations.iid`).
+    (:func:`reidrisk_studies.jha.personas.iid`).
 
     Examples
     --------

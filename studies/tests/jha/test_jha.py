@@ -15,6 +15,7 @@ from reidrisk_studies.jha import improvements as jha_improvements
 from reidrisk_studies.jha import limits as jha_limits
 from reidrisk_studies.jha import over_time as jha
 from reidrisk_studies.jha import people as jha_people
+from reidrisk_studies.jha import personas
 from reidrisk_studies.writing import as_csv, as_markdown
 
 NAMES = [
@@ -218,7 +219,7 @@ def test_too_few_users_are_refused():
 
 
 def test_every_change_is_simulated_as_it_says():
-    rates = jha_improvements.populations.distinct(50, n_topics=40)
+    rates = personas.distinct(50, n_topics=40)
     every, gaps = (
         jha_improvements.Change("x", 0, window=3, every=every).sites(rates, seed=0)[0] for every in (1.0, 3.0)
     )

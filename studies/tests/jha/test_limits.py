@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from reidrisk import Traces, attacks, measure, populations, topics
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.populations.rates import BLOCK
+from reidrisk_studies.jha import personas
 from reidrisk_studies.jha.audiences import audiences, seen, visits
 from reidrisk_studies.jha.drift import drifting
 
@@ -58,7 +59,7 @@ def test_visits_have_the_stated_mean_and_streams_of_their_own():
 
 def test_gaps_cost_the_attacker():
     api = topics.TopicsAPI(349)
-    sets = api.profiles(populations.distinct(300, seed=1), epochs=20, seed=0)
+    sets = api.profiles(personas.distinct(300, seed=1), epochs=20, seed=0)
     a, b = (api.expose(sets, seed=0, site=site) for site in "ab")
     for attack in (attacks.WeightedHamming(5, 0.05), attacks.LooseSets()):
         rates = []
@@ -72,7 +73,7 @@ def test_gaps_cost_the_attacker():
 
 def test_no_drift_is_the_constant_population_bit_for_bit():
     api = topics.TopicsAPI(40, top_k=3)
-    rates = populations.distinct(BLOCK + 50, n_topics=40, top_k=3, seed=2)
+    rates = personas.distinct(BLOCK + 50, n_topics=40, top_k=3, seed=2)
     still = drifting(rates, share=0.0, seed=5)
     assert np.array_equal(api.profiles(rates, 4, seed=1).tokens, api.profiles(still, 4, seed=1).tokens)
     moving = api.profiles(drifting(rates, share=0.2, seed=5), 4, seed=1).tokens
@@ -98,15 +99,15 @@ def test_drift_keeps_the_margins_and_loses_persistence_at_the_stated_rate():
 def test_drift_of_more_users_and_epochs_starts_the_same_on_any_threads():
     api = topics.TopicsAPI(30, top_k=3)
     matrix = np.random.default_rng(1).gamma(0.3, 2.0, (50, 30))
-    few = drifting(populations.crossover(matrix, 500, seed=1), 0.1, seed=2)
-    many = drifting(populations.crossover(matrix, BLOCK + 20, seed=1), 0.1, seed=2)
+    few = drifting(personas.crossover(matrix, 500, seed=1), 0.1, seed=2)
+    many = drifting(personas.crossover(matrix, BLOCK + 20, seed=1), 0.1, seed=2)
     small, large = api.profiles(few, 4, seed=3, threads=1), api.profiles(many, 6, seed=3, threads=2)
     assert np.array_equal(small.tokens, large.tokens[:500, :4])
 
 
 def test_drift_costs_an_attacker_who_pools_weeks():
     api = topics.TopicsAPI(349)
-    rates = populations.distinct(300, seed=1)
+    rates = personas.distinct(300, seed=1)
     measured = []
     for share in (0.0, 0.3):
         sets = api.profiles(drifting(rates, share, seed=0), epochs=20, seed=0)
@@ -116,7 +117,7 @@ def test_drift_costs_an_attacker_who_pools_weeks():
 
 
 def test_bad_input_is_one_clear_line():
-    rates, whole = populations.identical(5), Traces([[1, 2], [3, 4]], 9)
+    rates, whole = personas.identical(5), Traces([[1, 2], [3, 4]], 9)
     for error, message, call in [
         (OptionError, "overlap is a share", lambda: audiences(10, 1.5, seed=0)),
         (OptionError, "sites must be a whole number of at least 2", lambda: audiences(10, 0.5, 0, sites=1)),
@@ -132,7 +133,7 @@ def test_bad_input_is_one_clear_line():
         (OptionError, "share is a probability .* not '0.1'", lambda: drifting(rates, "0.1", seed=0)),
         (OptionError, "overlap is a share .* not 'half'", lambda: audiences(10, "half", seed=0)),
         (OptionError, "every must be one number .* not 'x'", lambda: visits(5, 2, "x", seed=0)),
-        (OptionError, "only 1; give at least 2", lambda: drifting(populations.identical(1), 0.1, seed=0)),
+        (OptionError, "only 1; give at least 2", lambda: drifting(personas.identical(1), 0.1, seed=0)),
         (OptionError, "needs Rates, not list", lambda: drifting([[1.0]], 0.1, seed=0)),
         (OptionError, "drift already", lambda: drifting(drifting(rates, 0.1, 0), 0.1, 0)),
         (DataError, r"give a bool a user and epoch, \(2, 2\)", lambda: seen(whole, came=[[True]])),

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reidrisk import Traces, populations, topics
+from reidrisk import Traces, topics
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk_studies.jha import personas
 from reidrisk_studies.jha.profiles import p_above, profile_anonymity
 
 
@@ -30,7 +31,7 @@ def test_p_above_at_the_papers_parameters_is_not_what_it_prints():
 def test_p_above_is_what_the_simulator_does():
     # Everybody holds topics 0 and 1; any other topic kept is noise. Noise and few topics make it frequent.
     api = topics.TopicsAPI(12, top_k=2, noise=0.5)
-    sets = api.profiles(populations.identical(4000, n_topics=12, top_k=2), epochs=15, seed=0)
+    sets = api.profiles(personas.identical(4000, n_topics=12, top_k=2), epochs=15, seed=0)
     tokens = api.expose(sets, seed=0).tokens
     kept = np.stack([(tokens == t).sum(axis=1) >= 2 for t in range(2, 12)])
     p = p_above(2, 15, noise=0.5, n_tokens=12)
@@ -65,7 +66,7 @@ def test_everyone_alike_and_nobody_alike():
     api = topics.TopicsAPI(349)
     alike, apart = (
         profile_anonymity(api.expose(api.profiles(rates, 40, seed=0), seed=0), threshold=4, k=10)
-        for rates in (populations.identical(300), populations.distinct(300, seed=1))
+        for rates in (personas.identical(300), personas.distinct(300, seed=1))
     )
     assert alike.rate > 0.95
     assert apart.unique > 0.8
