@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,15 +25,15 @@ from reidrisk.populations.published import (
     N_TOPICS,
     SET_SIZE,
     Parameters,
+    correlated,
     draw,
     embedded,
-    lasting_interests,
     named_topics,
 )
 from reidrisk_studies.carey.information import epoch_information
 from reidrisk_studies.dick.printed import ACROSS, SINGLE, WITHIN
 
-__all__ = ["Figure", "derive", "information", "measured_figures", "rates", "rates_across"]
+__all__ = ["Figure", "derive", "information", "measured_figures", "rates", "rates_across", "written"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -158,7 +159,7 @@ def _named_rates(parameters: Parameters, n: int = 1 << 22) -> tuple[Floats, Floa
     both = np.zeros((2, parameters.n_named, parameters.n_named))
     for block, start, stop in blocks(n):
         rng = stream(CALIBRATION_SEED, "calibrate named topics", block)
-        lasting = lasting_interests(parameters, stop - start, rng)
+        lasting = correlated(parameters.lasting, stop - start, rng)
         one, two = (named_topics(parameters, lasting, rng).astype(np.float32) for _ in range(2))
         both += np.stack([one.T @ one + two.T @ two, one.T @ two + two.T @ one]) / (2 * n)
     single = np.diag(both[0]).copy()
@@ -227,6 +228,20 @@ def measured_figures(parameters: Parameters, n: int = 1_000_000, epochs: int = 3
     yield figure("carey, F.1.4", "mutual information of one epoch, bits", MUTUAL_INFORMATION, bits[:, 1])
 
 
+def written(parameters: Parameters) -> dict[str, Any]:
+    """Return what ``published.json`` holds; covariances as lower triangles, one row a topic."""
+    columns = (parameters.threshold, parameters.lasting, parameters.weekly)
+    rows = zip(parameters.labels, *(values.tolist() for values in columns), strict=True)
+    unnamed = ("shift", "exponent", "n_themes", "theme_share", "n_favourites", "favourite_share")
+    return {
+        "named": [
+            {"label": label, "threshold": h, "lasting": a[: i + 1], "weekly": b[: i + 1]}
+            for i, (label, h, a, b) in enumerate(rows)
+        ],
+        "unnamed": {name: getattr(parameters, name) for name in unnamed},
+    }
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run from a shell; see the first lines of this module."""
     parser = argparse.ArgumentParser(prog="calibrate_published", description=__doc__)
@@ -235,7 +250,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if out is None:
         parameters = embedded()
     else:
-        text = json.dumps(derive().to_dict(), indent=1)
+        text = json.dumps(written(derive()), indent=1)
         # Five decimals move no rate by more than 1e-5, and keep the file readable.
         rounded = json.loads(text, parse_float=lambda number: round(float(number), 5))
         partial = out.with_name(out.name + ".partial")

@@ -163,8 +163,8 @@ def test_bad_seeds_and_threads_are_refused(bad):
 
 
 def test_the_parameter_file_round_trips():
-    given = embedded().to_dict()
-    assert Parameters.from_dict(given).to_dict() == given
+    given = calibrate_published.written(embedded())
+    assert calibrate_published.written(Parameters.from_dict(given)) == given
 
 
 def test_named_covariances_split_a_variance_of_one():

@@ -109,34 +109,9 @@ class Parameters:
         numbers = range(1, N_TOPICS - self.n_named + 1)
         return Vocabulary([*self.labels, *(f"unlisted topic {number:03d}" for number in numbers)])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``published.json`` holds; covariances as lower triangles, one row a topic."""
-        return {
-            "named": [
-                {"label": label, "threshold": h, "lasting": a[: i + 1], "weekly": b[: i + 1]}
-                for i, (label, h, a, b) in enumerate(
-                    zip(
-                        self.labels,
-                        self.threshold.tolist(),
-                        self.lasting.tolist(),
-                        self.weekly.tolist(),
-                        strict=True,
-                    )
-                )
-            ],
-            "unnamed": {
-                "shift": self.shift,
-                "exponent": self.exponent,
-                "n_themes": self.n_themes,
-                "theme_share": self.theme_share,
-                "n_favourites": self.n_favourites,
-                "favourite_share": self.favourite_share,
-            },
-        }
-
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Parameters:
-        """Read what :meth:`to_dict` wrote."""
+        """Read what ``published.json`` holds: covariances are lower triangles, one row a topic."""
         named = given["named"]
         return cls(
             labels=tuple(topic["label"] for topic in named),
@@ -155,30 +130,15 @@ def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None)
     observers are those of carey, Appendix F.1.4. The page *The published population* in the documentation sets
     every printed figure beside ours.
 
-    Parameters
-    ----------
-    n : int
-        Number of users. The first users of a larger population with the same seed are the same.
-    epochs : int
-        Number of weeks. The first weeks of a longer one with the same seed are the same.
-    seed : int
-        Same seed, same population, whatever the number of threads.
-    threads : int, optional
-        Threads to draw with; as many as there are processors unless told.
-
-    Returns
-    -------
-    TopSets
-        (n, epochs, 5) tokens out of 469, ascending within a set, every set full. Tokens 0 to 11 are the topics
-        that the papers name, by rate; the others have no printed name and are numbered by popularity.
+    Returns (n, epochs, 5) tokens out of 469, ascending within a set, every set full. Tokens 0 to 11 are the topics
+    that the papers name, by rate; the others have no printed name and are numbered by popularity. The same seed gives
+    the same people on any number of threads, and more users or weeks leave the first ones as they are.
 
     Examples
     --------
     >>> sets = published(1000, epochs=2)
     >>> sets
     TopSets(1,000 users x 2 epochs x 5 tokens of 469)
-    >>> sets.vocabulary.labels[0], sets.vocabulary.labels[12]
-    ('/News', 'unlisted topic 001')
     >>> share = (sets.tokens[:, 0] == 0).any(axis=1).mean()    # of users with /News; dick, Figure 1: 34.60 %
     >>> bool(0.30 < share < 0.40)
     True
@@ -214,7 +174,7 @@ def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | 
 def _block(parameters: Parameters, epochs: int, seed: int, block: int) -> list[Tokens]:
     """Draw the sets of one whole block of users, a list over epochs of (BLOCK, 5) tokens."""
     rng = stream(seed, PURPOSE, block)
-    lasting = lasting_interests(parameters, BLOCK, rng)
+    lasting = correlated(parameters.lasting, BLOCK, rng)
     theme = np.minimum(
         np.searchsorted(parameters.theme_steps, rng.random(BLOCK), side="right"), parameters.n_themes - 1
     )
@@ -245,14 +205,9 @@ def _block(parameters: Parameters, epochs: int, seed: int, block: int) -> list[T
     return weeks
 
 
-def lasting_interests(parameters: Parameters, size: int, rng: np.random.Generator) -> Floats:
-    """Draw ``a``: the (size, named) interests that stay with a user."""
-    return _correlated(parameters.lasting, size, rng)
-
-
 def named_topics(parameters: Parameters, lasting: Floats, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
     """Draw which named topics each user has in one week: (size, named), at most five of them."""
-    has: npt.NDArray[np.bool_] = lasting + _correlated(parameters.weekly, len(lasting), rng) > parameters.threshold
+    has: npt.NDArray[np.bool_] = lasting + correlated(parameters.weekly, len(lasting), rng) > parameters.threshold
     crowded = np.flatnonzero(has.sum(axis=1) > SET_SIZE)
     if crowded.size:
         lot = np.where(has[crowded], rng.random((crowded.size, has.shape[1])), -1.0)
@@ -262,7 +217,8 @@ def named_topics(parameters: Parameters, lasting: Floats, rng: np.random.Generat
     return has
 
 
-def _correlated(covariance: Floats, size: int, rng: np.random.Generator) -> Floats:
+def correlated(covariance: Floats, size: int, rng: np.random.Generator) -> Floats:
+    """Draw (size, named) interests: those that stay with a user, or those of one week."""
     # einsum, not matmul: it adds in one order, whatever the linear algebra library and its threads.
     root = np.linalg.cholesky(covariance)
     return np.asarray(np.einsum("uj,ij->ui", rng.standard_normal((size, len(covariance))), root))

@@ -110,7 +110,7 @@ def fitted(users: int, seed: int, trial: int = 0, public: bool = False) -> TypeM
     size = size_of(users)
     targets = public_release() if public else measured(users, seed)
     assert targets is not None
-    return TypeMixture.fit(
+    return release.fit_mixture(
         targets,
         size.types,
         EPOCHS,

@@ -14,19 +14,19 @@ import numpy as np
 
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.present import drawing
-from reidrisk.release import Statistics
+from reidrisk.release import MixtureStatistics, Statistics
 from reidrisk.release.validate.errors import (
     ABSOLUTE,
-    ABSOLUTE_BINS,
     RELATIVE,
     RELATIVE_BINS,
     ErrorSummary,
     compare,
+    errors_of,
     frequencies,
     noise_of,
     popularity_alone,
 )
-from reidrisk.release.validate.internal import stationarity
+from reidrisk.release.validate.likeness import stationarity
 from reidrisk_studies.dick.printed import ACROSS, SINGLE, STATIONARY, WITHIN
 from reidrisk_studies.dick.releases import ASSUMED, EPOCHS, fitted, measured, people, public_release, size_of, with_fits
 from reidrisk_studies.results import Comparison, Row, StudyResult, line
@@ -34,6 +34,7 @@ from reidrisk_studies.study import study
 
 __all__ = ["figure_1", "figure_3", "figure_8"]
 
+_ABSOLUTE_BINS = tuple(np.round(np.linspace(-5e-5, 5e-5, 41), 12).tolist())
 _WORDS = {"single": "topics", "within": "pairs within a week", "across": "pairs across weeks"}
 _PRINTED = drawing.Style("#52606d", dash=(2, 4), shape="square")
 
@@ -161,7 +162,7 @@ def figure_3(users: int, seed: int, progress: Progress) -> StudyResult:
             for figure, at, shares in (
                 ("3a", ABSOLUTE, curves.absolute),
                 ("3b", RELATIVE, curves.relative),
-                ("4a", _middles(ABSOLUTE_BINS), curves.absolute_density),
+                ("4a", _middles(_ABSOLUTE_BINS), _absolute_density(values, targets)),
                 ("4b", _middles(RELATIVE_BINS), curves.relative_density),
             ):
                 rows += [
@@ -194,16 +195,17 @@ def _middles(bins: tuple[float, ...]) -> list[float]:
     return [(a + b) / 2.0 for a, b in pairwise(bins)]
 
 
-def _of_a_thousandth(stats: Statistics, found: object) -> float:
+def _absolute_density(found: MixtureStatistics, targets: Statistics) -> list[float]:
+    """Return the shares of the signed errors in bins; what lies outside is in none."""
+    errors = np.concatenate([error for _, error in errors_of(found, targets).values()])
+    return list((np.histogram(errors, _ABSOLUTE_BINS)[0] / max(len(errors), 1)).tolist())
+
+
+def _of_a_thousandth(stats: Statistics, found: MixtureStatistics) -> float:
     """Return the share within a fifth of statistics of at least 0.1 %, the limit that the paper's text has."""
-    upper = np.triu_indices(stats.n_tokens, 1)
-    near = []
-    for kind, target in (("single", stats.single), ("within", stats.within[upper]), ("across", stats.across.ravel())):
-        for values in getattr(found, kind):
-            flat = values[upper] if kind == "within" else values.ravel()
-            large = target >= 0.001
-            near.append(np.abs(flat[large] - target[large]) <= 0.2 * target[large])
-    return float(np.mean(np.concatenate(near)))
+    target, error = (np.concatenate(parts) for parts in zip(*errors_of(found, stats).values(), strict=True))
+    large = target >= 0.001
+    return float(np.mean(np.abs(error[large]) <= 0.2 * target[large]))
 
 
 def _compared_errors(

@@ -10,7 +10,7 @@ from reidrisk.base.progress import Progress, Steps
 from reidrisk.present import drawing
 from reidrisk.records import TopSets
 from reidrisk.release import RateComparison, compare_rates
-from reidrisk.release.validate.internal import distinct_tokens
+from reidrisk.release.validate.likeness import distinct_tokens
 from reidrisk.report.phrases import attack_label
 from reidrisk_studies.dick.releases import (
     ASSUMED,

@@ -24,13 +24,7 @@ _ROUNDS = 1000
 
 
 def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: int) -> float:
-    r"""Estimate the number of users, which is private too, from noisy counts: :math:`\sum f_{12} / k^2`.
-
-    Examples
-    --------
-    >>> estimated_users({"f12": np.array([[3.0, 1.0], [1.0, 3.0]])}, k=2, n_epochs=2)
-    2.0
-    """
+    r"""Estimate the number of users, which is private too, from noisy counts: :math:`\sum f_{12} / k^2`."""
     across = tables["f12"] if "f12" in tables else tables["across"]
     n = float(np.sum(across, dtype=np.float64)) / (k**2 * (n_epochs - 1))
     if n <= 0.0:
@@ -56,16 +50,8 @@ def consistent_tables(
     share only the number of users. The tables then follow by Dykstra's projections. Exact counts come out as they went
     in.
 
-    Parameters
-    ----------
-    noisy : mapping of str to (N, N) array
-        Tables with noise.
-    variance : mapping of str to float
-        Variance of the noise of one count of each table.
-    k, n_epochs : int
-        Size of a set and number of epochs.
-    tolerance : float
-        Stop when no row is further from its sum than this share of the largest.
+    ``variance`` is that of the noise of one count of each table. The projections end when no row is further from its
+    sum than ``tolerance``, a share of the largest.
 
     Examples
     --------

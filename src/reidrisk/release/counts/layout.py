@@ -38,14 +38,7 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     holds the noisy counts, where there are any. The files are written beside those that may be there and replace them
     together when all are complete: whatever happens on the way, the folder holds the old statistics or the new ones.
 
-    Parameters
-    ----------
-    statistics : Statistics
-        Exact statistics are refused: they are private.
-    folder : str or path
-        Made if it is not there.
-    ids : sequence of int, optional
-        Number of each token in the files; default: 0, 1, …
+    Exact statistics are refused: they are private. ``ids`` are the numbers of the tokens in the files; default: 0, 1, …
 
     Examples
     --------
@@ -63,7 +56,8 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     numbers = list(range(n)) if ids is None else [int(number) for number in ids]
     if len(numbers) != n or len(set(numbers)) != n:
         raise OptionError(f"ids must be {n} different numbers, one a token, not {len(numbers)}")
-    labels = _labels(statistics)
+    words = statistics.vocabulary
+    labels = [str(token) for token in range(n)] if words is None else list(words.labels)
     taxonomy = [{"topic_id": i, "topic_label": label} for i, label in zip(numbers, labels, strict=True)]
     document = {
         "k": statistics.k,
@@ -133,17 +127,8 @@ def read_published(
     Records of ``q_within.json`` have ``topic_1_id``, ``topic_2_id`` and ``frequency``, those of ``q_across.json``
     ``week_1_topic_id``, ``week_2_topic_id`` and ``frequency``; labels may stand beside the ids. A pair within a week
     may come in either order, or in both with the same frequency; a pair that is missing has the frequency 0.
-
-    Parameters
-    ----------
-    within, across : str or path
-        The two files.
-    taxonomy : str or path, optional
-        Records of ``topic_id`` and ``topic_label``, in token order; without it the ids in the files, ascending.
-    k : int
-        Size of a set.
-    statement : PrivacyStatement, optional
-        What its authors state; default: that of the published release, :data:`PUBLISHED`.
+    ``taxonomy`` has records of ``topic_id`` and ``topic_label`` in token order; without it tokens are the ids in the
+    files, ascending. ``statement`` is what its authors state; default: :data:`PUBLISHED`.
     """
     k = whole("k", k)
     pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)
@@ -155,12 +140,6 @@ def read_published(
         raise FormatError(f"{within}: there are {len(ids)} tokens, fewer than the {k} of a set")
     single = q_within.sum(axis=1) / (k - 1) if k > 1 else (q_across.sum(axis=0) + q_across.sum(axis=1)) / 2.0
     return Statistics(np.minimum(single, 1.0), q_within, q_across, k, statement or PUBLISHED, Vocabulary(labels))
-
-
-def _labels(statistics: Statistics) -> list[str]:
-    if statistics.vocabulary is None:
-        return [str(token) for token in range(statistics.n_tokens)]
-    return list(statistics.vocabulary.labels)
 
 
 def _records(

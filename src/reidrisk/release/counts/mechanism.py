@@ -28,28 +28,16 @@ SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 
 @dataclass(frozen=True)
 class Plan:
-    """How much noise each table gets.
-
-    Attributes
-    ----------
-    blocks : tuple of Block
-        The tables.
-    sigma : tuple of float
-        Standard deviation of the noise of each, in users.
-    epsilon, delta : float
-        The whole budget.
-    budget : str
-        ``"joint"`` or ``"split"``.
-    discrete : bool
-        Discrete Gaussian noise from the operating system's randomness, or continuous noise for simulation.
-    """
+    """How much noise each table gets."""
 
     blocks: tuple[Block, ...]
     sigma: tuple[float, ...]
+    """Standard deviation of the noise of each table, in users."""
     epsilon: float
     delta: float
     budget: str
     discrete: bool
+    """Discrete noise from the operating system's randomness, or continuous noise for simulation."""
 
     def statement(self, public: tuple[str, ...] = (), seed: int | None = None) -> PrivacyStatement:
         """Return the privacy statement of counts with this noise; a simulation also says its seed."""
@@ -87,16 +75,7 @@ def plan_noise(
     :math:`\sum_b c_b \sigma_b^2` of the statistics is least at
     :math:`\sigma_b^2 = m^2 (\Delta_b / \sqrt{c_b}) \sum_j \Delta_j \sqrt{c_j}`.
 
-    Parameters
-    ----------
-    blocks : sequence of Block
-        From :func:`reidrisk.release.counts.sensitivity.measured_blocks`.
-    epsilon, delta : float
-        The whole budget.
-    budget : {"joint", "split"}
-        How it is shared.
-    discrete : bool
-        Whether the noise will be discrete: it is accounted by zCDP, a few per cent above the continuous noise.
+    Discrete noise is accounted by zCDP, a few per cent above the continuous noise.
 
     Examples
     --------
@@ -129,15 +108,6 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
 
     Discrete noise comes from opendp and cannot be seeded; its own accounting is asked before anything is drawn.
     Continuous noise is for simulation and needs a seed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from reidrisk.release.counts.sensitivity import measured_blocks
-    >>> exact = Counts({"f12": np.zeros((2, 2), dtype=np.int64)}, k=1, n_tokens=2, n_epochs=2)
-    >>> plan = plan_noise(measured_blocks(1, 2, 2), 1.0, 1e-6, discrete=False)
-    >>> add_noise(exact, plan, seed=0).tables["f12"].dtype
-    dtype('float64')
     """
     if plan.discrete and seed is not None:
         raise OptionError(
@@ -151,8 +121,7 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
     for block, sigma in zip(plan.blocks, plan.sigma, strict=True):
         values = counts.flat(block.name)
         if plan.discrete:
-            measurement = measurements[block.name]
-            noisy[block.name] = add_discrete_gaussian(values, measurement)
+            noisy[block.name] = add_discrete_gaussian(values, measurements[block.name])
         else:
             rng = stream(0 if seed is None else seed, f"release noise {block.name}")
             noisy[block.name] = values + sigma * rng.standard_normal(len(values))

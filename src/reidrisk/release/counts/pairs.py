@@ -26,16 +26,7 @@ _ONE_TABLE = 2048  # tokens from which threads share the work by table instead o
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Tables of counts, noisy or exact.
-
-    Attributes
-    ----------
-    tables : mapping of str to (N, N) array
-        Named as in :func:`reidrisk.release.counts.sensitivity.measured_blocks`. Tables of pairs within an epoch are
-        symmetric with a zero diagonal.
-    k, n_tokens, n_epochs : int
-        Size of a set, of the vocabulary, and number of epochs.
-    """
+    """Tables of counts, noisy or exact, named as in :func:`measured_blocks`; those within an epoch are symmetric."""
 
     tables: Mapping[str, npt.NDArray[Any]]
     k: int
@@ -70,12 +61,7 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
     a in the first and b in the second. More epochs: ``within`` and ``across`` are the sums over epochs and over pairs
     of consecutive epochs.
 
-    Parameters
-    ----------
-    top_sets : TopSets
-        Full sets of at least two epochs; pad short ones first, once: ``top_sets.padded()``.
-    threads : int, optional
-        Default: one for each core; the answer does not depend on it.
+    The sets must be full, of at least two epochs: pad short ones first, once, with ``top_sets.padded()``.
 
     Examples
     --------

@@ -10,26 +10,14 @@ from reidrisk.base.errors import OptionError
 
 @dataclass(frozen=True)
 class Block:
-    """One table of counts that noise is added to.
-
-    Attributes
-    ----------
-    name : str
-        ``f11``, ``f22``, ``f12`` of two epochs; ``within``, ``across`` where counts are summed over more epochs.
-    sensitivity : float
-        Largest l2 distance between the tables of two data sets that differ in one user.
-    error : float
-        Summed squared error of the statistics q, times the number of users squared, for noise of variance 1.
-    """
+    """One table of counts that noise is added to."""
 
     name: str
+    """``f11``, ``f22``, ``f12`` of two epochs; ``within``, ``across`` where counts are summed over more epochs."""
     sensitivity: float
+    """Largest l2 distance between the tables of two data sets that differ in one user."""
     error: float
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether the table counts unordered pairs within an epoch."""
-        return self.name in ("f11", "f22", "within")
+    """Summed squared error of the statistics q, times the number of users squared, for noise of variance 1."""
 
 
 def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
@@ -65,18 +53,3 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
         ]
     # Sets of one token hold no pair: that table is 0 whatever the data, and needs no noise.
     return tuple(block for block in found if block.sensitivity > 0.0)
-
-
-def joint_sensitivity(k: int, within: float = 1.0, across: float = 1.0, averages: bool = False) -> float:
-    r"""Return the l2 sensitivity of all tables together, each times its weight.
-
-    :math:`\sqrt{2 w_1^2 \binom k2 + w_2^2 k^2}` for :math:`(w_1 f_{11}, w_1 f_{22}, w_2 f_{12})`, and
-    :math:`\sqrt{w_1^2 \binom k2 + w_2^2 k^2}` for averages over any number of epochs.
-
-    Examples
-    --------
-    >>> round(joint_sensitivity(5), 4), round(joint_sensitivity(5, averages=True), 4)
-    (6.7082, 5.9161)
-    """
-    tables = 1 if averages else 2
-    return math.sqrt(tables * within**2 * math.comb(k, 2) + across**2 * k**2)

@@ -60,29 +60,17 @@ def fit_mixture(
     ----------
     statistics : Statistics
         The targets; the same for every epoch, as the statistics are taken to be stationary.
-    n_types : int
-        Number of types, T.
-    n_epochs : int
-        Epochs of the model, any number: it need not be that of the data.
+    n_types, n_epochs : int
+        Size of the model, T and r; epochs may be any number, and need not be those of the data.
     seed : int
         Seed of the start. Same seed, same machine, same model; another device rounds differently.
-    steps : int
-        Steps of the schedule; the fit may level off a little before.
-    learning_rate : float
-        Largest rate of Adam.
+    steps, learning_rate
+        Of the schedule of Adam; the fit may level off a little before its end.
     device : str, optional
         ``"cuda"`` where there is one, else ``"cpu"``.
     checkpoint : str or path, optional
-        File to continue from if it is there, and to write to every minute and on an interrupt; removed at the end.
-    keep_checkpoint : bool
-        Whether to leave it there at the end, for a caller who removes it once the model is safe in a file.
-    progress : callable, optional
-        Told J and the share of the steps that is behind, from time to time.
-
-    Returns
-    -------
-    TypeMixture
-        With the privacy statement of the statistics, and a report.
+        File to continue from if it is there, and to write to every minute and on an interrupt; removed at the end,
+        unless the caller keeps it until the model is safe in a file (``keep_checkpoint``).
 
     Examples
     --------

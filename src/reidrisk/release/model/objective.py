@@ -36,18 +36,8 @@ _ON_CPU, _ON_GPU = 1 << 22, 1 << 27
 class Objective:
     """J for given statistics, and its gradient.
 
-    Parameters
-    ----------
-    single : (N,) array
-        Target of every epoch.
-    within, across : (N, N) array
-        Targets of every epoch and of every pair of consecutive epochs.
-    device : str or torch.device
-        Where to compute.
-    dtype : torch.dtype, optional
-        Default: single precision.
-    at_once : int, optional
-        Entries of intermediate matrices that are made at a time.
+    The targets, single (N,), within and across (N, N), are those of every epoch. ``at_once`` is how many entries of
+    intermediate matrices are made at a time.
     """
 
     def __init__(

@@ -23,15 +23,7 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
 
     The layout has no place for a privacy statement, labels and the report of the fit, so they go into a file of their
     own beside it, named like it with ``.statement.json`` at the end. A model without that file is not read.
-
-    Parameters
-    ----------
-    model : TypeMixture
-        With a privacy statement.
-    path : str or path
-        The file.
-    ids : sequence of int, optional
-        Topic id of each token; default: 0, 1, …
+    ``ids`` are the topic ids of the tokens; default: 0, 1, …
     """
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so it is not written")
@@ -83,8 +75,6 @@ def read_parameters(
 
     Parameters
     ----------
-    path : str or path
-        The file.
     ids : sequence of int, optional
         Topic ids in token order; default: those of the file, ascending. A model over other ids is refused.
     vocabulary : Vocabulary, optional

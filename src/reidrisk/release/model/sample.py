@@ -45,20 +45,7 @@ def write_users(
     A file holds up to 1,048,576 users: a column ``user`` (0, 1, …) and list columns ``epoch_0, epoch_1, …``; short sets
     stay short. No more than one file's users are in memory at a time. The privacy statement is in the metadata of
     every file. All files come into the folder together, when the last one is complete.
-
-    Parameters
-    ----------
-    model, n, seed, threads
-        As for ``model.sample``; a model without a privacy statement is refused.
-    folder : str or path
-        Made if it is not there.
-    progress : callable, optional
-        Told after each file.
-
-    Returns
-    -------
-    list of Path
-        The files.
+    Returns the files. A model without a privacy statement is refused.
     """
     n, seed = whole("n", n, unit="users"), checked_seed(seed)
     sizes.USERS.check(n, "drawing users", "draw fewer")

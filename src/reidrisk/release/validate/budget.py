@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Spoken
-from reidrisk.privacy import PrivacyStatement
+from reidrisk.privacy import PrivacyStatement, gaussian_delta
 from reidrisk.release.counts.mechanism import Plan, overspent
 from reidrisk.release.counts.sensitivity import measured_blocks
 from reidrisk.release.counts.statistics import Statistics
@@ -16,28 +16,18 @@ from reidrisk.release.counts.statistics import Statistics
 
 @dataclass(frozen=True, eq=False)
 class NoiseBudget(Spoken):
-    r"""Whether noise of the stated size keeps within the stated budget.
-
-    Attributes
-    ----------
-    enough : bool or None
-        None where it could not be examined; ``why`` says why.
-    epsilon, delta : float
-        The stated budget.
-    promised : float
-        :math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}` of the stated noise; 0 where it was not examined.
-    delta_promised : float
-        The delta of that noise at ``epsilon``; it must not exceed ``delta``.
-    why : Note or None
-        Why it could not be examined, or is not the noise of a release.
-    """
+    """Whether noise of the stated size keeps within the stated budget."""
 
     enough: bool | None
+    """None where it could not be examined."""
     epsilon: float
     delta: float
     promised: float = 0.0
+    r""":math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}` of the stated noise; 0 where it was not examined."""
     delta_promised: float = 0.0
+    """The delta of that noise at ``epsilon``; it must not exceed ``delta``."""
     why: Note | None = None
+    """Why it could not be examined, or is not the noise of a release."""
 
 
 def noise_budget(statistics: Statistics) -> NoiseBudget:
@@ -48,19 +38,12 @@ def noise_budget(statistics: Statistics) -> NoiseBudget:
     to the accounting of a release as well, zero-concentrated differential privacy. The stated sensitivities are not
     believed: they follow from the size of a set and the number of epochs.
 
-    Parameters
-    ----------
-    statistics : Statistics
-        Released, with a statement; the counts themselves are not needed.
-
     Examples
     --------
     >>> import dataclasses
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
-    >>> noise_budget(stats).enough
-    True
     >>> forged = dataclasses.replace(stats.statement, epsilon=0.5)
     >>> found = noise_budget(dataclasses.replace(stats, statement=forged))
     >>> found.enough, f"{found.delta_promised:.2g}"
@@ -98,8 +81,6 @@ def stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:
 
 def promised(plan: Plan) -> tuple[float, float, bool]:
     """Return mu of the noise of a plan, its delta at the epsilon of the plan, and whether it is within the budget."""
-    from reidrisk.privacy import gaussian_delta
-
     each = {b.name: b.sensitivity / s for b, s in zip(plan.blocks, plan.sigma, strict=True)}
     mu = math.hypot(*each.values())
     delta = gaussian_delta(1.0 / mu, plan.epsilon)

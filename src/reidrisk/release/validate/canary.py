@@ -32,8 +32,6 @@ from reidrisk.release.validate.budget import promised, stated_plan
 from reidrisk.release.validate.canary_padding import Padding, padding_distances
 from reidrisk.release.validate.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
 
-__all__ = ["CanaryTest", "Mechanism", "canary", "tradeoff"]
-
 Floats = npt.NDArray[np.float64]
 Mechanism = Callable[[Counts, Plan, int | None], Counts]
 """Adds the noise of a plan to counts, as :func:`reidrisk.release.counts.mechanism.add_noise` does."""
@@ -45,37 +43,17 @@ _BYSTANDERS = 3
 class CanaryTest(Spoken):
     r"""How well a canary can be told from no canary, beside what the noise promises.
 
-    Attributes
-    ----------
-    epsilon, delta, trials : float
-        The budget of the release, and how many releases were made with and as many without the canary.
-    promised : float
-        :math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}`: at a rate :math:`\alpha` of false alarms the best test
-        finds the canary with probability :math:`\Phi(\Phi^{-1}(\alpha) + \mu)`, whatever the rest of the data.
-    found, low, high : float
-        The same from the area under the measured curve, :math:`\mu = \sqrt2\, \Phi^{-1}(area)`, and a 95 % interval.
-    area, area_low, area_high, area_promised : float
-        Areas under the two curves, the measured one with its interval: the probability that a release with the canary
-        looks more like one than a release without; 0.5 is blind guessing.
-    delta_promised : float
-        The delta of the promised noise at ``epsilon``; it must not exceed ``delta``.
-    blocks : mapping of str to mapping
-        ``promised`` and ``found`` of each table alone, and whether it ``passed``.
-    false_alarms, detections, promised_detections : tuple of float
-        The two curves.
-    padding : mapping of str to mapping
-        For one more user with short sets in front of the others, in their middle and at their end: how far each table
-        moves, as a multiple of what the noise was made for.
-    within_budget : bool
-        Whether the stated noise is enough for the stated budget.
-    passed : bool
-        Whether no curve is significantly above what was promised (one false verdict in 10,000), the noise is enough
-        for the budget, and no user moves a table further than the noise was made for.
+    ``promised`` is :math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}`: at a rate :math:`\alpha` of false alarms the
+    best test finds the canary with probability :math:`\Phi(\Phi^{-1}(\alpha) + \mu)`, whatever the rest of the data.
+    ``found``, with its 95 % interval, is the same from the area under the measured curve,
+    :math:`\mu = \sqrt2\, \Phi^{-1}(area)`. An area is the probability that a release with the canary looks more like
+    one than a release without; 0.5 is blind guessing.
     """
 
     epsilon: float
     delta: float
     trials: int
+    """Releases with, and as many without the canary."""
     promised: float
     found: float
     low: float
@@ -85,21 +63,28 @@ class CanaryTest(Spoken):
     area_high: float
     area_promised: float
     delta_promised: float
+    """The delta of the promised noise at ``epsilon``; it must not exceed ``delta``."""
     passed: bool
+    """Whether no curve is significantly above what was promised (one false verdict in 10,000), the noise is enough for
+    the budget, and no user moves a table further than the noise was made for."""
     simulation: bool
     seed: int | None
     blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """``promised`` and ``found`` of each table alone, and whether it ``passed``."""
     padding: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """How far one more user with short sets, in front of the others, in their middle or at their end, moves each table,
+    as a multiple of what the noise was made for."""
     false_alarms: tuple[float, ...] = ()
     detections: tuple[float, ...] = ()
     promised_detections: tuple[float, ...] = ()
     baseline: float = 0.5
     within_budget: bool = True
+    """Whether the stated noise is enough for the stated budget."""
     notes: tuple[Note, ...] = ()
 
     @property
     def furthest(self) -> float:
-        """How far one more user with short sets moves a table, at most, as a multiple of what the noise is made for."""
+        """The largest distance in ``padding``."""
         return max((far for tables in self.padding.values() for far in tables.values()), default=0.0)
 
 
@@ -126,20 +111,16 @@ def canary(
 
     Parameters
     ----------
-    statement : PrivacyStatement
-        Of the release: its budget, noise and sensitivities.
-    k, n_epochs : int
-        Size of a set, and epochs that were measured.
+    statement, k, n_epochs
+        Of the release: its budget and noise, the size of a set, and the epochs that were measured.
     trials : int
         Releases with, and as many without. At (log 3, 1e-15), 10,000 find noise that is half of what it should be all
         but surely; a larger epsilon needs fewer.
     seed : int, optional
         For simulations only.
-    mechanism : callable, optional
-        What adds the noise, where another implementation is to be tried.
-    padding : callable, optional
-        What fills short sets, where another implementation is to be tried: given the sets and each user's own random
-        words. One that takes its randomness from elsewhere cannot be seen to leave the others alone, and fails.
+    mechanism, padding : callable, optional
+        What adds the noise and what fills short sets, where another implementation is to be tried. A padding that takes
+        its randomness from elsewhere than the given words cannot be seen to leave the others alone, and fails.
 
     Examples
     --------
@@ -182,16 +163,8 @@ def canary(
         epsilon=plan.epsilon,
         delta=plan.delta,
         trials=trials,
-        promised=mu,
-        found=overall["found"],
-        low=overall["low"],
-        high=overall["high"],
-        area=overall["area"],
-        area_low=overall["area_low"],
-        area_high=overall["area_high"],
         area_promised=tradeoff_area(mu),
         delta_promised=delta,
-        passed=bool(passed),
         simulation=statement.simulation,
         seed=seed,
         blocks=blocks,
@@ -200,12 +173,10 @@ def canary(
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
         within_budget=within_budget,
-        notes=(
-            Note("canary-known"),
-            Note("canary-moves-most"),
-            Note("canary-of-new-noise"),
-            Note("canary-of-new-padding"),
+        notes=tuple(
+            Note(code) for code in ("canary-known", "canary-moves-most", "canary-of-new-noise", "canary-of-new-padding")
         ),
+        **overall | {"passed": bool(passed)},
     )
 
 

@@ -34,20 +34,10 @@ def padding_distances(k: int, n_epochs: int, padding: Padding = TopSets.padded_b
     tokens as well. The random words of everybody else are the same with and without the user, and so are their ids.
     More than 1 means that the noise was made for less.
 
-    Parameters
-    ----------
-    k, n_epochs : int
-        Size of a full set, and epochs that are measured.
-    padding : callable
-        What fills the sets; default: what a release does.
-
     Examples
     --------
     >>> found = padding_distances(k=3, n_epochs=2)
     >>> max(max(tables.values()) for tables in found.values()) <= 1.0
-    True
-    >>> seeded = padding_distances(3, 2, lambda sets, words: sets.padded(seed=0))
-    >>> min(max(tables.values()) for place, tables in seeded.items() if place != "end") > 2.0
     True
     """
     # Any people will do, so these are always the same.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +26,6 @@ FIFTH = 0.2
 
 ABSOLUTE = (0.0, *(round(m * 10.0**e, 12) for e in range(-7, -1) for m in (1, 2, 5)), 0.1)
 RELATIVE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-ABSOLUTE_BINS = tuple(np.round(np.linspace(-5e-5, 5e-5, 41), 12).tolist())
 RELATIVE_BINS = tuple(np.round(np.linspace(-0.5, 0.5, 41), 12).tolist())
 
 _CHUNK = 1 << 17
@@ -35,59 +33,40 @@ _CHUNK = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class ErrorSummary(Result):
-    """Errors of one kind of statistic, over all epochs: the terms of J.
-
-    Attributes
-    ----------
-    what, kind : str
-        Whose errors; ``"all"``, ``"single"``, ``"within"`` or ``"across"``.
-    n, n_large : int
-        Number of statistics, and of those whose target is at least 0.01 %.
-    within_point : float
-        Share with an absolute error of at most 0.1 percentage points.
-    within_fifth, median_relative : float
-        Of the ``n_large``: share with a relative error of at most 20 %, and the median of it.
-    root_mean_square : float
-        Of the absolute errors.
-    """
+    """Errors of one kind of statistic, over all epochs: the terms of J."""
 
     what: str
+    """Whose errors."""
     kind: str
+    """``"all"``, ``"single"``, ``"within"`` or ``"across"``."""
     n: int
     within_point: float
+    """Share with an absolute error of at most 0.1 percentage points."""
     n_large: int
+    """Statistics whose target is at least 0.01 %; the next two are of them."""
     within_fifth: float
+    """Share with a relative error of at most 20 %."""
     median_relative: float
     root_mean_square: float
+    """Of the absolute errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurves(Result):
-    """Distribution of the errors: shares at most :data:`ABSOLUTE`, :data:`RELATIVE`, and shares in bins.
+    """Distribution of the errors: shares of at most :data:`ABSOLUTE` and :data:`RELATIVE`, and shares in bins.
 
-    ``absolute_density`` and ``relative_density`` are the shares between neighbours of :data:`ABSOLUTE_BINS` and
-    :data:`RELATIVE_BINS`, signed: too large is positive. What lies outside is in no bin.
+    ``relative_density`` are the shares between neighbours of :data:`RELATIVE_BINS`, signed: too large is positive. What
+    lies outside is in no bin.
     """
 
     what: str
     absolute: tuple[float, ...]
     relative: tuple[float, ...]
-    absolute_density: tuple[float, ...]
     relative_density: tuple[float, ...]
 
 
-def compare(found: MixtureStatistics, targets: Statistics, what: str) -> tuple[tuple[ErrorSummary, ...], ErrorCurves]:
-    """Compare every term of J: each epoch's statistics with the targets, each unordered pair once.
-
-    Examples
-    --------
-    >>> from reidrisk import TopSets, release
-    >>> sets = TopSets([[[0, 1], [0, 2]], [[1, 2], [0, 2]]], n_tokens=3)
-    >>> exact = release.exact_statistics(sets)
-    >>> summaries, _ = compare(popularity_alone(exact, 2), exact, "popularity alone")
-    >>> [(s.kind, s.n) for s in summaries]
-    [('all', 21), ('single', 6), ('within', 6), ('across', 9)]
-    """
+def errors_of(found: MixtureStatistics, targets: Statistics) -> dict[str, tuple[Floats, Floats]]:
+    """Return target and error of every term of J, by kind: each epoch's statistics, each unordered pair once."""
     upper = np.triu_indices(targets.n_tokens, 1)
     wanted = {"single": targets.single, "within": targets.within[upper], "across": targets.across.ravel()}
     ours = {
@@ -95,12 +74,33 @@ def compare(found: MixtureStatistics, targets: Statistics, what: str) -> tuple[t
         "within": np.stack([table[upper] for table in found.within]),
         "across": found.across.reshape(len(found.across), -1),
     }
-    target = {kind: np.broadcast_to(wanted[kind], ours[kind].shape).ravel() for kind in ours}
-    error = {kind: (ours[kind] - wanted[kind]).ravel() for kind in ours}
-    everything = np.concatenate(list(target.values())), np.concatenate(list(error.values()))
-    summaries = [_summary(what, "all", *everything)]
-    summaries += [_summary(what, kind, target[kind], error[kind]) for kind in ours]
-    return tuple(summaries), _curves(what, *everything)
+    return {
+        kind: (np.broadcast_to(target, ours[kind].shape).ravel(), (ours[kind] - target).ravel())
+        for kind, target in wanted.items()
+    }
+
+
+def compare(found: MixtureStatistics, targets: Statistics, what: str) -> tuple[tuple[ErrorSummary, ...], ErrorCurves]:
+    """Compare every term of J with its target.
+
+    Examples
+    --------
+    >>> from reidrisk import TopSets, release
+    >>> exact = release.exact_statistics(TopSets([[[0, 1], [0, 2]], [[1, 2], [0, 2]]], n_tokens=3))
+    >>> [(s.kind, s.n) for s in compare(popularity_alone(exact, 2), exact, "popularity alone")[0]]
+    [('all', 21), ('single', 6), ('within', 6), ('across', 9)]
+    """
+    kinds = errors_of(found, targets)
+    target, error = (np.concatenate(parts) for parts in zip(*kinds.values(), strict=True))
+    summaries = [_summary(what, kind, *terms) for kind, terms in {"all": (target, error), **kinds}.items()]
+    large = target >= LARGE
+    relative = error[large] / target[large]
+    shares = []
+    for errors, thresholds in ((error, ABSOLUTE), (relative, RELATIVE)):
+        ordered = np.sort(np.abs(errors))
+        shares.append(np.searchsorted(ordered, thresholds, side="right") / max(len(ordered), 1))
+    density = np.histogram(relative, RELATIVE_BINS)[0] / max(len(relative), 1)
+    return tuple(summaries), ErrorCurves(what, *(tuple(each.tolist()) for each in (*shares, density)))
 
 
 def _summary(what: str, kind: str, target: Floats, error: Floats) -> ErrorSummary:
@@ -110,27 +110,13 @@ def _summary(what: str, kind: str, target: Floats, error: Floats) -> ErrorSummar
     return ErrorSummary(
         what,
         kind,
-        int(size.size),
+        size.size,
         float(np.mean(size <= POINT)) if size.size else 1.0,
-        int(relative.size),
+        relative.size,
         float(np.mean(relative <= FIFTH)) if relative.size else 1.0,
         float(np.median(relative)) if relative.size else 0.0,
         float(np.sqrt(np.mean(size**2))) if size.size else 0.0,
     )
-
-
-def _curves(what: str, target: Floats, error: Floats) -> ErrorCurves:
-    large = target >= LARGE
-    relative = error[large] / target[large]
-    parts = []
-    for errors, thresholds in ((error, ABSOLUTE), (relative, RELATIVE)):
-        ordered = np.sort(np.abs(errors))
-        shares = np.searchsorted(ordered, thresholds, side="right") / max(len(ordered), 1)
-        parts.append(tuple(shares.tolist()))
-    for errors, bins in ((error, ABSOLUTE_BINS), (relative, RELATIVE_BINS)):
-        counts = np.histogram(errors, bins)[0] / max(len(errors), 1)
-        parts.append(tuple(counts.tolist()))
-    return ErrorCurves(what, *parts)
 
 
 def popularity_alone(targets: Statistics, n_epochs: int) -> MixtureStatistics:
@@ -156,8 +142,6 @@ def frequencies(sets: TopSets) -> MixtureStatistics:
     Examples
     --------
     >>> found = frequencies(TopSets([[[0, 1], [2, -1]], [[0, 1], [0, 2]]], n_tokens=3))
-    >>> found.single.tolist()
-    [[1.0, 1.0, 0.0], [0.5, 0.0, 1.0]]
     >>> found.across[0].tolist()
     [[0.5, 0.0, 1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]]
     """
@@ -168,7 +152,9 @@ def frequencies(sets: TopSets) -> MixtureStatistics:
     single = np.zeros((r, n + 1))
     within = np.zeros((r, n + 1, n + 1), dtype=np.int64)
     across = np.zeros((max(r - 1, 0), n + 1, n + 1), dtype=np.int64)
-    for tokens in _parts(sets):
+    for _, start, stop in blocks(len(sets), _CHUNK):
+        tokens = np.ascontiguousarray(sets.tokens[start:stop].transpose(1, 0, 2), dtype=np.int32)
+        tokens[tokens < 0] = n
         for epoch in range(r):
             single[epoch] += np.bincount(tokens[epoch].ravel(), minlength=n + 1)
             count_within(tokens[epoch], within[epoch])
@@ -176,13 +162,6 @@ def frequencies(sets: TopSets) -> MixtureStatistics:
                 count_across(tokens[epoch - 1], tokens[epoch], across[epoch - 1])
     pairs = (within + within.transpose(0, 2, 1))[:, :n, :n]
     return MixtureStatistics(single[:, :n] / len(sets), pairs / len(sets), across[:, :n, :n] / len(sets))
-
-
-def _parts(sets: TopSets) -> Iterator[npt.NDArray[np.int32]]:
-    for _, start, stop in blocks(len(sets), _CHUNK):
-        tokens = np.ascontiguousarray(sets.tokens[start:stop].transpose(1, 0, 2), dtype=np.int32)
-        tokens[tokens < 0] = sets.n_tokens
-        yield tokens
 
 
 def noise_of(targets: Statistics) -> dict[str, float]:
@@ -193,12 +172,11 @@ def noise_of(targets: Statistics) -> dict[str, float]:
     sigma, n = statement.sigma, targets.n_users
     epochs = 2 if targets.counts is None else targets.counts.n_epochs
     found = {}
-    if "f12" in sigma:
-        found["across"] = sigma["f12"] / n
+    for name in ("f12", "across"):
+        if name in sigma:
+            found["across"] = sigma[name] / (n * (epochs - 1 if name == "across" else 1))
     if "f11" in sigma:
         found["within"] = float(np.hypot(sigma["f11"], sigma["f22"])) / (2.0 * n)
-    if "across" in sigma:
-        found["across"] = sigma["across"] / (n * (epochs - 1))
     if "within" in sigma:
         found["within"] = sigma["within"] / (n * epochs)
     return found

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError
@@ -27,34 +26,20 @@ from reidrisk.release.validate.likeness import Distinct, distinct_tokens, statio
 from reidrisk.release.validate.public import MODEL, check_same_tokens
 from reidrisk.release.validate.rates import QUERIES, TRIALS, RateComparison, compare_rates
 
-__all__ = ["Distinct", "InternalValidation", "distinct_tokens", "internal_validation", "refitted", "stationarity"]
-
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class InternalValidation(Spoken):
-    """How near model and synthetic users are to the real people; private.
-
-    Attributes
-    ----------
-    summaries : tuple of ErrorSummary
-        Errors against the exact statistics: of the released ones, of the model, and of popularity alone, the baseline.
-    distinct : Distinct
-        Tokens over the epochs.
-    real_stationarity, synthetic_stationarity : mapping of str to matrix
-        Pearson's correlation between the statistics of any two epochs (dick, Figure 8).
-    rates : tuple of RateComparison
-        Re-identification of real and synthetic users.
-    """
+    """How near model and synthetic users are to the real people; private."""
 
     n_users: int
     n_epochs: int
     seed: int
     refitted: bool
     summaries: tuple[ErrorSummary, ...]
+    """Against the exact statistics: of the released ones, of the model, and of the baseline, popularity alone."""
     distinct: Distinct
     real_stationarity: Mapping[str, tuple[tuple[float, ...], ...]]
+    """Pearson's correlation between the statistics of any two epochs (dick, Figure 8)."""
     synthetic_stationarity: Mapping[str, tuple[tuple[float, ...], ...]]
     rates: tuple[RateComparison, ...]
     notes: tuple[Note, ...] = ()
@@ -85,15 +70,11 @@ def internal_validation(
         The real people, of as many epochs as there are; short sets are padded here, once.
     statistics, model
         What was released.
-    noise : float
-        Probability that a site is shown a random token.
-    trials, queries : int
-        Of the re-identification; 0 trials leave it out.
+    noise, trials, queries
+        As for :func:`compare_rates`; 0 trials leave the re-identification out.
     models : callable, optional
-        Given the number of a trial, a model fitted anew; default: the one model serves all trials, which hides how
-        much a fit depends on its start. :func:`refitted` makes such a function.
-    seed : int
-        Of synthetic users, sites and queries.
+        Given the number of a trial, a model fitted anew, such as :func:`refitted` makes; default: the one model serves
+        all trials, which hides how much a fit depends on its start.
 
     Examples
     --------
@@ -161,17 +142,7 @@ def internal_validation(
 
 
 def refitted(model: TypeMixture, statistics: Statistics, device: str | None = None) -> Callable[[int], TypeMixture]:
-    """Return a function that fits the model again for every trial but the first, each from another start.
-
-    Examples
-    --------
-    >>> from reidrisk import TopSets, release
-    >>> stats = release.exact_statistics(TopSets([[[0, 1], [0, 2]]] * 9, n_tokens=3))
-    >>> model = release.fit_mixture(stats, n_types=2, n_epochs=2, steps=50, device="cpu")
-    >>> again = refitted(model, stats, "cpu")
-    >>> again(0) is model, again(2).report.seed
-    (True, 2)
-    """
+    """Return a function that fits the model again for every trial but the first, each from another start."""
     report = model.report
     if report is None:
         raise OptionError(

@@ -39,9 +39,8 @@ def distinct_tokens(real: TopSets, synthetic: TopSets, seed: int = 0) -> Distinc
     Examples
     --------
     >>> a = TopSets([[[0, 1], [0, 1]], [[0, 1], [1, 2]]] * 50, n_tokens=3)
-    >>> found = distinct_tokens(a, a)
-    >>> found.real, round(found.correlation, 6), found.distance
-    ((0.0, 0.5, 0.5, 0.0), 1.0, 0.0)
+    >>> distinct_tokens(a, a).real
+    (0.0, 0.5, 0.5, 0.0)
     """
     most = real.n_epochs * real.k
     counts = [np.bincount(_distinct(sets), minlength=most + 1)[1:] for sets in (real, synthetic)]
@@ -61,15 +60,7 @@ def distinct_tokens(real: TopSets, synthetic: TopSets, seed: int = 0) -> Distinc
 
 
 def stationarity(found: MixtureStatistics) -> dict[str, tuple[tuple[float, ...], ...]]:
-    """Return Pearson's correlation between the statistics of any two epochs, or steps (dick, Figure 8).
-
-    Examples
-    --------
-    >>> from reidrisk.release.validate.errors import frequencies
-    >>> sets = TopSets([[[0, 1], [0, 1]], [[0, 2], [0, 2]], [[0, 1], [0, 1]]], n_tokens=3)
-    >>> [[round(value, 6) for value in row] for row in stationarity(frequencies(sets))["single"]]
-    [[1.0, 1.0], [1.0, 1.0]]
-    """
+    """Return Pearson's correlation between the statistics of any two epochs, or steps (dick, Figure 8)."""
     upper = np.triu_indices(found.single.shape[1], 1)
     rows = {
         "single": list(found.single),

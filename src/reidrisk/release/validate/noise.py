@@ -32,48 +32,32 @@ SHOWS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class NoiseFit(Spoken):
-    r"""Whether counts have the noise that is stated.
-
-    Attributes
-    ----------
-    fits : bool or None
-        None where nothing could be examined, which is no pass; ``why`` says why.
-    error : float
-        Probability, at most, that a release with the stated noise is said not to fit.
-    n_sums : int
-        Independent differences of sums that agree before the noise; 0 where there are none.
-    ratio, low, high : float
-        Their spread, as a multiple of what the stated noise gives, with a 95 % interval; 0 where there are none.
-    finds_half : float
-        Probability that the sums, or what is alike, show noise of half of the stated size.
-    alike : mapping of str to mapping
-        Of more than two epochs or sets of one, counts that people change little from one to the other, ``orders`` of a
-        pair and ``epochs``: how many differences ``n``, their spread as a multiple of the least that the stated noise
-        gives, ``ratio``, the p-value ``p`` of so little, and ``finds_half``.
-    n_near : int
-        Counts within three sigma of 0.
-    tables : mapping of str to mapping
-        Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most that is
-        ``expected`` there, the p-value ``p`` of too many near 0, all windows considered, and ``finds_half``, how likely
-        half of the noise would show there if as many of them are empty as seem to be.
-    troubles : tuple of Note
-        What does not fit.
-    why : Note or None
-        Why nothing could be examined.
-    """
+    """Whether counts have the noise that is stated."""
 
     fits: bool | None
+    """None where nothing could be examined, which is no pass."""
     error: float
+    """Probability, at most, that a release with the stated noise is said not to fit."""
     n_sums: int = 0
+    """Independent differences of sums that agree before the noise; 0 where there are none."""
     ratio: float = 0.0
+    """Their spread, as a multiple of what the stated noise gives, with a 95 % interval; 0 where there are none."""
     low: float = 0.0
     high: float = 0.0
     finds_half: float = 0.0
+    """Probability that the sums, or what is alike, show noise of half of the stated size."""
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of counts that people change little, ``orders`` of a pair and ``epochs``: how many differences ``n``, their
+    spread as a multiple of the least that the stated noise gives, ``ratio``, its p-value ``p``, and ``finds_half``."""
     n_near: int = 0
+    """Counts within three sigma of 0."""
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most ``expected`` there,
+    the p-value ``p`` of too many near 0, and ``finds_half``, if as many of them are empty as seem to be."""
     troubles: tuple[Note, ...] = ()
+    """What does not fit."""
     why: Note | None = None
+    """Why nothing could be examined."""
     notes: tuple[Note, ...] = ()
 
 
@@ -102,13 +86,6 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
 
     Sums and alike counts have half of ``error``, shared among their tests, and the near-empty counts the other half.
     That real counts are whole, and that the statistics follow from the counts, is checked without error.
-
-    Parameters
-    ----------
-    statistics : Statistics
-        Released, with counts and a statement.
-    error : float
-        Probability, at most, that a release with the stated noise does not fit.
 
     Examples
     --------

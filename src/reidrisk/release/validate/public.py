@@ -33,22 +33,7 @@ MODEL, SAMPLE, ALONE = "model", "sample", "popularity alone"
 
 @dataclass(frozen=True, eq=False)
 class PublicValidation(Spoken):
-    """How near a model, and users drawn from it, are to the published statistics.
-
-    Attributes
-    ----------
-    statement : PrivacyStatement
-        What protects the people; this comparison is one more step of post-processing.
-    objective : float
-        J of the model.
-    noise : mapping of str to float
-        Standard deviation that the noise gave a statistic of each kind, before post-processing.
-    summaries, curves : tuple
-        Errors of the model, of the sample where there is one, and of a model that knows popularity alone, the baseline.
-    n_sampled, short, agreement : number
-        Users looked at; share of their sets that came out short; and of the model's statistics that expect ten users
-        or more, the share whose 95 % interval holds the sample's: about 0.95 where the sample is of this model.
-    """
+    """How near a model, and users drawn from it, are to the published statistics."""
 
     statement: PrivacyStatement
     n_types: int
@@ -56,12 +41,18 @@ class PublicValidation(Spoken):
     k: int
     n_tokens: int
     objective: float
+    """J of the model."""
     noise: Mapping[str, float]
+    """Standard deviation that the noise gave a statistic of each kind, before post-processing."""
     summaries: tuple[ErrorSummary, ...]
+    """Errors of the model, of the sample where there is one, and of the baseline, popularity alone."""
     curves: tuple[ErrorCurves, ...]
     n_sampled: int = 0
     short: float = 0.0
+    """Share of the sampled sets that came out short."""
     agreement: float = 0.0
+    """Of the model's statistics that expect ten users or more, the share whose 95 % interval holds the sample's: about
+    0.95 where the sample is of this model."""
     notes: tuple[Note, ...] = ()
 
     def summary(self, what: str, kind: str = "all") -> ErrorSummary:
@@ -89,16 +80,8 @@ def public_validation(
 ) -> PublicValidation:
     """Compare a model, and users drawn from it, with the released statistics (dick, Section 6, Figures 3 and 4).
 
-    Parameters
-    ----------
-    model : TypeMixture
-        What was fitted; one that is not protected as the statistics are is refused.
-    statistics : Statistics
-        What it was fitted to; exact statistics are refused, because this report may be published.
-    users : TopSets, optional
-        Drawn from the model; sets that came out short, as they are.
-    users_statement : PrivacyStatement, optional
-        The statement the users were read with; another than that of the statistics is refused.
+    This report may be published: exact statistics are refused, and so is a model, or users drawn from it, whose privacy
+    statement is another than that of the statistics. Users' sets that came out short count as they are.
 
     Examples
     --------

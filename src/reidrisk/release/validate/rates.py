@@ -13,7 +13,7 @@ from reidrisk.base.options import whole
 from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Risk, Spoken
 from reidrisk.base.streams import checked_seed
-from reidrisk.records import TopSets, Traces
+from reidrisk.records import TopSets
 
 QUERIES, TRIALS = 10_240, 10
 """dick, Section 6.1.3."""
@@ -24,24 +24,10 @@ BAYES_USERS, BAYES_QUERIES = 20_000, 2_048
 
 @dataclass(frozen=True, eq=False)
 class RateComparison(Spoken):
-    """How often one attack is right on real and on synthetic users.
+    """How often one attack is right on real and on synthetic users: means over the trials.
 
-    Attributes
-    ----------
-    attack, n_epochs, n_targets, n_queries : str and int
-        What was tried, on how many records.
-    real, synthetic : float
-        Mean rate over the trials.
-    real_low, real_high, synthetic_low, synthetic_high : float
-        95 % intervals of the means: Student's over the trials; of one trial, over its queries.
-    real_deviation, synthetic_deviation : float
-        Standard deviation over the trials, 0 for one trial; the error bars of dick, Figure 6.
-    real_each, synthetic_each : tuple of float
-        The rate of every trial.
-    baseline : float
-        What blind guessing gets.
-    agrees : bool
-        Whether the means are within one standard deviation of the real ones (dick, Section 6.1.3).
+    Intervals (95 %) are Student's over the trials; of one trial, over its queries. Deviations, the error bars of dick,
+    Figure 6, are over the trials; 0 for one.
     """
 
     attack: str
@@ -58,6 +44,7 @@ class RateComparison(Spoken):
     synthetic_deviation: float
     baseline: float
     agrees: bool
+    """Whether the means are within one standard deviation of the real ones (dick, Section 6.1.3)."""
     real_each: tuple[float, ...] = ()
     synthetic_each: tuple[float, ...] = ()
 
@@ -88,22 +75,17 @@ def compare_rates(
         trial, where the published experiment is followed.
     noise : float
         Probability that a site is shown a random token.
-    trials, queries : int
-        How often, and how many users are to be found.
     epochs : sequence of int, optional
         Numbers of epochs observed; default: all of them.
     bayes_users : int
         How many users, from the first, ProfileBayes attacks; 0 for none.
-    seed : int
-        Of what sites see, and of who is to be found.
 
     Examples
     --------
     >>> from reidrisk import populations
-    >>> sets = populations.published(2_000, epochs=2)
-    >>> other = lambda trial: populations.published(2_000, epochs=2, seed=trial + 1)
-    >>> found = compare_rates(sets, other, trials=3, queries=500, bayes_users=0)
-    >>> [(c.attack, c.agrees or abs(c.real - c.synthetic) < 0.02) for c in found]
+    >>> one, two = (populations.published(2_000, epochs=2, seed=seed) for seed in (0, 1))
+    >>> found = compare_rates(one, lambda trial: two, trials=1, queries=500, bayes_users=0)
+    >>> [(c.attack, abs(c.real - c.synthetic) < 0.02) for c in found]
     [('Hamming', True), ('WeightedHamming', True)]
     """
     if trials < 1 or queries < 1:
@@ -128,28 +110,25 @@ def _attacked(
     sets: TopSets, counts: Sequence[int], noise: float, queries: int, bayes_users: int, seed: int
 ) -> list[Risk]:
     """Attack one population once."""
-    from reidrisk import attacks  # the compiler is loaded by those who attack
+    from reidrisk import attacks, measure  # the compiler is loaded by those who attack
     from reidrisk.topics import TopicsAPI
 
     api = TopicsAPI(sets.n_tokens, top_k=sets.k, noise=noise)
     one, two = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
     risks = []
     for r in counts:
-        for attack in (attacks.Hamming(), attacks.WeightedHamming(sets.k, noise)):
-            risks.append(_risk(attack, one.epochs(r), two.epochs(r), queries, seed))
+        tried: list[tuple[Any, int, int]] = [
+            (attacks.Hamming(), len(sets), queries),
+            (attacks.WeightedHamming(sets.k, noise), len(sets), queries),
+        ]
         if bayes_users:
-            first = slice(0, min(bayes_users, len(sets)))
             bayes = attacks.ProfileBayes(sets.k, noise, calibrate=False)
-            fewer = min(queries, BAYES_QUERIES)
-            risks.append(_risk(bayes, one.epochs(r).take(first), two.epochs(r).take(first), fewer, seed))
+            tried.append((bayes, min(bayes_users, len(sets)), min(queries, BAYES_QUERIES)))
+        for attack, n, sample in tried:
+            # Rows are the truth: both sites see the same people in the same order.
+            first, second = (site.epochs(r).take(slice(0, n)) for site in (one, two))
+            risks.append(measure.random_user(attack, first, second, truth=np.arange(n), sample=sample, seed=seed))
     return risks
-
-
-def _risk(attack: Any, one: Traces, two: Traces, queries: int, seed: int) -> Risk:
-    from reidrisk import measure
-
-    # Rows are the truth: both sites see the same people in the same order.
-    return measure.random_user(attack, one, two, truth=np.arange(len(one)), sample=queries, seed=seed)
 
 
 def _compared(real: list[Risk], synthetic: list[Risk]) -> RateComparison:

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reidrisk.base.progress import Progress, silent
+from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed, fresh_seed
 from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
-from reidrisk.release.validate.budget import noise_budget
-from reidrisk.release.validate.canary import canary
-from reidrisk.release.validate.found import Validation
-from reidrisk.release.validate.internal import internal_validation, refitted
-from reidrisk.release.validate.noise import noise_fit
-from reidrisk.release.validate.public import public_validation
+from reidrisk.release.validate.budget import NoiseBudget, noise_budget
+from reidrisk.release.validate.canary import CanaryTest
+from reidrisk.release.validate.canary import canary as attack
+from reidrisk.release.validate.internal import InternalValidation, internal_validation, refitted
+from reidrisk.release.validate.noise import NoiseFit, noise_fit
+from reidrisk.release.validate.public import PublicValidation, public_validation
 
 if TYPE_CHECKING:
     from reidrisk.release.spec import ValidationSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Validation(Result):
+    """What was found out about a release; what was not examined is None, and has not passed."""
+
+    public: PublicValidation
+    noise: NoiseFit | None = None
+    budget: NoiseBudget | None = None
+    canary: CanaryTest | None = None
+    internal: InternalValidation | None = None
+    """Private, and on no public page."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether something about the noise is wrong."""
+        wrong = self.canary is not None and not self.canary.passed
+        wrong = wrong or (self.budget is not None and self.budget.enough is False)
+        return wrong or (self.noise is not None and self.noise.fits is False)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether something about the noise was not examined."""
+        return self.noise is None or self.noise.fits is None or (self.budget is not None and self.budget.enough is None)
 
 
 def validate(
@@ -31,16 +57,7 @@ def validate(
 ) -> Validation:
     """Examine a release and, where the real people are given, compare with them; that part is private.
 
-    Parameters
-    ----------
-    statistics, model
-        What was released.
-    spec : ValidationSpec
-        What to try, how often, and the seed.
-    users : tuple of TopSets and PrivacyStatement, optional
-        Drawn from the model, as :func:`reidrisk.release.read_users` reads them.
-    real : TopSets, optional
-        The real people.
+    ``users`` are drawn from the model, as :func:`reidrisk.release.read_users` reads them.
 
     Examples
     --------
@@ -62,7 +79,7 @@ def validate(
     # Without a size of the noise, or with that of other tables, there is nothing to draw.
     if spec.canary and budget.promised and statement is not None and statistics.n_epochs is not None:
         seeded = seed if statement.simulation else None
-        attacked = canary(statement, statistics.k, statistics.n_epochs, spec.canary, seeded)
+        attacked = attack(statement, statistics.k, statistics.n_epochs, spec.canary, seeded)
     compared = None
     if real is not None:
         one_model = spec.no_refit or spec.trials < 2

@@ -24,8 +24,6 @@ def tradeoff(false_alarms: npt.ArrayLike, mu: float) -> Floats:
 
     Examples
     --------
-    >>> tradeoff([0.0, 0.5, 1.0], mu=0.0).tolist()
-    [0.0, 0.5, 1.0]
     >>> bool(tradeoff(0.05, mu=1.0) > 0.25)
     True
     """
