@@ -9,6 +9,7 @@ from reidrisk import TopSets, release
 from reidrisk.base.notes import Note
 from reidrisk.present import words
 from reidrisk.present.terms import Terms
+from reidrisk.privacy import PrivacyStatement
 from reidrisk.release import CanaryTest, NoiseBudget, NoiseFit
 from reidrisk.release.validate.errors import ErrorSummary
 from reidrisk.release.validate.likeness import Distinct
@@ -175,3 +176,11 @@ def test_every_assumption_of_a_release_can_be_said_in_the_words_of_the_reader():
     said = [words.sentence(note, TERMS) for result in found for note in result.notes]
     assert len(said) == sum(len(result.assumptions) for result in found) > 12
     assert not [text for text in said if "token" in text or "epoch" in text]
+
+
+def test_a_privacy_statement_adds_delta_and_does_not_call_it_a_chance():
+    reading = PrivacyStatement("discrete Gaussian noise", 1.0986, 1e-15).reading
+    assert reading.endswith("by a factor of at most e^1.1, plus at most 1e-15.")
+    assert "chance" not in reading
+    assert "protects nobody" in PrivacyStatement("", 1.0, 1e-9, simulation=True).reading
+    assert "that they take part and their cohort are not hidden" in PrivacyStatement("", 1.0, 0.0).reading

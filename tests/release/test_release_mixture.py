@@ -444,7 +444,8 @@ from reidrisk.release import PUBLISHED, Statistics, fit_mixture
 n = 4
 within = np.full((n, n), 1 / 6) * ~np.eye(n, dtype=bool)
 stats = Statistics(np.full(n, 0.5), within, np.full((n, n), 0.25), 2, PUBLISHED)
-print(fit_mixture(stats, n_types=3, n_epochs=2, steps=50, device="cpu").objective(stats) < 1.0)
+model = fit_mixture(stats, n_types=3, n_epochs=2, steps=50, device="cpu")
+print(model.objective(stats) < 1.0 and bool(model.statement.to_dict()["reading"]))
 """
 
 

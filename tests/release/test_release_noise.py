@@ -7,8 +7,7 @@ import pytest
 
 from reidrisk import ReidRiskError, TopSets, release
 from reidrisk.release.counts.mechanism import add_noise, plan_noise
-from reidrisk.release.counts.pairs import Counts, count_pairs
-from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
 from reidrisk.release.counts.statistics import from_counts
 from reidrisk.release.validate import noise as validate_noise
 from reidrisk.release.validate.spread import alike_sums, differing_sums, near_zero, nearest_shares, spread

@@ -14,8 +14,7 @@ from reidrisk import ReidRiskError, TopSets, Vocabulary, populations, release
 from reidrisk.privacy import gaussian_delta, gaussian_sigma, zcdp_delta, zcdp_rho
 from reidrisk.release.counts.consistency import _nonnegative
 from reidrisk.release.counts.mechanism import add_noise, plan_noise
-from reidrisk.release.counts.pairs import Counts, count_pairs
-from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
 
 EPSILON, DELTA = math.log(3), 1e-15
 
@@ -209,7 +208,6 @@ def test_real_noise_is_never_the_same_twice_and_simulated_noise_always():
     assert np.array_equal(*(one.across for one in tried))
     assert tried[0].statement.simulation
     assert "seed 4" in tried[0].statement.mechanism
-    assert "protects nobody" in tried[0].statement.reading
 
 
 @pytest.mark.parametrize("epochs", [2, 4])

@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from reidrisk import ReidRiskError, TopSets, io, populations, release
-from reidrisk.release.counts.pairs import count_pairs
-from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.pairs import count_pairs, measured_blocks
 from reidrisk.topics import HostClassifier, Taxonomy, TopicsAPI, histories_from_frame, replay
 from reidrisk.topics.histories.ties import ties_from_seed
 

@@ -1,10 +1,9 @@
 """Who people are: the populations that everything else is tried on."""
 
 from reidrisk.base.moved import to_studies
-from reidrisk.populations.mixture import mixture
 from reidrisk.populations.published import published
 from reidrisk.populations.rates import Rates, read_rates, real
-from reidrisk.populations.type_mixture import TypeMixture
+from reidrisk.populations.type_mixture import TypeMixture, mixture
 
 __all__ = [
     "Rates",

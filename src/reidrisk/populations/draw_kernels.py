@@ -1,10 +1,40 @@
-"""Compiled drawing of users from a mixture of types."""
+"""Drawing users from a mixture of types (dick, Algorithm 2), compiled: imported by those who sample."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from reidrisk.base.kernels import njit
+from reidrisk.base.parallel import each
+from reidrisk.base.streams import BLOCK, blocks, stream
+
+
+def draw(
+    steps: npt.NDArray[np.float64], start: int, stop: int, seed: int, threads: int | None = None
+) -> npt.NDArray[Any]:
+    """Draw the sets of the users from ``start``, the first of a block, to ``stop``: tokens ascending, -1 behind.
+
+    ``steps``, (T, r, k, N), are the cumulative probabilities of each slot; the last one of a slot is 1. A user is the
+    same whoever else is drawn, on any number of threads.
+    """
+    n_types, n_epochs, k, n_tokens = steps.shape
+    tokens = np.empty((stop - start, n_epochs, k), dtype=np.min_scalar_type(-n_tokens))
+
+    def fill(part: tuple[int, int, int]) -> None:
+        block, first, last = part
+        rng = stream(seed, "release sample", start // BLOCK + block)
+        # A block is always drawn whole, so that a larger sample starts with the same users.
+        types = rng.integers(n_types, size=BLOCK)[: last - first]
+        uniform = rng.random((BLOCK, n_epochs, k))[: last - first]
+        # Users of one type together: their probabilities stay in the cache.
+        draw_sets(np.argsort(types, kind="stable"), types, uniform, steps, tokens[first:last])
+
+    for _ in each(fill, blocks(stop - start, BLOCK), threads):
+        pass
+    return tokens
 
 
 @njit(cache=True, nogil=True)

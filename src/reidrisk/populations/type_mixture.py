@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.documents import parse_json
 from reidrisk.io.tables.opening import existing_file
-from reidrisk.populations.mixture import draw
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 
@@ -157,6 +156,8 @@ class TypeMixture:
         within a set. Sets that came out short are filled with -1: pad them once, for all observers, with
         ``padded(seed)``.
         """
+        from reidrisk.populations.draw_kernels import draw  # the compiler is loaded by those who sample
+
         n = whole("n", n, unit="users")
         cells = n * self.n_epochs * self.k
         sizes.CELLS.check(cells, "drawing users", "draw fewer, or write them with release.write_users")
@@ -228,6 +229,32 @@ class TypeMixture:
         return (
             f"TypeMixture({self.n_types} types, {self.n_epochs} epochs, sets of {self.k} out of {self.n_tokens} tokens)"
         )
+
+
+class Sampler(Protocol):
+    """What can draw users: :class:`reidrisk.release.TypeMixture`, or anything with the same method."""
+
+    def sample(self, n: int, seed: int) -> TopSets:
+        """Draw ``n`` users; sets may be short."""
+
+
+def mixture(model: Sampler, n: int, seed: int = 0) -> TopSets:
+    """Draw a population from a fitted model (dick, Algorithm 2): (n, r, k) tokens, every set full.
+
+    A set in which two slots drew the same token is short. It is padded with random tokens once per user and epoch, so
+    that every observer sees the same padding (dick, Section 5).
+
+    Examples
+    --------
+    >>> mixture(TypeMixture(np.zeros((3, 2, 2, 9))), 1000, seed=0).is_padded
+    True
+    """
+    if not callable(getattr(model, "sample", None)):
+        raise DataError(
+            f"a population is drawn from a fitted model such as release.TypeMixture, not from {type(model).__name__}"
+        )
+    seed = checked_seed(seed)
+    return model.sample(n, seed).padded(seed)
 
 
 def _within(x: Floats) -> Floats:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from reidrisk.base.errors import FormatError
-from reidrisk.base.results import Result
+from reidrisk.base.results import Spoken
 from reidrisk.privacy.accounting import check_budget
 
 
 @dataclass(frozen=True, eq=False)
-class PrivacyStatement(Result):
+class PrivacyStatement(Spoken):
     """What was protected, by how much and by what; a result, so it prints and round-trips to JSON.
 
     Examples
@@ -43,12 +43,10 @@ class PrivacyStatement(Result):
     """What the statement does not protect."""
     post_processing: tuple[str, ...] = ()
     """What was computed from the noisy counts alone; it costs no further budget."""
-    reading: str = ""
-    """One sentence for someone who is no statistician; part of the file."""
 
-    def __post_init__(self) -> None:
-        if not self.reading:
-            object.__setattr__(self, "reading", self._sentence())
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values and the sentence they amount to, for whoever opens the file; it is not read back."""
+        return {**super().to_dict(), "reading": self.reading}
 
     def after(self, *steps: str) -> PrivacyStatement:
         """Return the statement of something computed from this output alone (post-processing)."""
@@ -66,22 +64,7 @@ class PrivacyStatement(Result):
             _check_values(found)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FormatError(f"{name}: its privacy statement is damaged ({error}); write the file again") from error
-        former = f"but for a chance of {found.delta:.2g}."
-        if not found.simulation and found.reading == found._sentence().replace(
-            f"plus at most {found.delta:.2g}.", former
-        ):
-            # The first version wrote another guarantee than the one that was given.
-            said = f"{found._sentence()} (The file says '{former[:-1]}': that was wrong.)"
-            return dataclasses.replace(found, reading=said)
         return found
-
-    def _sentence(self) -> str:
-        if self.simulation:
-            return "This is a simulation: its noise can be reproduced, so it protects nobody and must not be published."
-        return (
-            f"Whether any one person was in the data changes the probability of anything that can be seen here by a "
-            f"factor of at most e^{self.epsilon:.3g}, plus at most {self.delta:.2g}."
-        )
 
 
 def _check_values(statement: PrivacyStatement) -> None:
@@ -90,7 +73,7 @@ def _check_values(statement: PrivacyStatement) -> None:
     check_budget(statement.epsilon, 0.5 if statement.delta == 0.0 else statement.delta)
     if not isinstance(statement.simulation, bool):
         raise FormatError(f"simulation is {statement.simulation!r}, not true or false")
-    for name in ("mechanism", "unit", "neighbours", "budget", "accounting", "reading"):
+    for name in ("mechanism", "unit", "neighbours", "budget", "accounting"):
         if not isinstance(getattr(statement, name), str):
             raise FormatError(f"{name} is {getattr(statement, name)!r}, not text")
     for name in ("sigma", "sensitivity"):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from reidrisk.base.specs import Spec
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SetsSpec(_Frozen):
+class SetsSpec(Spec):
     """What is declared about top sets, since it must not be read off the people."""
 
     top_k: int | None = Field(
@@ -21,7 +19,7 @@ class SetsSpec(_Frozen):
     vocabulary: Path | None = Field(None, description="All labels there are: one per line, or a JSON list.")
 
 
-class MeasureSpec(_Frozen):
+class MeasureSpec(Spec):
     """How statistics are measured, beside epsilon and delta; see :func:`reidrisk.release.statistics`."""
 
     budget: str = Field("joint", description="'joint', one mechanism over all counts, or 'split' as published.")
@@ -30,7 +28,7 @@ class MeasureSpec(_Frozen):
     seed: int | None = Field(None, description="Seed of the noise, with --simulation only.")
 
 
-class FitSpec(_Frozen):
+class FitSpec(Spec):
     """How a model is fitted; see :func:`reidrisk.release.fit_mixture`."""
 
     types: int = Field(500, description="Number of types.")
@@ -41,14 +39,8 @@ class FitSpec(_Frozen):
     seed: int = Field(0, description="Seed of the start.")
 
 
-class ValidationSpec(_Frozen):
-    """How a release is validated; see :func:`reidrisk.release.validate.run.validate`.
-
-    Examples
-    --------
-    >>> ValidationSpec(trials=2).queries
-    10240
-    """
+class ValidationSpec(Spec):
+    """How a release is validated; see :func:`reidrisk.release.validate.run.validate`."""
 
     canary: int = Field(
         10_000, description="Releases with and without a canary that attack noise of the stated size; 0: none."

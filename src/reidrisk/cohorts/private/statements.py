@@ -50,12 +50,6 @@ def local_statement(epsilon: float, lie: float, c: int, seed: int | None, public
     """
     mechanism = f"randomised response to one of {c} questions drawn at random, a lie with probability {lie:.3g}"
     source = "randomness of the operating system, not stored" if seed is None else f"a generator with seed {seed}"
-    reading = (
-        ""
-        if seed is not None
-        else f"Which categories a person visited changes the probability of anything they send by a factor of at most "
-        f"e^{float(epsilon):.3g}; that they take part and their cohort are not hidden."
-    )
     return PrivacyStatement(
         mechanism=f"{mechanism}; {source}",
         epsilon=float(epsilon),
@@ -70,5 +64,4 @@ def local_statement(epsilon: float, lie: float, c: int, seed: int | None, public
             _not_fitted(public_rule),
         ),
         post_processing=("gaps, intervals, p-values and the blocklist were computed from the answers",),
-        reading=reading,
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint
-from reidrisk.bandits.surface import risk_of
+from typing import TYPE_CHECKING
+
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
 from reidrisk.present.words.register import Assumed, reads, says
+
+if TYPE_CHECKING:  # sentences are made where pydantic is not installed, too
+    from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint
 
 _RECEIVED = {
     "own": "one's own record",
@@ -58,6 +61,8 @@ def _tradeoff(found: Tradeoff, terms: Terms) -> str:
 
 
 def _measured(point: TradeoffPoint, attack: str) -> str:
+    from reidrisk.bandits.surface import risk_of
+
     found, lost = percent(risk_of(point, attack).rate), two_digits(point.regret.mean)
     return f"{choice_text(point)} ({found} found, regret {lost})"
 

@@ -11,6 +11,7 @@ from reidrisk.present.words.register import Assumed, reads, says, sentence
 if TYPE_CHECKING:
     from reidrisk.base.notes import Note
     from reidrisk.present.terms import Terms
+    from reidrisk.privacy import PrivacyStatement
     from reidrisk.release import (
         CanaryTest,
         FitReport,
@@ -47,6 +48,24 @@ def kinds(terms: Terms) -> dict[str, str]:
         "within": f"pairs within a {terms.period}",
         "across": f"pairs across two {terms.periods}",
     }
+
+
+# What protects the people.
+
+
+@reads("PrivacyStatement")
+def _stated(result: PrivacyStatement, _terms: Terms) -> str:
+    if result.simulation:
+        return "This is a simulation: its noise can be reproduced, so it protects nobody and must not be published."
+    if result.delta == 0.0:  # answers under local privacy
+        return (
+            "Which categories a person visited changes the probability of anything they send by a factor of at most "
+            f"e^{result.epsilon:.3g}; that they take part and their cohort are not hidden."
+        )
+    return (
+        "Whether any one person was in the data changes the probability of anything that can be seen here by a factor "
+        f"of at most e^{result.epsilon:.3g}, plus at most {result.delta:.2g}."
+    )
 
 
 # What was made.

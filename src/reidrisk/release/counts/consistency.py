@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float64]
 Tables = dict[str, Floats]
 
 _ROUNDS = 1000
+_TOLERANCE = 1e-6  # of a row's sum, as a share of the largest
 
 
 def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: int) -> float:
@@ -36,22 +37,16 @@ def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: in
 
 
 def consistent_tables(
-    noisy: Mapping[str, npt.NDArray[Any]],
-    variance: Mapping[str, float],
-    k: int,
-    n_epochs: int,
-    tolerance: float = 1e-6,
+    noisy: Mapping[str, npt.NDArray[Any]], variance: Mapping[str, float], k: int, n_epochs: int
 ) -> Tables:
     r"""Move noisy tables to ones that are at least 0 and agree on how many users have each token.
 
     In counts of full sets of two epochs, :math:`\sum_b f_{11}[a, b] / (k - 1) = \sum_b f_{12}[a, b] / k` is how many
-    users have a in the first epoch, the same with :math:`f_{22}` and columns is how many have it in the second; both
-    add up to k times the number of users. These sums are estimated by generalised least squares. Sums over more epochs
-    share only the number of users. The tables then follow by Dykstra's projections. Exact counts come out as they went
-    in.
+    users have a in the first epoch, the same with :math:`f_{22}` and columns in the second; both add up to k times the
+    number of users. These sums are estimated by generalised least squares; sums over more epochs share only the number
+    of users. The tables then follow by Dykstra's projections. Exact counts come out as they went in.
 
-    ``variance`` is that of the noise of one count of each table. The projections end when no row is further from its
-    sum than ``tolerance``, a share of the largest.
+    ``variance`` is that of the noise of one count of each table.
 
     Examples
     --------
@@ -75,15 +70,15 @@ def consistent_tables(
         deviation = own * (rows - rows.mean()) + other * (sums - sums.mean())
         have.append(_nonnegative(deviation / (own * (k - 1) + other * k) + users * k / n, users * k))
     return {
-        "f11": _nearest(tables["f11"], (k - 1) * have[0], None, tolerance),
-        "f22": _nearest(tables["f22"], (k - 1) * have[1], None, tolerance),
-        "f12": _nearest(tables["f12"], k * have[0], k * have[1], tolerance),
+        "f11": _nearest(tables["f11"], (k - 1) * have[0]),
+        "f22": _nearest(tables["f22"], (k - 1) * have[1]),
+        "f12": _nearest(tables["f12"], k * have[0], k * have[1]),
     }
 
 
-def _nearest(table: Floats, rows: Floats, columns: Floats | None, tolerance: float) -> Floats:
+def _nearest(table: Floats, rows: Floats, columns: Floats | None = None) -> Floats:
     """Return the nearest table of at least 0 with these row sums: symmetric with zero diagonal, or with column sums."""
-    close = tolerance * max(float(rows.max()), 1e-300)
+    close = _TOLERANCE * max(float(rows.max()), 1e-300)
     below = np.zeros_like(table)
     for _ in range(_ROUNDS):
         table = _with_pair_sums(table, rows) if columns is None else _with_sums(table, rows, columns)

@@ -19,8 +19,7 @@ from reidrisk.privacy import (
     gaussian_sigma,
     zcdp_rho,
 )
-from reidrisk.release.counts.pairs import Counts
-from reidrisk.release.counts.sensitivity import Block
+from reidrisk.release.counts.pairs import Block, Counts
 
 SPLIT = {"f11": 0.25, "f22": 0.25, "f12": 0.5, "within": 0.5, "across": 0.5}
 """Shares of the budget as published: 25 / 25 / 50 %; of summed epochs half and half."""
@@ -79,23 +78,16 @@ def plan_noise(
 
     Examples
     --------
-    >>> from reidrisk.release.counts.sensitivity import measured_blocks
-    >>> topics = measured_blocks(5, 469, 2)
-    >>> [round(s, 1) for s in plan_noise(topics, math.log(3), 1e-15, "split", discrete=False).sigma]
-    [85.8, 85.8, 68.0]
-    >>> [round(s, 1) for s in plan_noise(topics, math.log(3), 1e-15, discrete=False).sigma]
+    >>> from reidrisk.release.counts.pairs import measured_blocks
+    >>> [round(s, 1) for s in plan_noise(measured_blocks(5, 469, 2), math.log(3), 1e-15, discrete=False).sigma]
     [53.9, 53.9, 41.5]
     """
     epsilon, delta = check_budget(epsilon, delta)
     if budget not in ("joint", "split"):
         raise OptionError(f"budget must be 'joint' or 'split', not {budget!r}")
     if budget == "split":
-        shares = [SPLIT[block.name] for block in blocks]
-        shares = [share / sum(shares) for share in shares]
-        sigma = [
-            block.sensitivity * _ratio(share * epsilon, share * delta, discrete)
-            for block, share in zip(blocks, shares, strict=True)
-        ]
+        shares = _shares(blocks)
+        sigma = [b.sensitivity * _ratio(shares[b.name] * epsilon, shares[b.name] * delta, discrete) for b in blocks]
     else:
         ratio = _ratio(epsilon, delta, discrete)
         whole = sum(block.sensitivity * math.sqrt(block.error) for block in blocks)
@@ -128,6 +120,11 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
     return counts.replaced(noisy)
 
 
+def _shares(blocks: Sequence[Block]) -> dict[str, float]:
+    whole = sum(SPLIT[block.name] for block in blocks)
+    return {block.name: SPLIT[block.name] / whole for block in blocks}
+
+
 def _ratio(epsilon: float, delta: float, discrete: bool) -> float:
     """Return the noise that sensitivity 1 needs."""
     return 1.0 / math.sqrt(2.0 * zcdp_rho(epsilon, delta)) if discrete else gaussian_sigma(epsilon, delta)
@@ -148,8 +145,8 @@ def overspent(plan: Plan, spent: Mapping[str, float]) -> str:
     if plan.budget == "joint":
         allowed = {"all": (sum(spent.values()), 1.0)}
     else:
-        shares = {block.name: SPLIT[block.name] for block in plan.blocks}
-        allowed = {name: (rho, shares[name] / sum(shares.values())) for name, rho in spent.items()}
+        shares = _shares(plan.blocks)
+        allowed = {name: (rho, shares[name]) for name, rho in spent.items()}
     for name, (rho, share) in allowed.items():
         if rho > zcdp_rho(share * plan.epsilon, share * plan.delta) * (1.0 + 1e-9):
             return f"the noise planned for {name} spends rho = {rho:.6g}, more than the budget"

@@ -1,7 +1,11 @@
-"""Exact counts of pairs within and across consecutive epochs (dick, Section 4.2); private: they stay with the owner."""
+"""Counts of pairs within and across consecutive epochs, and how far one user moves them (dick, Section 4.2).
+
+Exact counts are private: they stay with the owner.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +17,6 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import blocks
 from reidrisk.records import TopSets
-from reidrisk.release.counts.sensitivity import measured_blocks
 
 Table = npt.NDArray[np.int64]
 
@@ -22,6 +25,51 @@ MAX_VOCABULARY = 8192
 
 _CHUNK = 1 << 17  # users whose sets are copied at a time
 _ONE_TABLE = 2048  # tokens from which threads share the work by table instead of each having tables of their own
+
+
+@dataclass(frozen=True)
+class Block:
+    """One table of counts that noise is added to."""
+
+    name: str
+    """``f11``, ``f22``, ``f12`` of two epochs; ``within``, ``across`` where counts are summed over more epochs."""
+    sensitivity: float
+    """Largest l2 distance between the tables of two data sets that differ in one user."""
+    error: float
+    """Summed squared error of the statistics q, times the number of users squared, for noise of variance 1."""
+
+
+def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
+    r"""Return the tables that are measured on ``n_epochs`` epochs of sets of ``k`` tokens out of ``n_tokens``.
+
+    Two epochs give :math:`f_{11}, f_{22}, f_{12}` with sensitivities :math:`\sqrt{\binom k2}, \sqrt{\binom k2}, k`
+    (dick, Appendix A). More epochs, E of them, give the sums over epochs and over pairs of consecutive epochs: one user
+    adds at most E to each of :math:`\binom k2` pairs and E - 1 to each of :math:`k^2`, and does when their set never
+    changes.
+
+    Examples
+    --------
+    >>> [(block.name, round(block.sensitivity, 3)) for block in measured_blocks(5, 469, 4)]
+    [('within', 12.649), ('across', 15.0)]
+    """
+    if n_epochs < 2:
+        raise OptionError(
+            f"pairs across epochs need at least 2 epochs, not {n_epochs}; give the sets of one more epoch"
+        )
+    pairs, cells = math.comb(n_tokens, 2), n_tokens**2
+    # q_single is a sum of n_tokens - 1 entries of q_within over k - 1: its error counts with that of q_within.
+    within = pairs * (1.0 + 2.0 / (k - 1) ** 2) if k > 1 else 0.0
+    one = math.sqrt(math.comb(k, 2))
+    if n_epochs == 2:
+        found = [Block("f11", one, within / 4), Block("f22", one, within / 4), Block("f12", float(k), float(cells))]
+    else:
+        steps = n_epochs - 1
+        found = [
+            Block("within", n_epochs * one, within / n_epochs**2),
+            Block("across", float(steps * k), cells / steps**2),
+        ]
+    # Sets of one token hold no pair: that table is 0 whatever the data, and needs no noise.
+    return tuple(block for block in found if block.sensitivity > 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +107,11 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
 
     Two epochs: ``f11[a, b]`` users have both a and b in the first, ``f22[a, b]`` in the second, and ``f12[a, b]`` have
     a in the first and b in the second. More epochs: ``within`` and ``across`` are the sums over epochs and over pairs
-    of consecutive epochs.
-
-    The sets must be full, of at least two epochs: pad short ones first, once, with ``top_sets.padded()``.
+    of consecutive epochs. The sets must be full: pad short ones first, once, with ``top_sets.padded()``.
 
     Examples
     --------
     >>> counts = count_pairs(TopSets([[[0, 1], [1, 2]], [[1, 0], [0, 2]]], n_tokens=3))
-    >>> counts.tables["f11"].tolist()
-    [[0, 2, 0], [2, 0, 0], [0, 0, 0]]
     >>> counts.tables["f12"].tolist()
     [[1, 1, 2], [1, 1, 2], [0, 0, 0]]
     """
@@ -80,16 +124,12 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
         )
     if not top_sets.is_padded:
         raise DataError("some top sets are not full; pad them once, before anything is counted: top_sets.padded()")
-    measured_blocks(top_sets.k, top_sets.n_tokens, top_sets.n_epochs)
+    shape = (top_sets.k, top_sets.n_tokens, top_sets.n_epochs)
+    measured = measured_blocks(*shape)
     within, across = _sums(top_sets, n_threads(threads))
-    full = [table + table.T for table in within]
-    if top_sets.n_epochs == 2:
-        tables = {"f11": full[0], "f22": full[1], "f12": across}
-    else:
-        tables = {"within": full[0], "across": across}
-    if top_sets.k == 1:
-        tables = {name: table for name, table in tables.items() if name in ("f12", "across")}
-    return Counts(tables, top_sets.k, top_sets.n_tokens, top_sets.n_epochs)
+    names = ("f11", "f22", "f12") if top_sets.n_epochs == 2 else ("within", "across")
+    tables = dict(zip(names, [*(table + table.T for table in within), across], strict=True))
+    return Counts({block.name: tables[block.name] for block in measured}, *shape)
 
 
 def _sums(top_sets: TopSets, threads: int) -> tuple[list[Table], Table]:

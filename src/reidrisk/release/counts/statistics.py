@@ -17,22 +17,14 @@ from reidrisk.privacy import PrivacyStatement, check_budget
 from reidrisk.records import TopSets
 from reidrisk.release.counts.consistency import consistent_tables, estimated_users
 from reidrisk.release.counts.mechanism import add_noise, plan_noise
-from reidrisk.release.counts.pairs import Counts, count_pairs
-from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    r"""The statistics of dick, Section 4.1, and what protects the people behind them.
-
-    Examples
-    --------
-    >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
-    >>> statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
-    Statistics(3 tokens, sets of 2, simulation: protects nobody)
-    """
+    """The statistics of dick, Section 4.1, and what protects the people behind them."""
 
     single: Floats
     """(N,): share of users and epochs whose set holds o, :math:`q^*_{single}(o)`."""
@@ -45,9 +37,8 @@ class Statistics:
     """None: exact, private statistics."""
     vocabulary: Vocabulary | None = None
     n_users: float = math.nan
-    """Estimated from the noisy counts."""
+    """Estimated from the noisy counts, of which everything here is post-processing."""
     counts: Counts | None = field(default=None, repr=False)
-    """The noisy counts themselves, of which everything here is post-processing."""
     n_epochs: int | None = None
     """Epochs that were measured, where that is known."""
 
@@ -138,9 +129,8 @@ def statistics(
             )
         top_sets = top_sets.padded(seed)
     exact = count_pairs(top_sets, threads)
-    plan = plan_noise(
-        measured_blocks(exact.k, exact.n_tokens, exact.n_epochs), epsilon, delta, budget, discrete=not simulation
-    )
+    blocks = measured_blocks(exact.k, exact.n_tokens, exact.n_epochs)
+    plan = plan_noise(blocks, epsilon, delta, budget, discrete=not simulation)
     noisy = add_noise(exact, plan, seed)
     public = (
         f"sets of {exact.k} out of {exact.n_tokens} tokens, {exact.n_epochs} consecutive epochs",
@@ -162,13 +152,7 @@ def from_counts(noisy: Counts, statement: PrivacyStatement, vocabulary: Vocabula
 
 
 def exact_statistics(top_sets: TopSets, threads: int | None = None) -> Statistics:
-    """Compute the statistics without any noise: private, for the owner of the data and for tests.
-
-    Examples
-    --------
-    >>> exact_statistics(TopSets([[[0, 1], [0, 2]]], n_tokens=3)).single.tolist()
-    [1.0, 0.5, 0.5]
-    """
+    """Compute the statistics without any noise: private, for the owner of the data and for tests."""
     exact = count_pairs(top_sets, threads)
     return _normalised(exact.tables, exact, None, top_sets.vocabulary, None)
 

@@ -22,7 +22,6 @@ from reidrisk.io.tables.metadata import KEY, to_json
 from reidrisk.io.tables.opening import existing_file, reading
 from reidrisk.io.tables.writing import write_batches
 from reidrisk.io.together import found, write_together
-from reidrisk.populations.mixture import draw
 from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
@@ -47,6 +46,8 @@ def write_users(
     every file. All files come into the folder together, when the last one is complete.
     Returns the files. A model without a privacy statement is refused.
     """
+    from reidrisk.populations.draw_kernels import draw  # the compiler is loaded by those who sample
+
     n, seed = whole("n", n, unit="users"), checked_seed(seed)
     sizes.USERS.check(n, "drawing users", "draw fewer")
     if model.statement is None:

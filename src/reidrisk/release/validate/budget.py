@@ -10,7 +10,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Spoken
 from reidrisk.privacy import PrivacyStatement, gaussian_delta
 from reidrisk.release.counts.mechanism import Plan, overspent
-from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.pairs import measured_blocks
 from reidrisk.release.counts.statistics import Statistics
 
 

@@ -1,9 +1,6 @@
 """An attack on the release itself: whether one user is in the data, read off the noisy counts.
 
-The attacker knows everybody else's sets and the noise that was promised, and makes the best test there is, the
-likelihood ratio. How often it is right, at every rate of false alarms, must stay below the trade-off curve of the
-Gaussian mechanism; too little noise shows as a curve above it. Sets that are not full must be padded so that nobody
-else's padding tells of the user, or the noise is made for too little. The noise is drawn anew, of the stated size:
+The attacker knows everybody else's sets and the noise that was promised. The noise is drawn anew, of the stated size:
 whether the counts in a file have it is another question, which :mod:`reidrisk.release.validate.noise` asks.
 """
 
@@ -100,14 +97,13 @@ def canary(
     r"""Attack the noise of a release: tell data with one more user from data without.
 
     The canary moves every table as far as anyone can: the same full set in every epoch. Given noisy counts y and what
-    they would be without the canary, c, the log-likelihood ratio is a constant plus
-    :math:`\sum_b \langle y_b - c_b, d_b \rangle / \sigma_b^2`, where d is what the canary adds. Noise is drawn by the
-    code that draws it for a release, on the counts that the canary touches: every count has noise of its own, so the
-    others say nothing about it.
+    they would be without the canary, c, the best test there is, the log-likelihood ratio, is a constant plus
+    :math:`\sum_b \langle y_b - c_b, d_b \rangle / \sigma_b^2`, where d is what the canary adds. At every rate of false
+    alarms, its detections must stay below the trade-off curve of the Gaussian mechanism. Noise is drawn by the code
+    that draws it for a release, on the counts that the canary touches: the others say nothing about it.
 
-    All that holds if one more user changes the counts by their own sets alone. So users with short sets are put in
-    front of others, in their middle and at their end, and padded by the code that pads for a release; see
-    :func:`reidrisk.release.validate.canary_padding.padding_distances`.
+    All that holds if one more user changes the counts by their own sets alone: :func:`padding_distances` tries users
+    with short sets, padded by the code that pads for a release.
 
     Parameters
     ----------

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from reidrisk.base.streams import stream
 from reidrisk.records import TopSets
 from reidrisk.records.padding import Words
-from reidrisk.release.counts.pairs import count_pairs
-from reidrisk.release.counts.sensitivity import measured_blocks
+from reidrisk.release.counts.pairs import count_pairs, measured_blocks
 
 Padding = Callable[[TopSets, Words], TopSets]
 """Fills short sets by the given random words, as :meth:`reidrisk.TopSets.padded_by` does."""

@@ -119,6 +119,16 @@ def _summary(what: str, kind: str, target: Floats, error: Floats) -> ErrorSummar
     )
 
 
+def every_epoch(single: Floats, within: Floats, across: Floats, r: int) -> MixtureStatistics:
+    """Return the same statistics for each of r epochs."""
+    n = len(single)
+    return MixtureStatistics(
+        np.broadcast_to(single, (r, n)),
+        np.broadcast_to(within, (r, n, n)),
+        np.broadcast_to(across, (max(r - 1, 0), n, n)),
+    )
+
+
 def popularity_alone(targets: Statistics, n_epochs: int) -> MixtureStatistics:
     r"""Return what a model would say that knows how often each token occurs, and nothing of pairs: the baseline.
 
@@ -128,12 +138,7 @@ def popularity_alone(targets: Statistics, n_epochs: int) -> MixtureStatistics:
     within = pairs * ~np.eye(targets.n_tokens, dtype=np.bool_)
     total = float(within.sum())
     within *= targets.k * (targets.k - 1) / total if total else 0.0
-    steps = max(n_epochs - 1, 0)
-    return MixtureStatistics(
-        np.broadcast_to(targets.single, (n_epochs, targets.n_tokens)),
-        np.broadcast_to(within, (n_epochs, *within.shape)),
-        np.broadcast_to(pairs, (steps, *pairs.shape)),
-    )
+    return every_epoch(targets.single, within, pairs, n_epochs)
 
 
 def frequencies(sets: TopSets) -> MixtureStatistics:

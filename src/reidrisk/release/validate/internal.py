@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
@@ -21,9 +19,9 @@ from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics, exact_statistics
 from reidrisk.release.model.fit import fit_mixture
-from reidrisk.release.validate.errors import ErrorSummary, compare, frequencies, popularity_alone
+from reidrisk.release.validate.errors import ErrorSummary, compare, every_epoch, frequencies, popularity_alone
 from reidrisk.release.validate.likeness import Distinct, distinct_tokens, stationarity
-from reidrisk.release.validate.public import MODEL, check_same_tokens
+from reidrisk.release.validate.public import ALONE, MODEL, check_same_tokens
 from reidrisk.release.validate.rates import QUERIES, TRIALS, RateComparison, compare_rates
 
 
@@ -97,11 +95,13 @@ def internal_validation(
     measured = 2 if statistics.counts is None else statistics.counts.n_epochs
     exact = exact_statistics(real.epochs(min(measured, r)))
     synthetic = model.sample(n, seed).padded(seed).epochs(r)
-    summaries = [
-        *compare(_every_epoch(statistics, r), exact, "released statistics")[0],
-        *compare(_first(model.statistics(), r), exact, MODEL)[0],
-        *compare(popularity_alone(exact, r), exact, "popularity alone")[0],
-    ]
+    ours = model.statistics()
+    found = {
+        "released statistics": every_epoch(statistics.single, statistics.within, statistics.across, r),
+        MODEL: MixtureStatistics(ours.single[:r], ours.within[:r], ours.across[: r - 1]),
+        ALONE: popularity_alone(exact, r),
+    }
+    summaries = [summary for what, values in found.items() for summary in compare(values, exact, what)[0]]
 
     def people(trial: int) -> TopSets:
         chosen = model if models is None else models(trial)
@@ -118,7 +118,6 @@ def internal_validation(
             seed=seed,
             progress=lambda stage, share: say(stage, 0.1 + 0.9 * share),
         )
-    distinct = distinct_tokens(real, synthetic, seed)
     notes = [
         Note("not-covered-by-the-privacy-statement"),
         Note("real-users", n_users=n, n_epochs=r, measured=min(measured, r)),
@@ -133,7 +132,7 @@ def internal_validation(
         seed,
         models is not None,
         tuple(summaries),
-        distinct,
+        distinct_tokens(real, synthetic, seed),
         stationarity(frequencies(real)),
         stationarity(frequencies(synthetic)),
         rates,
@@ -164,16 +163,3 @@ def refitted(model: TypeMixture, statistics: Statistics, device: str | None = No
         )
 
     return fitted
-
-
-def _every_epoch(targets: Statistics, r: int) -> MixtureStatistics:
-    n = targets.n_tokens
-    return MixtureStatistics(
-        np.broadcast_to(targets.single, (r, n)),
-        np.broadcast_to(targets.within, (r, n, n)),
-        np.broadcast_to(targets.across, (r - 1, n, n)),
-    )
-
-
-def _first(found: MixtureStatistics, r: int) -> MixtureStatistics:
-    return MixtureStatistics(found.single[:r], found.within[:r], found.across[: r - 1])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 
@@ -64,12 +63,6 @@ class PublicValidation(Spoken):
         """Whether more of the statistics of at least 0.01 % are within a fifth than popularity alone gives."""
         model, alone = self.summary(MODEL).within_fifth, self.summary(ALONE).within_fifth
         return model > alone or model == 1.0
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild what :meth:`to_dict` wrote; the statement by its own rules."""
-        statement = PrivacyStatement.from_document("the validation", values.get("statement"))
-        return super().from_dict({**values, "statement": statement.to_dict()})
 
 
 def public_validation(

@@ -58,17 +58,6 @@ def validate(
     """Examine a release and, where the real people are given, compare with them; that part is private.
 
     ``users`` are drawn from the model, as :func:`reidrisk.release.read_users` reads them.
-
-    Examples
-    --------
-    >>> from reidrisk import TopSets, release
-    >>> from reidrisk.release.spec import ValidationSpec
-    >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 2_000, n_tokens=4)
-    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
-    >>> model = release.fit_mixture(stats, n_types=4, n_epochs=2, steps=50, device="cpu")
-    >>> found = validate(stats, model, ValidationSpec(canary=100, seed=0))
-    >>> found.canary.passed, found.budget.enough, found.internal is None
-    (True, True, True)
     """
     seed = fresh_seed() if spec.seed is None else checked_seed(spec.seed)
     progress("comparing with the statistics", 0.0)

@@ -50,17 +50,11 @@ def _totals(counts: Counts, sigma: Mapping[str, float]) -> float:
 
 
 def alike_sums(counts: Counts, sigma: Mapping[str, float]) -> dict[str, tuple[int, float, float]]:
-    """Return, where sums hardly tell, differences that are small if epochs are alike.
+    """Return, where sums hardly tell, differences that are small if epochs are alike; what people change adds to them.
 
     ``orders``: a then b, and b then a. ``epochs``: how many have each token by pairs within an epoch, and by pairs
-    across, where the first and the last epoch are counted half as often. What people change adds to the squares, so
-    they are at least those of the noise.
-
-    Returns
-    -------
-    mapping of str to tuple
-        Number of differences, sum of their squares over the variance of the noise, and what people would add to it who
-        choose anew every epoch.
+    across, where the first and the last epoch are counted half as often. Of each the number of differences, the sum of
+    their squares over the variance of the noise, and what people would add to it who choose anew every epoch.
     """
     if {"f11", "f22", "f12"} <= set(sigma):
         return {}
