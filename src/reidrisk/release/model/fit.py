@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import time
 import warnings
 from pathlib import Path
@@ -123,16 +122,8 @@ def fit_mixture(
     final = float(objective(theta)[0])
     if not keep_checkpoint:
         state.remove()
-    report = FitReport(
-        final,
-        state.step,
-        state.seconds + time.monotonic() - began,
-        stopped,
-        device,
-        int(seed),
-        learning_rate,
-        tuple(state.curve),
-    )
+    seconds = state.seconds + time.monotonic() - began
+    report = FitReport(final, state.step, seconds, stopped, device, int(seed), learning_rate, tuple(state.curve))
     statement = statistics.statement
     if statement is not None:
         statement = statement.after(f"a mixture of {n_types} types over {n_epochs} epochs was fitted")
@@ -222,41 +213,31 @@ class _State:
         complaint = f"{self.file}: it is no checkpoint of a fit, or a damaged one; remove it to start afresh"
         found = read_arrays(self.file, complaint)
         try:
-            digest, step = str(found["digest"]), int(found["step"])
-            parts = {name: found[name] for name in ("theta", "first", "second", "curve", "seconds")}
-            seconds = float(parts["seconds"])
+            digest, step, seconds = str(found["digest"]), int(found["step"]), float(found["seconds"])
+            moments, curve = [found[name] for name in ("theta", "first", "second")], found["curve"]
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise FormatError(complaint) from error
         if digest != self.digest:
             raise OptionError(
                 f"{self.file}: the checkpoint is of other statistics or settings; remove it, or name another file"
             )
-        self._check(parts, step, seconds, complaint)
-        device = self.theta.device
-        with torch.no_grad():
-            self.theta.copy_(torch.tensor(parts["theta"], device=device))
-        state = {
-            "step": torch.tensor(float(step)),
-            "exp_avg": torch.tensor(parts["first"], device=device),
-            "exp_avg_sq": torch.tensor(parts["second"], device=device),
-        }
-        groups = self.adam.state_dict()["param_groups"]
-        self.adam.load_state_dict({"state": {0: state}, "param_groups": groups})
-        self.step, self.seconds = step, seconds
-        self.curve = [(int(at), float(value)) for at, value in parts["curve"]]
-
-    def _check(self, parts: dict[str, npt.NDArray[Any]], step: int, seconds: float, complaint: str) -> None:
-        """Refuse parts of another shape or type: the library would spread a single number over all parameters."""
         shape = tuple(self.theta.shape)
-        for name in ("theta", "first", "second"):
-            if parts[name].shape != shape or parts[name].dtype != np.float32 or not np.isfinite(parts[name]).all():
+        # The library would spread a single number over all parameters.
+        for name, part in zip(("theta", "first", "second"), moments, strict=True):
+            if part.shape != shape or part.dtype != np.float32 or not np.isfinite(part).all():
                 raise FormatError(f"{complaint} ({name!r} is no array of finite numbers of shape {shape})")
-        curve = parts["curve"]
         if curve.ndim != 2 or curve.shape[1] != 2 or curve.dtype.kind not in "fiu" or not np.isfinite(curve).all():
             raise FormatError(f"{complaint} ('curve' is no list of steps and values)")
-        if step < 0 or (parts["second"] < 0).any() or not 0.0 <= seconds < math.inf:
+        if step < 0 or (moments[2] < 0).any() or not 0.0 <= seconds < math.inf:
             raise FormatError(f"{complaint} (a step, a time or a square is below 0)")
+        theta, first, second = (torch.tensor(part, device=self.theta.device) for part in moments)
+        with torch.no_grad():
+            self.theta.copy_(theta)
+        state = {"step": torch.tensor(float(step)), "exp_avg": first, "exp_avg_sq": second}
+        self.adam.load_state_dict({"state": {0: state}, "param_groups": self.adam.state_dict()["param_groups"]})
+        self.step, self.seconds = step, seconds
+        self.curve = [(int(at), float(value)) for at, value in curve]
 
     def remove(self) -> None:
-        if self.file is not None and self.file.exists():
-            os.unlink(self.file)
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)

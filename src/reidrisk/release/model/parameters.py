@@ -55,12 +55,10 @@ def _write_logits(path: Path, model: TypeMixture, keys: list[str]) -> None:
         # One type at a time: the whole document as Python objects would take gigabytes.
         file.write("{")
         for number, logits in enumerate(model.theta):
-            document = {
-                f"epoch {epoch}": {
-                    f"slot {slot}": dict(zip(keys, values, strict=True)) for slot, values in enumerate(slots)
-                }
-                for epoch, slots in enumerate(logits.astype(np.float64).tolist())
-            }
+            document = {}
+            for epoch, slots in enumerate(logits.astype(np.float64).tolist()):
+                named = {f"slot {slot}": dict(zip(keys, values, strict=True)) for slot, values in enumerate(slots)}
+                document[f"epoch {epoch}"] = named
             file.write(f"{', ' if number else ''}{json.dumps(f'type {number}')}: {json.dumps(document)}")
         file.write("}")
 
@@ -94,43 +92,37 @@ def read_parameters(
     """
     try:
         document = read_json(_part(path, Path(path).name))
-        types = [document[f"type {t}"] for t in range(len(document))]
+        types = _in_order(document, "type")
         first = types[0]["epoch 0"]["slot 0"]
         keys = [str(number) for number in (sorted(map(int, first)) if ids is None else ids)]
         others = set(first).symmetric_difference(keys)
         if others:
             raise FormatError(f"{path}: topic id {min(others)} is not both in the model and in the vocabulary")
+        values = [
+            [[[slot[key] for key in keys] for slot in _in_order(epoch, "slot")] for epoch in _in_order(one, "epoch")]
+            for one in types
+        ]
         with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused with its place
-            theta = np.array(
-                [
-                    [
-                        [[slot[key] for key in keys] for slot in _in_order(epoch, "slot")]
-                        for epoch in _in_order(one, "epoch")
-                    ]
-                    for one in types
-                ],
-                dtype=np.float32,
-            )
+            theta = np.array(values, dtype=np.float32)
     except FormatError:
         raise
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise FormatError(f"{path}: it is not laid out as type, epoch, slot, topic id ({error!r})") from error
-    known = _read_beside(_part(path, _statement_file(path).name))
+    stated = _statement_file(path)
+    known = _read_beside(_part(path, stated.name))
     if statement is None:
         if known is None:
             raise FormatError(
-                f"{path}: there is no {_statement_file(path).name} beside it, so nothing says what protects the people "
-                "behind it; fit it again, or say it in Python: read_parameters(path, statement=...)"
+                f"{path}: there is no {stated.name} beside it, so nothing says what protects the people behind it; fit "
+                "it again, or say it in Python: read_parameters(path, statement=...)"
             )
-        statement = PrivacyStatement.from_document(str(_statement_file(path)), known.get("privacy"))
+        statement = PrivacyStatement.from_document(str(stated), known.get("privacy"))
     labels, report = (None, None) if known is None else (known.get("labels"), known.get("fit"))
     try:
         named = keys if labels is None else [labels[key] for key in keys]
         fitted = None if report is None else FitReport.from_dict(report)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise FormatError(
-            f"{_statement_file(path)}: its labels or its fit are damaged ({error!r}); write the model again"
-        ) from error
+        raise FormatError(f"{stated}: its labels or its fit are damaged ({error!r}); write the model again") from error
     try:
         return TypeMixture(theta, vocabulary or Vocabulary(named), statement, fitted)
     except DataError as error:

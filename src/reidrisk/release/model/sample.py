@@ -81,9 +81,8 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
     >>> from reidrisk.release import PUBLISHED, TypeMixture
     >>> folder = tempfile.mkdtemp()
     >>> _ = write_users(TypeMixture(np.zeros((3, 2, 2, 4)), statement=PUBLISHED), 5, seed=0, folder=folder)
-    >>> sets, statement = read_users(folder)
-    >>> sets, statement.post_processing[-1]
-    (TopSets(5 users x 2 epochs x 2 tokens of 4), 'synthetic users were drawn from the model')
+    >>> read_users(folder)[0]
+    TopSets(5 users x 2 epochs x 2 tokens of 4)
     """
     files = found(Path(folder), _KEY, "users-*-of-*.parquet")
     if not files:
@@ -95,22 +94,19 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
         )
     statement = PrivacyStatement.from_document(str(files[0]), _privacy(files[0]))
     parts = [read_top_sets(file) for file in files]
+    first, n = parts[0], sum(map(len, parts))
     for file, part in zip(files, parts, strict=True):
-        if (part.n_epochs, part.n_tokens, part.vocabulary) != (
-            parts[0].n_epochs,
-            parts[0].n_tokens,
-            parts[0].vocabulary,
-        ):
+        if (part.n_epochs, part.n_tokens, part.vocabulary) != (first.n_epochs, first.n_tokens, first.vocabulary):
             raise FormatError(f"{file}: it has other epochs or tokens than {files[0].name}; sample again")
     k = max([part.k for part in parts] + [open_table(files[0]).metadata.k or 1])
-    sizes.CELLS.check(sum(map(len, parts)) * parts[0].n_epochs * k, str(folder), "read fewer files")
-    tokens = np.full((sum(map(len, parts)), parts[0].n_epochs, k), -1, dtype=parts[0].tokens.dtype)
+    sizes.CELLS.check(n * first.n_epochs * k, str(folder), "read fewer files")
+    tokens = np.full((n, first.n_epochs, k), -1, dtype=first.tokens.dtype)
     start = 0
     for part in parts:
         tokens[start : start + len(part), :, : part.k] = part.tokens
         start += len(part)
     tokens.flags.writeable = False
-    return TopSets(tokens, parts[0].n_tokens, np.arange(len(tokens)), parts[0].vocabulary), statement
+    return TopSets(tokens, first.n_tokens, np.arange(n), first.vocabulary), statement
 
 
 def _privacy(file: Path) -> Any:

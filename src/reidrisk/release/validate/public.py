@@ -99,13 +99,16 @@ def public_validation(
     found = {MODEL: ours}
     short = agreement = 0.0
     if users is not None:
-        _check_users(model, users)
+        check_same_tokens(model, users)
+        if users.n_epochs != model.n_epochs:
+            raise DataError(
+                f"the users have {users.n_epochs} epochs, the model {model.n_epochs}: they are of another model"
+            )
         found[SAMPLE] = frequencies(users)
         short = float(np.mean((users.tokens < 0).any(axis=2)))
         agreement = _agreement(found[SAMPLE], ours, len(users))
     found[ALONE] = popularity_alone(statistics, model.n_epochs)
     compared = [compare(what, statistics, name) for name, what in found.items()]
-    summaries = tuple(summary for each, _ in compared for summary in each)
     return PublicValidation(
         statement=statistics.statement.after("model and samples were compared with the statistics"),
         n_types=model.n_types,
@@ -114,7 +117,7 @@ def public_validation(
         n_tokens=model.n_tokens,
         objective=model.objective(statistics),
         noise=noise_of(statistics),
-        summaries=summaries,
+        summaries=tuple(summary for each, _ in compared for summary in each),
         curves=tuple(curves for _, curves in compared),
         n_sampled=0 if users is None else len(users),
         short=short,
@@ -153,14 +156,6 @@ def _check_same_protection(what: str, statement: PrivacyStatement | None, releas
                 f"the privacy statement of {what} says {name} {ours}, that of the statistics {theirs}: they are not of "
                 "one release; give the statistics that the model was fitted to"
             )
-
-
-def _check_users(model: TypeMixture, users: TopSets) -> None:
-    check_same_tokens(model, users)
-    if users.n_epochs != model.n_epochs:
-        raise DataError(
-            f"the users have {users.n_epochs} epochs, the model {model.n_epochs}: they are of another model"
-        )
 
 
 def _agreement(sample: MixtureStatistics, model: MixtureStatistics, n: int) -> float:

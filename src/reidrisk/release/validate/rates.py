@@ -134,7 +134,6 @@ def _attacked(
 def _compared(real: list[Risk], synthetic: list[Risk]) -> RateComparison:
     first = real[0]
     ours, theirs = (_mean(risks) for risks in (real, synthetic))
-    agrees = abs(ours[0] - theirs[0]) <= ours[3] if len(real) > 1 else ours[1] <= theirs[0] <= ours[2]
     return RateComparison(
         first.attack,
         first.n_epochs,
@@ -143,7 +142,7 @@ def _compared(real: list[Risk], synthetic: list[Risk]) -> RateComparison:
         *ours,
         *theirs,
         baseline=first.baseline,
-        agrees=bool(agrees),
+        agrees=abs(ours[0] - theirs[0]) <= ours[3] if len(real) > 1 else ours[1] <= theirs[0] <= ours[2],
         real_each=tuple(risk.rate for risk in real),
         synthetic_each=tuple(risk.rate for risk in synthetic),
     )
