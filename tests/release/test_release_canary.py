@@ -140,3 +140,13 @@ def test_what_cannot_be_attacked_is_refused():
         release.canary(release.PUBLISHED, 5)
     with pytest.raises(ReidRiskError, match="cannot be seeded"):
         release.canary(statement(simulation=False, seed=None), 3, seed=4)
+
+
+def test_noise_too_small_for_its_budget_is_found_without_drawing_any():
+    stats = release.statistics(SETS.epochs(2), 1.0, 1e-6, simulation=True, seed=0)
+    assert release.noise_budget(stats).enough
+    forged = dataclasses.replace(stats.statement, epsilon=0.5)
+    found = release.noise_budget(dataclasses.replace(stats, statement=forged))
+    assert found.enough is False
+    assert found.delta_promised == pytest.approx(gaussian_delta(1 / found.promised, 0.5))
+    assert found.delta_promised > 1_000 * found.delta

@@ -104,11 +104,6 @@ class Parameters:
         )
         return topics[np.minimum(np.searchsorted(steps, place, side="right"), topics.size - 1)]
 
-    def vocabulary(self) -> Vocabulary:
-        """Return the printed names, and numbers for the topics that no paper lists."""
-        numbers = range(1, N_TOPICS - self.n_named + 1)
-        return Vocabulary([*self.labels, *(f"unlisted topic {number:03d}" for number in numbers)])
-
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Parameters:
         """Read what ``published.json`` holds: covariances are lower triangles, one row a topic."""
@@ -145,7 +140,8 @@ def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None)
     """
     parameters = embedded()
     tokens = draw(parameters, n, epochs, seed, threads)
-    return TopSets(tokens, N_TOPICS, vocabulary=parameters.vocabulary())
+    unlisted = (f"unlisted topic {number:03d}" for number in range(1, N_TOPICS - parameters.n_named + 1))
+    return TopSets(tokens, N_TOPICS, vocabulary=Vocabulary([*parameters.labels, *unlisted]))
 
 
 @lru_cache(maxsize=1)

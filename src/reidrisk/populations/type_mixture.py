@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,14 +60,8 @@ class TypeMixture:
     :math:`P[t, i, s, o] = \mathrm{softmax}(\theta[t, i, s, :])_o`; the set of an epoch is what its slots hold,
     duplicates once (dick, Algorithm 2).
 
-    Parameters
-    ----------
-    theta : (T, r, k, N) array
-        Logits.
-    vocabulary : Vocabulary, optional
-    statement : PrivacyStatement, optional
-        What protects the people behind the statistics it was fitted to.
-    report : FitReport, optional
+    ``theta`` are the (T, r, k, N) logits; ``statement`` is what protects the people behind the statistics that the
+    model was fitted to, and ``report`` says how.
 
     Examples
     --------
@@ -207,7 +201,7 @@ class TypeMixture:
         statement = PrivacyStatement.from_document(str(path), spec.get("privacy"))
         if theta.ndim != 4 or theta.dtype.kind != "f":
             raise FormatError(f"{path}: theta is of type {theta.dtype} and shape {theta.shape}; write the model again")
-        labels = spec.get("vocabulary")
+        labels, report = spec.get("vocabulary"), spec.get("fit")
         if not isinstance(labels, list | None):
             raise FormatError(f"{path}: its vocabulary is a {type(labels).__name__}, not a list; write the model again")
         try:
@@ -219,7 +213,6 @@ class TypeMixture:
             raise DataError(
                 f"{path}: the model is over another vocabulary ({held}) than the given one ({len(vocabulary)} labels)"
             )
-        report = spec.get("fit")
         try:
             return cls(theta, known, statement, None if report is None else FitReport.from_dict(report))
         except (TypeError, AttributeError, ReidRiskError) as error:
@@ -231,18 +224,11 @@ class TypeMixture:
         )
 
 
-class Sampler(Protocol):
-    """What can draw users: :class:`reidrisk.release.TypeMixture`, or anything with the same method."""
-
-    def sample(self, n: int, seed: int) -> TopSets:
-        """Draw ``n`` users; sets may be short."""
-
-
-def mixture(model: Sampler, n: int, seed: int = 0) -> TopSets:
+def mixture(model: TypeMixture, n: int, seed: int = 0) -> TopSets:
     """Draw a population from a fitted model (dick, Algorithm 2): (n, r, k) tokens, every set full.
 
     A set in which two slots drew the same token is short. It is padded with random tokens once per user and epoch, so
-    that every observer sees the same padding (dick, Section 5).
+    that every observer sees the same padding (dick, Section 5). Anything with a method ``sample`` is a model.
 
     Examples
     --------

@@ -95,13 +95,11 @@ def statistics(
         would publish a label that one person has. Each set must have been made from its user alone; sets that were
         made with a seed are refused.
     epsilon, delta : float
-        The privacy budget under adding or removing one user with all their sets.
+        The privacy budget under adding or removing one user with all their sets; ``budget`` is ``"joint"``, one
+        mechanism over all counts, or ``"split"``, the published shares (:func:`plan_noise`).
     simulation : bool
-        Whether this is a try with floating-point noise and a seed, which protects nobody and is marked so.
-    seed : int, optional
-        For simulations only; default: drawn afresh. Real noise is never seeded.
-    budget : {"joint", "split"}
-        One mechanism over all counts, or the published shares: :func:`plan_noise`.
+        Whether this is a try with floating-point noise and a seed (default: drawn afresh), which protects nobody and is
+        marked so. Real noise is never seeded.
 
     Examples
     --------

@@ -60,13 +60,11 @@ def fit_mixture(
     statistics : Statistics
         The targets; the same for every epoch, as the statistics are taken to be stationary.
     n_types, n_epochs : int
-        Size of the model, T and r; epochs may be any number, and need not be those of the data.
+        T and r; epochs may be any number, and need not be those of the data.
     seed : int
         Seed of the start. Same seed, same machine, same model; another device rounds differently.
-    steps, learning_rate
-        Of the schedule of Adam; the fit may level off a little before its end.
     device : str, optional
-        ``"cuda"`` where there is one, else ``"cpu"``.
+        Default: ``"cuda"`` where there is one, else ``"cpu"``.
     checkpoint : str or path, optional
         File to continue from if it is there, and to write to every minute and on an interrupt; removed at the end,
         unless the caller keeps it until the model is safe in a file (``keep_checkpoint``).

@@ -71,15 +71,9 @@ def read_parameters(
 ) -> TypeMixture:
     """Read logits in the published layout.
 
-    Parameters
-    ----------
-    ids : sequence of int, optional
-        Topic ids in token order; default: those of the file, ascending. A model over other ids is refused.
-    vocabulary : Vocabulary, optional
-        Labels of the tokens; default: those in the file beside it, or else the ids.
-    statement : PrivacyStatement, optional
-        What protects the people behind it; default: read from the file beside it; refused without either. For
-        the parameters that dick's authors published it is :data:`reidrisk.release.PUBLISHED`.
+    Tokens are the ``ids`` in their order (default: those of the file, ascending; a model over others is refused), named
+    by ``vocabulary`` (default: as in the file beside it, or by their ids). Without a ``statement``, or one in the file
+    beside it, nothing is read; for the parameters that dick's authors published it is :data:`PUBLISHED`.
 
     Examples
     --------

@@ -40,14 +40,10 @@ def noise_budget(statistics: Statistics) -> NoiseBudget:
 
     Examples
     --------
-    >>> import dataclasses
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
-    >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)
-    >>> forged = dataclasses.replace(stats.statement, epsilon=0.5)
-    >>> found = noise_budget(dataclasses.replace(stats, statement=forged))
-    >>> found.enough, f"{found.delta_promised:.2g}"
-    (False, '0.0019')
+    >>> noise_budget(release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)).enough
+    True
     """
     statement = statistics.statement
     if statement is None:

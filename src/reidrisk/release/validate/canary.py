@@ -105,18 +105,10 @@ def canary(
     All that holds if one more user changes the counts by their own sets alone: :func:`padding_distances` tries users
     with short sets, padded by the code that pads for a release.
 
-    Parameters
-    ----------
-    statement, k, n_epochs
-        Of the release: its budget and noise, the size of a set, and the epochs that were measured.
-    trials : int
-        Releases with, and as many without. At (log 3, 1e-15), 10,000 find noise that is half of what it should be all
-        but surely; a larger epsilon needs fewer.
-    seed : int, optional
-        For simulations only.
-    mechanism, padding : callable, optional
-        What adds the noise and what fills short sets, where another implementation is to be tried. A padding that takes
-        its randomness from elsewhere than the given words cannot be seen to leave the others alone, and fails.
+    At (log 3, 1e-15), 10,000 trials find noise that is half of what it should be all but surely; a larger epsilon needs
+    fewer. Only a simulation has a seed. ``mechanism`` and ``padding`` are tried in place of what a release does; a
+    padding that takes its randomness from elsewhere than the given words cannot be seen to leave the others alone, and
+    fails.
 
     Examples
     --------

@@ -142,14 +142,7 @@ def popularity_alone(targets: Statistics, n_epochs: int) -> MixtureStatistics:
 
 
 def frequencies(sets: TopSets) -> MixtureStatistics:
-    """Count how often tokens and pairs occur in each epoch; short sets count as they are.
-
-    Examples
-    --------
-    >>> found = frequencies(TopSets([[[0, 1], [2, -1]], [[0, 1], [0, 2]]], n_tokens=3))
-    >>> found.across[0].tolist()
-    [[0.5, 0.0, 1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]]
-    """
+    """Count how often tokens and pairs occur in each epoch; short sets count as they are."""
     from reidrisk.release.counts.kernels import count_across, count_within  # the compiler is loaded by those who count
 
     n, r = sets.n_tokens, sets.n_epochs

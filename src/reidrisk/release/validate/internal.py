@@ -62,17 +62,9 @@ def internal_validation(
 ) -> InternalValidation:
     """Compare with the real people (dick, Section 6 and Appendix C); the answer is private.
 
-    Parameters
-    ----------
-    top_sets : TopSets
-        The real people, of as many epochs as there are; short sets are padded here, once.
-    statistics, model
-        What was released.
-    noise, trials, queries
-        As for :func:`compare_rates`; 0 trials leave the re-identification out.
-    models : callable, optional
-        Given the number of a trial, a model fitted anew, such as :func:`refitted` makes; default: the one model serves
-        all trials, which hides how much a fit depends on its start.
+    Short sets of the real people are padded here, once. ``noise``, ``trials`` and ``queries`` are those of
+    :func:`compare_rates`; 0 trials leave it out. ``models`` gives, for the number of a trial, a model fitted anew, such
+    as :func:`refitted` does; by default one model serves all trials, which hides how much a fit depends on its start.
 
     Examples
     --------

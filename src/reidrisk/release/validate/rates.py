@@ -66,19 +66,10 @@ def compare_rates(
     In every trial two sites see one token per epoch of everybody, and the records of users drawn at random are
     to be found again among all. Each kind of data is attacked by itself.
 
-    Parameters
-    ----------
-    real : TopSets
-        Full sets of real people.
-    synthetic : callable
-        Given the number of a trial, returns full sets of as many synthetic people: of a model fitted anew for every
-        trial, where the published experiment is followed.
-    noise : float
-        Probability that a site is shown a random token.
-    epochs : sequence of int, optional
-        Numbers of epochs observed; default: all of them.
-    bayes_users : int
-        How many users, from the first, ProfileBayes attacks; 0 for none.
+    ``synthetic`` returns, given the number of a trial, full sets of as many synthetic people: of a model fitted anew,
+    where the published experiment is followed. ``noise`` is the probability that a site is shown a random token,
+    ``epochs`` are the numbers of epochs observed (default: all of them), and ``bayes_users`` how many users, from the
+    first, ProfileBayes attacks; 0 for none.
 
     Examples
     --------

@@ -21,11 +21,6 @@ def tradeoff(false_alarms: npt.ArrayLike, mu: float) -> Floats:
 
     The trade-off function of the Gaussian mechanism (Dong, Roth and Su 2022), of which dick, Proposition 4 is the
     translation to epsilon and delta; :math:`\mu` is sensitivity over noise.
-
-    Examples
-    --------
-    >>> bool(tradeoff(0.05, mu=1.0) > 0.25)
-    True
     """
     from scipy.special import ndtr, ndtri
 
