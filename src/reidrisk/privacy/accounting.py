@@ -11,9 +11,7 @@ from reidrisk.base.errors import OptionError
 EPSILON = (1e-9, 1e9)
 """Smallest and largest epsilon: noise would drown any data below, and protects nobody long before the other end."""
 
-LEAST_DELTA = 1e-250
-"""Smallest delta; nearer to 0 numbers are no longer told apart."""
-
+LEAST_DELTA = 1e-250  # smallest delta; nearer to 0 numbers are no longer told apart
 _SAFETY = 1e-9  # relative; roots are found to 1e-12, so that rounding never spends more than the budget
 _MOST_ROUNDS = 200
 

@@ -76,9 +76,9 @@ def consistent_tables(
     }
 
 
-def _nearest(table: Floats, rows: Floats, columns: Floats | None = None) -> Floats:
+def _nearest(table: Floats, rows: Floats, columns: Floats | None = None, tolerance: float = _TOLERANCE) -> Floats:
     """Return the nearest table of at least 0 with these row sums: symmetric with zero diagonal, or with column sums."""
-    close = _TOLERANCE * max(float(rows.max()), 1e-300)
+    close = tolerance * max(float(rows.max()), 1e-300)
     below = np.zeros_like(table)
     for _ in range(_ROUNDS):
         table = _with_pair_sums(table, rows) if columns is None else _with_sums(table, rows, columns)

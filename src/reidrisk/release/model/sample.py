@@ -27,8 +27,7 @@ from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 
 _KEY = "users"
-SHARD = 16 * BLOCK
-"""Users of one file: 1,048,576."""
+SHARD = 16 * BLOCK  # users of one file: 1,048,576
 
 
 def write_users(

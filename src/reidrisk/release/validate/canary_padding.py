@@ -20,9 +20,7 @@ from reidrisk.release.counts.pairs import count_pairs, measured_blocks
 Padding = Callable[[TopSets, Words], TopSets]
 """Fills short sets by the given random words, as :meth:`reidrisk.TopSets.padded_by` does."""
 
-PLACES = ("front", "middle", "end")
-"""Where the rows of one more user are put."""
-
+PLACES = ("front", "middle", "end")  # where the rows of one more user are put
 _OTHERS = 60
 
 

@@ -15,15 +15,9 @@ from reidrisk.release.counts.statistics import Statistics
 
 Floats = npt.NDArray[np.float64]
 
-POINT = 0.001
-"""0.1 percentage points: 'virtually all statistics have an absolute error lower' (dick, Section 6)."""
-
-LARGE = 0.0001
-"""Relative errors are of statistics of at least 0.01 % (dick, Figure 3; its text says 0.1 %)."""
-
-FIFTH = 0.2
-"""'The relative error is at most 20 % for 75 % of statistics' (dick, Section 6)."""
-
+POINT = 0.001  # 0.1 percentage points: 'virtually all statistics have an absolute error lower' (dick, Section 6)
+LARGE = 0.0001  # relative errors are of statistics of at least 0.01 % (dick, Figure 3; its text says 0.1 %)
+FIFTH = 0.2  # 'The relative error is at most 20 % for 75 % of statistics' (dick, Section 6)
 ABSOLUTE = (0.0, *(round(m * 10.0**e, 12) for e in range(-7, -1) for m in (1, 2, 5)), 0.1)
 RELATIVE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 RELATIVE_BINS = tuple(np.round(np.linspace(-0.5, 0.5, 41), 12).tolist())

@@ -15,9 +15,7 @@ from reidrisk.base.results import Risk, Spoken
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import TopSets
 
-QUERIES, TRIALS = 10_240, 10
-"""dick, Section 6.1.3."""
-
+QUERIES, TRIALS = 10_240, 10  # dick, Section 6.1.3
 BAYES_USERS, BAYES_QUERIES = 20_000, 2_048
 """ProfileBayes compares every pair of records in full, so it is tried on fewer people."""
 

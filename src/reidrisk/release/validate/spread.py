@@ -14,12 +14,8 @@ import numpy.typing as npt
 
 from reidrisk.release.counts.pairs import Counts
 
-NEAR = 3.0
-"""A count is near-empty within this many sigma of 0."""
-
-HALVINGS = 11
-"""Windows around 0: sigma, a half of it, a quarter, …"""
-
+NEAR = 3.0  # a count is near-empty within this many sigma of 0
+HALVINGS = 11  # windows around 0: sigma, a half of it, a quarter, …
 _TABULATED = 1 << 20
 
 

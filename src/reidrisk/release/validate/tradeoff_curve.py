@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-ALARM = 1e-4
-"""Probability that noise as promised is found too small."""
-
+ALARM = 1e-4  # probability that noise as promised is found too small
 _POINTS = 101
 
 
