@@ -53,6 +53,18 @@ class PrivacyStatement(Spoken):
         return dataclasses.replace(self, post_processing=(*self.post_processing, *steps))
 
     @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild a statement, or refuse one whose numbers are none: a reader would believe them."""
+        found = super().from_dict(values)
+        # Answers under local privacy have no delta.
+        check_budget(found.epsilon, 0.5 if found.delta == 0.0 else found.delta)
+        for name in ("sigma", "sensitivity"):
+            for table, value in getattr(found, name).items():
+                if not 0.0 < value < 1e300:
+                    raise FormatError(f"{name} of {table} is {value!r}, not a finite number above 0")
+        return found
+
+    @classmethod
     def from_document(cls, name: str, document: Any) -> Self:
         """Read the statement of the file ``name``; without one, say so and refuse."""
         if not isinstance(document, Mapping):
@@ -60,34 +72,9 @@ class PrivacyStatement(Spoken):
                 f"{name}: it has no privacy statement; a release is only read with the statement it was written with"
             )
         try:
-            found = cls.from_dict(document)
-            _check_values(found)
+            return cls.from_dict(document)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FormatError(f"{name}: its privacy statement is damaged ({error}); write the file again") from error
-        return found
-
-
-def _check_values(statement: PrivacyStatement) -> None:
-    """Refuse a statement whose values are none: a reader would believe them."""
-    # Answers under local privacy have no delta.
-    check_budget(statement.epsilon, 0.5 if statement.delta == 0.0 else statement.delta)
-    if not isinstance(statement.simulation, bool):
-        raise FormatError(f"simulation is {statement.simulation!r}, not true or false")
-    for name in ("mechanism", "unit", "neighbours", "budget", "accounting"):
-        if not isinstance(getattr(statement, name), str):
-            raise FormatError(f"{name} is {getattr(statement, name)!r}, not text")
-    for name in ("sigma", "sensitivity"):
-        values = getattr(statement, name)
-        if not isinstance(values, Mapping):
-            raise FormatError(f"{name} is {values!r}, not a number for each table")
-        for table, value in values.items():
-            # JSON may hold whole numbers that no float can.
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1e300:
-                raise FormatError(f"{name} of {table} is {value!r}, not a finite number above 0")
-    for name in ("taken_as_public", "post_processing"):
-        texts = getattr(statement, name)
-        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
-            raise FormatError(f"{name} is {texts!r}, not a list of texts")
 
 
 PUBLISHED = PrivacyStatement(
