@@ -199,24 +199,20 @@ class TypeMixture:
         if not isinstance(spec, dict) or spec.get("kind") != "type mixture":
             raise FormatError(f"{path}: it has no spec of a type mixture; write it with TypeMixture.save")
         statement = PrivacyStatement.from_document(str(path), spec.get("privacy"))
-        if theta.ndim != 4 or theta.dtype.kind != "f":
-            raise FormatError(f"{path}: theta is of type {theta.dtype} and shape {theta.shape}; write the model again")
         labels, report = spec.get("vocabulary"), spec.get("fit")
-        if not isinstance(labels, list | None):
-            raise FormatError(f"{path}: its vocabulary is a {type(labels).__name__}, not a list; write the model again")
         try:
+            if theta.dtype.kind != "f" or not isinstance(labels, list | None):
+                raise DataError(f"theta is of type {theta.dtype}, the vocabulary a {type(labels).__name__}")
             known = None if labels is None else Vocabulary(labels)
-        except DataError as error:
-            raise FormatError(f"{path}: {error}; write the model again") from error
+            model = cls(theta, known, statement, None if report is None else FitReport.from_dict(report))
+        except (TypeError, AttributeError, ReidRiskError) as error:
+            raise FormatError(f"{path}: the model is damaged ({error}); write it again") from error
         if vocabulary is not None and vocabulary != known:
-            held = f"{theta.shape[-1]} tokens without labels" if known is None else f"{len(known)} labels"
+            held = f"{model.n_tokens} tokens without labels" if known is None else f"{len(known)} labels"
             raise DataError(
                 f"{path}: the model is over another vocabulary ({held}) than the given one ({len(vocabulary)} labels)"
             )
-        try:
-            return cls(theta, known, statement, None if report is None else FitReport.from_dict(report))
-        except (TypeError, AttributeError, ReidRiskError) as error:
-            raise FormatError(f"{path}: the model is damaged ({error}); write it again") from error
+        return model
 
     def __repr__(self) -> str:
         return (

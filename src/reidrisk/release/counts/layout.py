@@ -67,13 +67,11 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
         "labelled": statistics.vocabulary is not None,
         "privacy": statistics.statement.to_dict(),
     }
+    every = tuple(index.ravel() for index in np.indices((n, n)))
     with write_together(folder, _KEY, _FILES) as new:
-        first, second = np.triu_indices(n, 1)
-        within = statistics.within[first, second]
-        _write_json(new / "q_within.json", _records(WITHIN, first, second, within, numbers, labels))
-        first, second = (index.ravel() for index in np.indices((n, n)))
-        across = statistics.across.ravel()
-        _write_json(new / "q_across.json", _records(ACROSS, first, second, across, numbers, labels))
+        within = _records(WITHIN, np.triu_indices(n, 1), statistics.within, numbers, labels)
+        _write_json(new / "q_within.json", within)
+        _write_json(new / "q_across.json", _records(ACROSS, every, statistics.across, numbers, labels))
         _write_json(new / "taxonomy.json", taxonomy)
         if statistics.counts is not None:
             with open(new / "counts.npz", "wb") as file:
@@ -143,7 +141,7 @@ def read_published(
 
 
 def _records(
-    names: tuple[str, str], first: Any, second: Any, values: Floats, ids: list[int], labels: list[str]
+    names: tuple[str, str], where: tuple[Any, ...], table: Floats, ids: list[int], labels: list[str]
 ) -> list[dict[str, Any]]:
     one, two = names
     return [
@@ -154,7 +152,7 @@ def _records(
             f"{two}_label": labels[b],
             "frequency": value,
         }
-        for a, b, value in zip(first.tolist(), second.tolist(), values.tolist(), strict=True)
+        for a, b, value in zip(*(index.tolist() for index in where), table[where].tolist(), strict=True)
     ]
 
 
@@ -182,11 +180,10 @@ def _taxonomy(path: PathLike | None, tables: list[Records]) -> tuple[list[int], 
     if path is None:
         ids = sorted({number for records in tables for a, b, _ in records for number in (a, b)})
         return ids, [str(number) for number in ids]
+    document = read_json(Path(path))
     try:
-        entries = [(int(entry["topic_id"]), str(entry["topic_label"])) for entry in read_json(Path(path))]
+        entries = [(int(entry["topic_id"]), str(entry["topic_label"])) for entry in document]
     except (TypeError, KeyError, ValueError, OverflowError) as error:
-        if isinstance(error, FormatError):
-            raise
         raise FormatError(f"{path}: it is no list of records with topic_id and topic_label") from error
     ids = [number for number, _ in entries]
     if len(set(ids)) != len(ids):
