@@ -39,18 +39,14 @@ class MixtureStatistics(NamedTuple):
 class FitReport(Result):
     """How a fit went."""
 
-    objective: float
-    """J of the model, by the formula in single precision."""
+    objective: float  # J of the model, by the formula in single precision
     steps: int
-    seconds: float
-    """Seconds of earlier runs that a checkpoint continued are counted in."""
-    stopped: str
-    """Why it ended: ``"all steps done"`` or ``"levelled off"``."""
+    seconds: float  # seconds of earlier runs that a checkpoint continued are counted in
+    stopped: str  # why it ended: "all steps done" or "levelled off"
     device: str
     seed: int
     learning_rate: float
-    curve: tuple[tuple[int, float], ...] = ()
-    """Steps, and J on the way."""
+    curve: tuple[tuple[int, float], ...] = ()  # steps, and J on the way
 
 
 class TypeMixture:

@@ -23,26 +23,19 @@ class PrivacyStatement(Spoken):
     ('a model was fitted',)
     """
 
-    mechanism: str
-    """Distribution of the noise, and where its randomness came from."""
+    mechanism: str  # distribution of the noise, and where its randomness came from
     epsilon: float
     delta: float
     simulation: bool = False
     """Whether the noise was for trying out, seeded or floating-point: such an output protects nobody."""
     unit: str = "one user with all their sets"
     neighbours: str = "adding or removing one user"
-    budget: str = ""
-    """How it was shared among tables: ``"joint"`` or ``"split"``."""
-    sigma: Mapping[str, float] = field(default_factory=dict)
-    """Parameter of the noise of each table of counts."""
-    sensitivity: Mapping[str, float] = field(default_factory=dict)
-    """l2 sensitivity of each table."""
-    accounting: str = ""
-    """How the noise follows from the budget."""
-    taken_as_public: tuple[str, ...] = ()
-    """What the statement does not protect."""
-    post_processing: tuple[str, ...] = ()
-    """What was computed from the noisy counts alone; it costs no further budget."""
+    budget: str = ""  # how it was shared among tables: "joint" or "split"
+    sigma: Mapping[str, float] = field(default_factory=dict)  # parameter of the noise of each table of counts
+    sensitivity: Mapping[str, float] = field(default_factory=dict)  # l2 sensitivity of each table
+    accounting: str = ""  # how the noise follows from the budget
+    taken_as_public: tuple[str, ...] = ()  # what the statement does not protect
+    post_processing: tuple[str, ...] = ()  # what was computed from the noisy counts alone; it costs no further budget
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values and the sentence they amount to, for whoever opens the file; it is not read back."""

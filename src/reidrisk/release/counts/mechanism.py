@@ -30,13 +30,11 @@ class Plan:
     """How much noise each table gets."""
 
     blocks: tuple[Block, ...]
-    sigma: tuple[float, ...]
-    """Standard deviation of the noise of each table, in users."""
+    sigma: tuple[float, ...]  # standard deviation of the noise of each table, in users
     epsilon: float
     delta: float
     budget: str
-    discrete: bool
-    """Discrete noise from the operating system's randomness, or continuous noise for simulation."""
+    discrete: bool  # discrete noise from the operating system's randomness, or continuous noise for simulation
 
     def statement(self, public: tuple[str, ...] = (), seed: int | None = None) -> PrivacyStatement:
         """Return the privacy statement of counts with this noise; a simulation also says its seed."""

@@ -33,8 +33,7 @@ class Block:
 
     name: str
     """``f11``, ``f22``, ``f12`` of two epochs; ``within``, ``across`` where counts are summed over more epochs."""
-    sensitivity: float
-    """Largest l2 distance between the tables of two data sets that differ in one user."""
+    sensitivity: float  # largest l2 distance between the tables of two data sets that differ in one user
     error: float
     """Summed squared error of the statistics q, times the number of users squared, for noise of variance 1."""
 

@@ -33,14 +33,11 @@ class Statistics:
     across: Floats
     """(N, N): o_1 in an epoch and o_2 in the next, :math:`q^*_{across}(o_1, o_2)`."""
     k: int
-    statement: PrivacyStatement | None
-    """None: exact, private statistics."""
+    statement: PrivacyStatement | None  # None: exact, private statistics
     vocabulary: Vocabulary | None = None
-    n_users: float = math.nan
-    """Estimated from the noisy counts, of which everything here is post-processing."""
+    n_users: float = math.nan  # estimated from the noisy counts, of which everything here is post-processing
     counts: Counts | None = field(default=None, repr=False)
-    n_epochs: int | None = None
-    """Epochs that were measured, where that is known."""
+    n_epochs: int | None = None  # epochs that were measured, where that is known
 
     def __post_init__(self) -> None:
         n = len(self.single)

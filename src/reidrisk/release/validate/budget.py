@@ -18,16 +18,13 @@ from reidrisk.release.counts.statistics import Statistics
 class NoiseBudget(Spoken):
     """Whether noise of the stated size keeps within the stated budget."""
 
-    enough: bool | None
-    """None where it could not be examined."""
+    enough: bool | None  # None where it could not be examined
     epsilon: float
     delta: float
     promised: float = 0.0
     r""":math:`\mu = \sqrt{\sum_b \Delta_b^2 / \sigma_b^2}` of the stated noise; 0 where it was not examined."""
-    delta_promised: float = 0.0
-    """The delta of that noise at ``epsilon``; it must not exceed ``delta``."""
-    why: Note | None = None
-    """Why it could not be examined, or is not the noise of a release."""
+    delta_promised: float = 0.0  # the delta of that noise at epsilon; it must not exceed delta
+    why: Note | None = None  # why it could not be examined, or is not the noise of a release
 
 
 def noise_budget(statistics: Statistics) -> NoiseBudget:

@@ -49,8 +49,7 @@ class CanaryTest(Spoken):
 
     epsilon: float
     delta: float
-    trials: int
-    """Releases with, and as many without the canary."""
+    trials: int  # releases with, and as many without the canary
     promised: float
     found: float
     low: float
@@ -59,8 +58,7 @@ class CanaryTest(Spoken):
     area_low: float
     area_high: float
     area_promised: float
-    delta_promised: float
-    """The delta of the promised noise at ``epsilon``; it must not exceed ``delta``."""
+    delta_promised: float  # the delta of the promised noise at epsilon; it must not exceed delta
     passed: bool
     """Whether no curve is significantly above what was promised (one false verdict in 10,000), the noise is enough for
     the budget, and no user moves a table further than the noise was made for."""
@@ -75,8 +73,7 @@ class CanaryTest(Spoken):
     detections: tuple[float, ...] = ()
     promised_detections: tuple[float, ...] = ()
     baseline: float = 0.5
-    within_budget: bool = True
-    """Whether the stated noise is enough for the stated budget."""
+    within_budget: bool = True  # whether the stated noise is enough for the stated budget
     notes: tuple[Note, ...] = ()
 
     @property

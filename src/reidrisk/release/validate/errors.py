@@ -29,20 +29,14 @@ _CHUNK = 1 << 17
 class ErrorSummary(Result):
     """Errors of one kind of statistic, over all epochs: the terms of J."""
 
-    what: str
-    """Whose errors."""
-    kind: str
-    """``"all"``, ``"single"``, ``"within"`` or ``"across"``."""
+    what: str  # whose errors
+    kind: str  # "all", "single", "within" or "across"
     n: int
-    within_point: float
-    """Share with an absolute error of at most 0.1 percentage points."""
-    n_large: int
-    """Statistics whose target is at least 0.01 %; the next two are of them."""
-    within_fifth: float
-    """Share with a relative error of at most 20 %."""
+    within_point: float  # share with an absolute error of at most 0.1 percentage points
+    n_large: int  # statistics whose target is at least 0.01 %; the next two are of them
+    within_fifth: float  # share with a relative error of at most 20 %
     median_relative: float
-    root_mean_square: float
-    """Of the absolute errors."""
+    root_mean_square: float  # of the absolute errors
 
 
 @dataclass(frozen=True, eq=False)

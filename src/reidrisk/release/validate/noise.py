@@ -31,30 +31,23 @@ SHOWS = 0.5
 class NoiseFit(Spoken):
     """Whether counts have the noise that is stated."""
 
-    fits: bool | None
-    """None where nothing could be examined, which is no pass."""
-    error: float
-    """Probability, at most, that a release with the stated noise is said not to fit."""
-    n_sums: int = 0
-    """Independent differences of sums that agree before the noise; 0 where there are none."""
+    fits: bool | None  # None where nothing could be examined, which is no pass
+    error: float  # probability, at most, that a release with the stated noise is said not to fit
+    n_sums: int = 0  # independent differences of sums that agree before the noise; 0 where there are none
     ratio: float = 0.0
     """Their spread, as a multiple of what the stated noise gives, with a 95 % interval; 0 where there are none."""
     low: float = 0.0
     high: float = 0.0
-    finds_half: float = 0.0
-    """Probability that the sums, or what is alike, show noise of half of the stated size."""
+    finds_half: float = 0.0  # probability that the sums, or what is alike, show noise of half of the stated size
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Of counts that people change little, ``orders`` of a pair and ``epochs``: how many differences ``n``, their
     spread as a multiple of the least that the stated noise gives, ``ratio``, its p-value ``p``, and ``finds_half``."""
-    n_near: int = 0
-    """Counts within three sigma of 0."""
+    n_near: int = 0  # counts within three sigma of 0
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most ``expected`` there,
     the p-value ``p`` of too many near 0, and ``finds_half``, if as many of them are empty as seem to be."""
-    troubles: tuple[Note, ...] = ()
-    """What does not fit."""
-    why: Note | None = None
-    """Why nothing could be examined."""
+    troubles: tuple[Note, ...] = ()  # what does not fit
+    why: Note | None = None  # why nothing could be examined
     notes: tuple[Note, ...] = ()
 
 

@@ -39,16 +39,14 @@ class PublicValidation(Spoken):
     n_epochs: int
     k: int
     n_tokens: int
-    objective: float
-    """J of the model."""
+    objective: float  # J of the model
     noise: Mapping[str, float]
     """Standard deviation that the noise gave a statistic of each kind, before post-processing."""
     summaries: tuple[ErrorSummary, ...]
     """Errors of the model, of the sample where there is one, and of the baseline, popularity alone."""
     curves: tuple[ErrorCurves, ...]
     n_sampled: int = 0
-    short: float = 0.0
-    """Share of the sampled sets that came out short."""
+    short: float = 0.0  # share of the sampled sets that came out short
     agreement: float = 0.0
     """Of the model's statistics that expect ten users or more, the share whose 95 % interval holds the sample's: about
     0.95 where the sample is of this model."""

@@ -41,8 +41,7 @@ class RateComparison(Spoken):
     synthetic_high: float
     synthetic_deviation: float
     baseline: float
-    agrees: bool
-    """Whether the means are within one standard deviation of the real ones (dick, Section 6.1.3)."""
+    agrees: bool  # whether the means are within one standard deviation of the real ones (dick, Section 6.1.3)
     real_each: tuple[float, ...] = ()
     synthetic_each: tuple[float, ...] = ()
 

@@ -31,8 +31,7 @@ class Validation(Result):
     noise: NoiseFit | None = None
     budget: NoiseBudget | None = None
     canary: CanaryTest | None = None
-    internal: InternalValidation | None = None
-    """Private, and on no public page."""
+    internal: InternalValidation | None = None  # private, and on no public page
 
     @property
     def failed(self) -> bool:
