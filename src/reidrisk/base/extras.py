@@ -11,21 +11,10 @@ from reidrisk.base.errors import MissingExtraError
 def require(module: str, extra: str, purpose: str, package: str = "reidrisk") -> ModuleType:
     """Import ``module``, which belongs to the extra ``extra``, or say in one sentence how to get it.
 
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module to import.
-    extra : str
-        Name of the extra in ``pyproject.toml`` that installs it.
-    purpose : str
-        What needs it, as the subject of the sentence: ``"the HTML report"``.
-    package : str
-        Name of the distribution that has the extra.
+    ``purpose`` is what needs it, as the subject of the sentence; ``package`` the distribution that has the extra.
 
     Examples
     --------
-    >>> require("json", "report", "the HTML report").__name__
-    'json'
     >>> require("no_such_module", "report", "the HTML report")
     Traceback (most recent call last):
         ...

@@ -28,11 +28,8 @@ _WITH_DIGIT = re.compile(rf"(?P<place>\b(?:{_PLACES}) \d+(?: and \d+)?\b(?!\.\d)
 def printable(text: str) -> str:
     r"""Return a text that a terminal shows as it stands: whatever is no visible character is written as an escape.
 
-    Parameters
-    ----------
-    text : str
-        Anything. Control characters (C0, DEL, C1, so line ends and tabs too), marks that turn the direction of writing
-        or are invisible, line and paragraph separators and halves of characters are replaced; all others stay.
+    Control characters (so line ends and tabs too), marks that turn the direction of writing or are invisible, line and
+    paragraph separators and halves of characters are replaced; all others stay.
 
     Examples
     --------
@@ -41,41 +38,24 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_escape(char) if _is_hidden(char) else char for char in text)
 
+    def shown(char: str) -> str:
+        hidden = unicodedata.category(char) in _ESCAPED and char not in _JOINERS
+        return char.encode("unicode_escape", "surrogatepass").decode("ascii") if hidden else char
 
-def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in _ESCAPED and char not in _JOINERS
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return "".join(map(shown, text))
 
 
 def mask_wanted() -> bool:
-    """Tell whether error lines are to be masked, by the environment variable ``REIDRISK_MASK_IDS``.
-
-    Examples
-    --------
-    >>> os.environ.pop("REIDRISK_MASK_IDS", None) and None
-    >>> mask_wanted()
-    False
-    """
+    """Return whether error lines are to be masked, by the environment variable ``REIDRISK_MASK_IDS``."""
     return os.environ.get(MASK_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
 
 
 def masked(message: str, given: Iterable[str] = ()) -> str:
     """Return an error line without values of the data: what is quoted and what has a digit in it becomes ``…``.
 
-    Numbers that say where to look (row 3, line 7, column 2) stay. So does what the user wrote on the command line:
-    names of files and values of options.
-
-    Parameters
-    ----------
-    message : str
-        One line. Errors of this package quote every value that is text, which is what makes this work.
-    given : iterable of str
-        Words of the command line.
+    Numbers that say where to look (row 3, line 7, column 2) stay. So does what the user wrote on the command line
+    (``given``). Errors of this package quote every value that is text, which is what makes this work.
 
     Examples
     --------

@@ -11,18 +11,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from pathlib import Path
 
 _VARIABLE = "NUMBA_CACHE_DIR"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def settle() -> None:
-    """Name a folder for numba if it would find none; call this before the first kernel is imported.
-
-    Examples
-    --------
-    >>> settle()  # nothing to do where there is a folder already
-    """
+    """Name a folder for numba if it would find none; call this before the first kernel is imported."""
     if not hasattr(os, "getuid"):  # elsewhere temporary folders, like homes, belong to the user anyway
         return
     given = os.environ.get(_VARIABLE)
@@ -39,20 +35,20 @@ def settle() -> None:
 
 
 def _usable(folder: str) -> bool:
-    """Tell whether a folder can be written, or made where it is missing."""
+    """Return whether a folder can be written, or made where it is missing."""
     there = _deepest(folder)
     return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)
 
 
 def _ours(folder: str) -> bool:
-    """Tell whether nobody but this user (and root) can put anything into a folder, or another in its place."""
+    """Return whether nobody but this user (and root) can put anything into a folder, or another in its place."""
     if not os.path.isabs(folder):  # without a home '~' stays as it is, and numba looks below the working folder
         return False
     user = os.getuid()
     there = os.path.realpath(_deepest(folder))
     try:
         found = os.stat(there)
-        above = [os.stat(part) for part in _above(there)]
+        above = [os.stat(part) for part in Path(there).parents]
     except OSError:
         return False
     if found.st_uid != user or found.st_mode & _OTHERS_WRITE:
@@ -61,11 +57,6 @@ def _ours(folder: str) -> bool:
     return all(
         part.st_uid in (0, user) and (not part.st_mode & _OTHERS_WRITE or part.st_mode & stat.S_ISVTX) for part in above
     )
-
-
-def _above(folder: str) -> list[str]:
-    parent = os.path.dirname(folder)
-    return [] if parent == folder else [parent, *_above(parent)]
 
 
 def _deepest(folder: str) -> str:

@@ -62,8 +62,8 @@ def _guard(cache: Any) -> None:
     def load_data(name: str) -> Any:
         with open(files._data_path(name), "rb") as file:
             content = file.read()
-        packed, told = content[:-_SUM], content[-_SUM:]
-        if hashlib.sha256(packed).digest() != told:
+        packed, stated = content[:-_SUM], content[-_SUM:]
+        if hashlib.sha256(packed).digest() != stated:
             raise ValueError(f"{name} is damaged")  # or of numba itself, from before: compiled again either way
         return pickle.loads(packed)
 

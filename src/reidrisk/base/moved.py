@@ -14,14 +14,7 @@ STUDIES = "reidrisk-studies"
 
 
 def to_studies(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a module some of whose names have moved to the studies.
-
-    Parameters
-    ----------
-    module : str
-        Dotted name of the module that had them.
-    homes : mapping of str to str
-        Old name, and the module of ``reidrisk_studies`` that has it now.
+    """Return the ``__getattr__`` of a module some of whose names have moved; ``homes`` names their new modules.
 
     Examples
     --------
@@ -31,10 +24,6 @@ def to_studies(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         ...
     reidrisk.base.errors.MissingExtraError: reidrisk.cohorts.weekly_histories is now in
     no_such_studies.floc.weekly_histories; install it with: pip install reidrisk-studies
-    >>> find("nothing")
-    Traceback (most recent call last):
-        ...
-    AttributeError: module 'reidrisk.cohorts' has no attribute 'nothing'
     """
 
     def find(name: str) -> Any:

@@ -10,12 +10,7 @@ from typing import Any
 class Note(Mapping[str, Any]):
     """A code and its values; :mod:`reidrisk.present.words` turns it into English.
 
-    Parameters
-    ----------
-    code : str
-        Which sentence, in kebab case, such as ``"rows-dropped"``.
-    values
-        What the sentence needs: numbers, texts of the user's own data, lists of them.
+    The code, in kebab case, says which sentence; the values are numbers, texts of the user's own data, lists of them.
 
     Examples
     --------
@@ -57,7 +52,7 @@ class Note(Mapping[str, Any]):
         return f"Note({', '.join([repr(self.code), *(f'{name}={value!r}' for name, value in self.items())])})"
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self.to_dict(),)
+        return Note.from_dict, (self.to_dict(),)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the code and the values as plain values."""
@@ -67,10 +62,6 @@ class Note(Mapping[str, Any]):
     def from_dict(cls, values: Mapping[str, Any]) -> Note:
         """Rebuild a note from :meth:`to_dict`."""
         return cls(values["code"], **{name: value for name, value in values.items() if name != "code"})
-
-
-def _rebuilt(values: Mapping[str, Any]) -> Note:
-    return Note.from_dict(values)
 
 
 def unless_few(n: int, least: int) -> int | None:

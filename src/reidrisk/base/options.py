@@ -12,21 +12,10 @@ from reidrisk.base.errors import OptionError
 def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
     """Return ``value`` as an ``int``, or refuse what is not a whole number of at least ``least``.
 
-    Parameters
-    ----------
-    name : str
-        How the caller knows the option.
-    value : object
-        What was given; a whole number in Python or NumPy, but no bool.
-    least : int
-        The smallest that is allowed.
-    unit : str
-        What is counted, such as ``"epochs"``, for the message.
+    A bool is no number. ``unit`` says what is counted, for the message.
 
     Examples
     --------
-    >>> whole("epochs", np.int16(8))
-    8
     >>> whole("epochs", 2.5)
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: epochs must be a whole number of at least 1, not 2.5
@@ -40,19 +29,10 @@ def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
 def whole_up_to(name: str, value: Any, most: int, least: int = 1, limit: str = "") -> int:
     """Return ``value`` as an ``int``, or refuse what is not a whole number from ``least`` to ``most``.
 
-    Parameters
-    ----------
-    name, value, least
-        As for :func:`whole`.
-    most : int
-        The largest that is allowed.
-    limit : str
-        How the message names the largest, such as ``"the 8 tokens"``; the number alone unless told.
+    ``limit`` is how the message names the largest. Default: its number.
 
     Examples
     --------
-    >>> whole_up_to("top_k", 5, 8)
-    5
     >>> whole_up_to("top_k", 9, 8, limit="the 8 tokens")
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: top_k must be a whole number from 1 to the 8 tokens, not 9
@@ -67,8 +47,6 @@ def from_0_to_1(name: str, value: Any, what: str = "a probability") -> float:
 
     Examples
     --------
-    >>> from_0_to_1("share", 1)
-    1.0
     >>> from_0_to_1("share", "half")
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: share is a probability from 0 to 1, not 'half'
@@ -83,8 +61,6 @@ def between_0_and_1(name: str, value: Any) -> float:
 
     Examples
     --------
-    >>> between_0_and_1("level", 0.95)
-    0.95
     >>> between_0_and_1("level", 95)
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: level must lie strictly between 0 and 1, not 95

@@ -16,13 +16,7 @@ Value = TypeVar("Value")
 
 
 def n_threads(threads: int | None = None) -> int:
-    """Return how many threads to use: as asked, or one for each core this process may run on.
-
-    Examples
-    --------
-    >>> n_threads(3)
-    3
-    """
+    """Return how many threads to use: as asked, or one for each core this process may run on."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return whole("threads", threads)
@@ -37,18 +31,9 @@ def each(
 ) -> list[Value]:
     """Do the same for every part, on threads, and return the answers in the order of the parts.
 
-    What ``work`` answers must not depend on the other parts; then the number of threads changes nothing but the time.
-
-    Parameters
-    ----------
-    work : callable
-        From a part to its answer.
-    parts : iterable
-        Taken all at once.
-    threads : int, optional
-        Default: one for each core. With one thread, or one part, everything runs in the caller's thread.
-    progress : callable, optional
-        Hears of ``stage`` after each part.
+    What ``work`` answers must not depend on the other parts; then the number of threads (default: one for each core)
+    changes nothing but the time. With one thread, or one part, everything runs in the caller's. ``progress`` hears of
+    ``stage`` after each part.
 
     Examples
     --------

@@ -15,6 +15,7 @@ import numpy as np
 from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.notes import Note
 
+_hints_of = cache(typing.get_type_hints)
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 MEMORY = {"memory": True}
@@ -50,19 +51,11 @@ def written(kind: Any) -> tuple[str, ...]:
 def rebuilt(hint: Any, value: Any, where: str) -> Any:
     """Return what :func:`plain` was made from, given its type; or refuse what cannot have been.
 
-    Parameters
-    ----------
-    hint : type
-        As annotated: numbers, texts, ``X | None``, tuples, mappings, ``Literal``, arrays, notes, results.
-    value : object
-        Plain values.
-    where : str
-        How a message names the place.
+    ``hint`` is as annotated: numbers, texts, ``X | None``, tuples, mappings, ``Literal``, arrays, notes, results;
+    ``where`` is how a message names the place.
 
     Examples
     --------
-    >>> rebuilt(tuple[float, ...], [0.5, "inf"], "rates")
-    (0.5, inf)
     >>> rebuilt(float | None, "half", "risks[0].low")
     Traceback (most recent call last):
     reidrisk.base.errors.FormatError: risks[0].low must be a number, not 'half'
@@ -82,7 +75,8 @@ def rebuilt(hint: Any, value: Any, where: str) -> Any:
     if origin is np.ndarray:
         return _array(inner, value, where)
     if hint is Note:
-        return Note.from_dict(value) if _has_code(value) else _refuse(where, "a note with a code", value)
+        good = isinstance(value, Mapping) and isinstance(value.get("code"), str)
+        return Note.from_dict(value) if good else _refuse(where, "a note with a code", value)
     if dataclasses.is_dataclass(hint) or hasattr(hint, "from_dict"):
         return _value(hint, value, where)
     return _scalar(hint, value, where)
@@ -136,16 +130,10 @@ def fields_of(kind: Any, values: Mapping[str, Any], where: str) -> dict[str, Any
         if not field.init:
             continue
         if field.name in values and not field.metadata.get("memory"):
-            found[field.name] = rebuilt(hints_of(kind)[field.name], values[field.name], f"{where}.{field.name}")
+            found[field.name] = rebuilt(_hints_of(kind)[field.name], values[field.name], f"{where}.{field.name}")
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise FormatError(f"{where} has no {field.name}")
     return found
-
-
-@cache
-def hints_of(kind: Any) -> dict[str, Any]:
-    """Return the types of the fields of a class."""
-    return typing.get_type_hints(kind)
 
 
 def _scalar(hint: Any, value: Any, where: str) -> Any:
@@ -161,10 +149,6 @@ def _scalar(hint: Any, value: Any, where: str) -> Any:
         good = isinstance(value, int) and not isinstance(value, bool)
         return value if good else _refuse(where, "a whole number", value)
     raise TypeError(f"{where}: no rule to rebuild {hint}")
-
-
-def _has_code(value: Any) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("code"), str)
 
 
 def _refuse(where: str, what: str, value: Any) -> Any:

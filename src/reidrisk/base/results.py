@@ -70,35 +70,13 @@ class Spoken(Result):
 
 @dataclass(frozen=True, eq=False)
 class Risk(Spoken):
-    """The measured probability that a link is right.
+    """The measured probability that a link is right: ``rate``, with its interval at ``level``.
 
-    Attributes
-    ----------
-    rate : float
-        Expected share of queries linked to the right target (ties count 1/t).
-    low, high : float
-        Interval of ``rate`` at ``level``.
-    incorrect, abstained : float
-        Share of queries linked wrongly, and left without an answer; the three add up to 1.
-    baseline : float
-        What blind guessing gets.
-    n_targets, n_queries, n_epochs : int
-        Sizes; ``n_queries`` counts the queries that were scored. ``n_epochs`` is 0 for bags.
-    per_user : (n_queries,) array or None
-        Probability of a right link for each scored query; stays out of JSON unless asked for.
-    covers : "people", "queries" or "none"
-        What the interval allows for: ``"people"`` like these, drawn anew for both tables; another draw of
-        ``"queries"``, with the targets as they are; ``"none"`` where no coverage is promised. A result that was saved
-        without it promises ``"queries"``, in the matching setting ``"none"``.
-    design_effect : float
-        How many times the variance of the rate is that of independent credits; the interval allows for it.
-    queries_per_person : float
-        Queries of the person behind a query, on average: above 1 where several belong to one person, who then counts
-        once.
-    left_out : (n_people,) array or None
-        The rate without each person, for ``covers="people"``; stays out of JSON.
-    notes : tuple of Note
-        What the number rests on.
+    Shares of queries: ``rate`` linked to the right target (ties count 1/t), ``incorrect`` linked wrongly, ``abstained``
+    left without an answer; the three add up to 1. ``baseline`` is what blind guessing gets, ``n_queries`` the number of
+    queries that were scored, ``n_epochs`` 0 for bags, ``notes`` what the number rests on.
+
+    A result that was saved without ``covers`` promises ``"queries"``, in the matching setting ``"none"``.
 
     Examples
     --------
@@ -125,10 +103,14 @@ class Risk(Spoken):
     seed: int | None = None
     notes: tuple[Note, ...] = ()
     per_user: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
+    """(n_queries,) Probability of a right link for each scored query; stays out of JSON unless asked for."""
     covers: Covers = "queries"
     design_effect: float = 1.0
+    """How many times the variance of the rate is that of independent credits; the interval allows for it."""
     queries_per_person: float = 1.0
+    """Of the person behind a query, on average; above 1 where several belong to one person, who then counts once."""
     left_out: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
+    """(n_people,) The rate without each person, for ``covers="people"``; stays out of JSON."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "low", "high", "incorrect", "abstained", "baseline", "level"):
@@ -188,33 +170,14 @@ class Difference(Spoken):
 class Bound(Spoken):
     """What no attacker of a setting can beat, or what the best one reaches.
 
-    Attributes
-    ----------
-    name : str
-        What the bound follows from: ``"optimal attacker"``, ``"local differential privacy"``.
-    setting : str
-        ``"random user"`` or ``"matching"``.
-    value : float
-        The bound; above 1 it says nothing.
-    low, high : float
-        The same as ``value`` when it is exact, an interval when it was estimated or certified.
-    baseline : float
-        What blind guessing gets.
-    reference : str
-        Where it is proven: ``"carey, Corollary 1"``.
-    inputs : mapping of str to float
-        The measured quantities it follows from, such as ``{"epsilon": 1.1, "delta": 0.0}``.
-    n_epochs : int or None
-        Number of epochs it is about, where there are epochs.
-    within_model : bool
-        Whether it holds only as far as a model of the users does (independent epochs, say): an attacker who
-        knows better than the model may exceed it.
-    notes : tuple of Note
-        What it rests on.
+    ``name`` says what it follows from (``"optimal attacker"``), ``reference`` where it is proven (``"carey, Corollary
+    1"``), ``inputs`` the measured quantities. A ``value`` above 1 says nothing; ``low`` and ``high`` are its interval
+    where it was estimated or certified. ``baseline`` is what blind guessing gets.
     """
 
     name: str
     setting: str
+    """``"random user"`` or ``"matching"``."""
     value: float
     baseline: float
     reference: str
@@ -223,12 +186,11 @@ class Bound(Spoken):
     inputs: Mapping[str, float] = field(default_factory=dict)
     n_epochs: int | None = None
     within_model: bool = False
+    """Whether it holds only as far as a model of the users does: an attacker who knows better may exceed it."""
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        for end in ("low", "high"):
-            if math.isnan(getattr(self, end)):
-                object.__setattr__(self, end, self.value)
+        _fill_ends(self)
 
     @property
     def says_something(self) -> bool:
@@ -253,9 +215,13 @@ class Measurement(Spoken):
     inputs: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for end in ("low", "high"):
-            if math.isnan(getattr(self, end)):
-                object.__setattr__(self, end, self.value)
+        _fill_ends(self)
+
+
+def _fill_ends(found: Bound | Measurement) -> None:
+    for end in ("low", "high"):
+        if math.isnan(getattr(found, end)):
+            object.__setattr__(found, end, found.value)
 
 
 def _check_covers(what: str, covers: Any) -> None:

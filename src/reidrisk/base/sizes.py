@@ -15,21 +15,11 @@ from reidrisk.base.errors import OptionError, SizeError
 
 @dataclass(frozen=True)
 class SizeLimit:
-    """A bound on one kind of size.
-
-    Attributes
-    ----------
-    variable : str
-        Environment variable that holds another bound.
-    default : int
-        The bound where the variable is not set.
-    unit : str
-        What is counted, in the plural.
+    """A bound on one kind of size; an environment variable may hold another one.
 
     Examples
     --------
     >>> people = SizeLimit("REIDRISK_MAX_PEOPLE", 1000, "people")
-    >>> people.check(1000, "survey.csv", "leave some out")
     >>> people.check(10**30, "survey.csv", "leave some out")
     Traceback (most recent call last):
         ...

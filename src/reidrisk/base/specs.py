@@ -14,13 +14,7 @@ _NAME_OF: ContextVar[Callable[[str], str]] = ContextVar("name_of", default=str)
 
 
 def as_flag(name: str) -> str:
-    """Return how the command line calls an option.
-
-    Examples
-    --------
-    >>> as_flag("n_aux")
-    '--n-aux'
-    """
+    """Return how the command line calls an option, such as ``--n-aux``."""
     return f"--{name.replace('_', '-')}"
 
 

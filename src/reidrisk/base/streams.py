@@ -17,23 +17,13 @@ BLOCK = 65_536
 def stream(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
     """Return the generator of one block of one purpose.
 
-    Parameters
-    ----------
-    seed : int
-        The user's seed, at least 0.
-    purpose : str
-        What the numbers are for; streams of different purposes are independent.
-    block : int
-        Index of the fixed block of users, see :func:`blocks`.
+    Streams of different purposes are independent, and so are those of different blocks of users (:func:`blocks`).
 
     Examples
     --------
-    >>> a = stream(0, "example").integers(100, size=3)
-    >>> b = stream(0, "example").integers(100, size=3)
-    >>> bool((a == b).all())
-    True
-    >>> bool((a == stream(0, "example", block=1).integers(100, size=3)).all())
-    False
+    >>> a, b, c = (stream(0, "example", block).integers(100, size=3) for block in (0, 0, 1))
+    >>> bool((a == b).all()), bool((a == c).all())
+    (True, False)
     """
     digest = hashlib.sha256(purpose.encode()).digest()
     words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4)]
@@ -54,22 +44,10 @@ def blocks(n: int, size: int = BLOCK) -> Iterator[tuple[int, int, int]]:
 
 
 def fresh_seed() -> int:
-    """Draw a seed from the operating system, for callers who gave none; results record it.
-
-    Examples
-    --------
-    >>> 0 <= fresh_seed() < 2**32
-    True
-    """
+    """Draw a seed from the operating system, for callers who gave none; results record it."""
     return secrets.randbits(32)
 
 
 def checked_seed(seed: int) -> int:
-    """Return ``seed`` as an ``int``, or refuse what is not a whole number of at least 0.
-
-    Examples
-    --------
-    >>> checked_seed(7)
-    7
-    """
+    """Return ``seed`` as an ``int``, or refuse what is not a whole number of at least 0."""
     return whole("seed", seed, least=0)

@@ -15,7 +15,7 @@ UserIds = Any
 
 
 def is_text(users: UserIds) -> bool:
-    """Tell whether these ids are Arrow strings."""
+    """Return whether these ids are Arrow strings."""
     return not isinstance(users, np.ndarray)
 
 
@@ -24,8 +24,6 @@ def as_users(users: Any, n: int) -> UserIds | None:
 
     Examples
     --------
-    >>> as_users([7, 9], 2)
-    array([7, 9])
     >>> as_users(["ann", "bob"], 2).to_pylist()
     ['ann', 'bob']
     >>> as_users([7, 7], 2)
@@ -39,7 +37,7 @@ def as_users(users: Any, n: int) -> UserIds | None:
     if ids is None:
         ids = _strings(users)
     if len(ids) != n:
-        raise DataError(f"there are {len(ids):,} user ids for {n:,} rows; give one id a row")
+        raise DataError(f"there are {len(ids):,} user ids for {n:,} rows; give one id per row")
     _refuse_duplicates(ids)
     return ids
 
@@ -103,7 +101,9 @@ def _integers(users: Any) -> npt.NDArray[np.int64] | None:
 def _strings(users: Any) -> UserIds:
     pa = _arrow()
     try:
-        ids = users if isinstance(users, pa.Array | pa.ChunkedArray) else pa.array(_plain(users))
+        if isinstance(users, np.ndarray) and users.dtype.kind in "UT":
+            users = users.ravel().tolist()
+        ids = users if isinstance(users, pa.Array | pa.ChunkedArray) else pa.array(users)
         if isinstance(ids, pa.ChunkedArray):
             ids = ids.combine_chunks()
         if isinstance(ids, pa.ChunkedArray):  # combine_chunks keeps chunks that do not fit one array
@@ -120,12 +120,6 @@ def _strings(users: Any) -> UserIds:
     if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type) or pa.types.is_string_view(ids.type)):
         raise DataError(f"user ids are of type {ids.type}; give integers or text")
     return ids.cast(pa.large_string())
-
-
-def _plain(users: Any) -> Any:
-    if isinstance(users, np.ndarray) and users.dtype.kind in "UT":
-        return users.ravel().tolist()
-    return users
 
 
 def _refuse_duplicates(ids: UserIds) -> None:

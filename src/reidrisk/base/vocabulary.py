@@ -14,12 +14,7 @@ from reidrisk.base.errors import DataError
 
 
 class Vocabulary:
-    """An ordered set of labels; token ``t`` stands for ``labels[t]``.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        Distinct labels, the label of token 0 first.
+    """An ordered set of distinct labels; token ``t`` stands for ``labels[t]``.
 
     Examples
     --------
@@ -28,8 +23,6 @@ class Vocabulary:
     [2, -1, 0]
     >>> v.decode([2, -1, 0])
     ['music', None, 'news']
-    >>> len(v), v
-    (3, Vocabulary(3 labels: 'news', 'sports', 'music'))
     """
 
     __slots__ = ("__dict__", "_labels")
