@@ -1,5 +1,6 @@
 """Kernels compile where neither the package nor a home can be written, and nothing of strangers is executed."""
 
+import importlib.util
 import os
 import shutil
 import stat
@@ -8,23 +9,34 @@ import sys
 from pathlib import Path
 
 import pytest
-from scipy import sparse
 
 import reidrisk
 from reidrisk.base import kernel_cache
+from reidrisk.io.tfrecord.example import make_example
+from reidrisk.io.tfrecord.framing import write_frames
 
+KERNEL = """
+from reidrisk.base.kernels import njit
+
+@njit(cache=True)
+def double(x):
+    return 2 * x
+"""
 CODE = """
 import os
-from reidrisk.io.tfrecord.crc32c import crc32c
-assert crc32c(b"123456789") == 0xE3069283
+from reidrisk.tiny import double
+assert double(21) == 42
 print(os.environ.get("NUMBA_CACHE_DIR", "none"))
 """
 
 
 @pytest.fixture
 def sealed(tmp_path):
-    """A copy of the package beside which no cache can be made, and an environment without a home."""
-    shutil.copytree(Path(reidrisk.__file__).parent, tmp_path / "reidrisk", ignore=shutil.ignore_patterns("__pycache__"))
+    """A copy of the package's base beside which no cache can be made, and an environment without a home."""
+    package = Path(reidrisk.__file__).parent
+    shutil.copytree(package / "base", tmp_path / "reidrisk" / "base", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(package / "__init__.py", tmp_path / "reidrisk")
+    (tmp_path / "reidrisk" / "tiny.py").write_text(KERNEL)
     for folder, _, _ in os.walk(tmp_path / "reidrisk"):
         (Path(folder) / "__pycache__").touch()  # a file of this name stops root, too
     (tmp_path / "tmp").mkdir(mode=0o700)
@@ -130,13 +142,6 @@ def test_a_cache_folder_that_a_stranger_has_or_could_exchange_is_not_ours(tmp_pa
     assert not kernel_cache._ours(str(folder))
 
 
-KEPT = """
-import sys
-from reidrisk.io.tfrecord.crc32c import crc32c, crc32c_of
-assert crc32c(b"123456789") == 0xE3069283
-hits = sum(crc32c_of.stats.cache_hits.values())
-print("hits" if hits else "misses")
-"""
 DAMAGE = {
     "an empty index": ("*.nbi", lambda content: b""),
     "half an index": ("*.nbi", lambda content: content[: len(content) // 2]),
@@ -148,33 +153,36 @@ DAMAGE = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory):
-    """A folder of compiled kernels."""
-    folder = tmp_path_factory.mktemp("kernels")
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
-    assert str(compiled(environment, KEPT)) == "misses"
-    assert str(compiled(environment, KEPT)) == "hits"
-    return folder
+def doubled(source: Path) -> str:
+    """Load a module with a kernel as another run would, and return whether the kernel came from the cache."""
+    specification = importlib.util.spec_from_file_location("kept", source)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    assert module.double(21) == 42
+    return "hit" if sum(module.double.stats.cache_hits.values()) else "miss"
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_cache_is_built_anew(tmp_path, warm, damage):
+def test_a_damaged_cache_is_built_anew(tmp_path, monkeypatch, damage):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "kernels"))
+    source = tmp_path / "kept.py"
+    source.write_text(KERNEL)
+    assert [doubled(source), doubled(source)] == ["miss", "hit"]
     pattern, changed = DAMAGE[damage]
-    shutil.copytree(warm, tmp_path, dirs_exist_ok=True)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    files = sorted(tmp_path.rglob(pattern))
+    files = sorted((tmp_path / "kernels").rglob(pattern))
     assert files
     for file in files:
         file.write_bytes(changed(file.read_bytes()))
-    assert str(compiled(environment, KEPT)) == "misses", "what is damaged counts as not there"
-    assert str(compiled(environment, KEPT)) == "hits", "and is kept again"
+    assert doubled(source) == "miss", "what is damaged counts as not there"
+    assert doubled(source) == "hit", "and is kept again"
 
 
 def test_a_command_runs_with_an_empty_index(tmp_path):
-    sparse.save_npz(tmp_path / "p.npz", sparse.csr_array([[0.5, 0.5, 0], [0, 0.25, 0.75], [0.75, 0, 0.25]]))
+    record = {"user_id": [b"u7"], "epoch_0_topics": [1, 2], "epoch_0_weights": [1.0, 1.0]}
+    write_frames(tmp_path / "t.tfrecord", [make_example(record)])
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
-    command = [sys.executable, "-m", "reidrisk", "bounds", str(tmp_path / "p.npz"), "--json"]
+    words = ["convert", str(tmp_path / "t.tfrecord"), "--out", str(tmp_path / "t.csv")]
+    command = [sys.executable, "-m", "reidrisk", *words]
     first = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert first.returncode == 0, first.stderr
     indexes = list((tmp_path / "kernels").rglob("*.nbi"))
