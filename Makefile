@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # One cache of compiled kernels for all test workers.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
 
-.PHONY: help demo test lint docs bench fuzz studies chromium clean
+.PHONY: help demo test lint docs bench fuzz stress conformance studies chromium clean
 
 help: ## Show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,12 @@ bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against wha
 
 fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to every reader and command (about a minute)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+stress: $(VENV)/.developer ## Kill, interrupt and starve commands of disk space again and again (a few minutes)
+	$(BIN)/python -m pytest -n 2 -m stress
+
+conformance: $(VENV)/.developer $(VENV)/outside/.installed ## Compare with packages that pin other versions, in an environment of their own
+	REIDRISK_OUTSIDE=$(abspath $(VENV))/outside/bin/python $(BIN)/python -m pytest tests/conformance
 
 studies: $(VENV)/.studies ## Run the published experiments again, smaller, into studies-out/ (about 15 minutes)
 	@failed=""; \
@@ -59,6 +65,11 @@ $(VENV)/.studies: pyproject.toml studies/pyproject.toml constraints.txt | $(VENV
 $(VENV)/.developer: pyproject.toml studies/pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable ".[report,dev]" --editable ./studies
 	@touch $@ $(VENV)/.user $(VENV)/.studies
+
+$(VENV)/outside/.installed: tests/conformance/outside/requirements.txt | $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)/outside
+	$(VENV)/outside/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 chromium: ## Install Debian's Chromium for the report test, where that is allowed
 	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 \

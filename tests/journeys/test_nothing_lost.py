@@ -52,9 +52,17 @@ def start(arguments, folder, largest=None, before=""):
     )
 
 
-@pytest.mark.parametrize("largest", [100, 30_000, 80_000])  # before, within and after the first table
+def repeated(first, *more):
+    """Return values of a parameter: the first for every run of the tests, the others for `make stress`."""
+    return [first, *(pytest.param(*one, marks=pytest.mark.stress) for one in more)]
+
+
+# Before, within and after the first table; at any other place of the four files.
+@pytest.mark.parametrize(
+    "largest", repeated(30_000, *((size,) for size in (100, 80_000, *range(1_000, 120_000, 7_000))))
+)
 def test_a_full_disk_leaves_the_old_release(stats, tmp_path, largest):
-    before, told = contents(stats), release.read_statistics(stats)
+    before, known = contents(stats), release.read_statistics(stats)
     assert len(before["q_within.json"]) > 30_000
     assert len(before["q_across.json"]) > 80_000 > len(before["q_within.json"])
     running = start([*MEASURE, "--top-k", 2, "--replace"], tmp_path, largest)
@@ -62,7 +70,7 @@ def test_a_full_disk_leaves_the_old_release(stats, tmp_path, largest):
     assert running.returncode == 2, err
     assert err.count("\n") == 1
     assert contents(stats) == before
-    assert np.array_equal(release.read_statistics(stats).across, told.across)
+    assert np.array_equal(release.read_statistics(stats).across, known.across)
 
 
 def test_replacing_a_release_replaces_all_of_it(stats, reidrisk):
@@ -127,7 +135,7 @@ def test_a_sample_that_fails_leaves_no_files(stats, reidrisk, tmp_path):
         ("release", "sample", "m.st", "--users", 10, "--out", "stats"),
     ],
 )
-def test_a_second_run_into_the_same_place_is_told_in_one_line(stats, reidrisk, tmp_path, command):
+def test_a_second_run_into_the_same_place_is_refused_in_one_line(stats, reidrisk, tmp_path, command):
     is_folder = command[1] != "fit"
     command = [one if one != "stats" or is_folder or at == 2 else "m.st" for at, one in enumerate(command)]
     before = contents(stats)
@@ -139,7 +147,10 @@ def test_a_second_run_into_the_same_place_is_told_in_one_line(stats, reidrisk, t
     assert contents(stats) == before
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+SIGNALS = [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+
+
+@pytest.mark.parametrize(("number", "code"), repeated(*SIGNALS))
 def test_a_signal_leaves_a_checkpoint_and_nothing_else(stats, tmp_path, number, code):
     running = start([*FIT[:-1], 10**6, "--out", "m.st", "--checkpoint", "c.npz"], tmp_path, before=TELL)
     assert running.stdout.readline() == "kept\n"
@@ -152,7 +163,7 @@ def test_a_signal_leaves_a_checkpoint_and_nothing_else(stats, tmp_path, number, 
     assert int(np.load(tmp_path / "c.npz")["step"]) > 0
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("number", "code"), repeated(SIGNALS[1], SIGNALS[0]))
 def test_a_signal_in_another_command_leaves_nothing(tmp_path, number, code):
     running = start(["demo", "--users", 2_000_000, "--out", "r.html"], tmp_path)
     running.stderr.readline()  # it has said what it is going to do
@@ -184,9 +195,9 @@ reidrisk.cli.stopping.stop_signals = watched
 """
 
 
-@pytest.mark.parametrize("at", [1, 2, 10, 100, 1000, 3000])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_during_the_imports_is_told_in_one_line(tmp_path, at, number, code):
+@pytest.mark.parametrize("at", [1, 1000, *(pytest.param(at, marks=pytest.mark.stress) for at in (2, 10, 100, 3000))])
+@pytest.mark.parametrize(("number", "code"), [SIGNALS[0], SIGNALS[2]])
+def test_a_signal_during_the_imports_ends_in_one_line(tmp_path, at, number, code):
     before = EARLY.format(at=at, number=int(number))
     running = start(["demo", "--users", 2_000_000, "--out", "r.html"], tmp_path, before=before)
     _, err = running.communicate(timeout=60)
@@ -196,7 +207,7 @@ def test_a_signal_during_the_imports_is_told_in_one_line(tmp_path, at, number, c
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2, 0.6, 1.5])
+@pytest.mark.parametrize("seconds", repeated(0.6, *((seconds,) for seconds in (0.0, 0.05, 0.2, 1.5, 2.5, 4.0))))
 def test_a_termination_at_any_early_time_is_never_an_interrupt(tmp_path, seconds):
     running = start(["demo", "--users", 2_000_000, "--out", "r.html"], tmp_path)
     time.sleep(seconds)
@@ -205,6 +216,28 @@ def test_a_termination_at_any_early_time_is_never_an_interrupt(tmp_path, seconds
     assert running.returncode in (-signal.SIGTERM, 143), err  # Python itself was starting, or the command line
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.stress
+def test_a_fit_that_is_killed_again_and_again_ends_in_the_same_model(stats, reidrisk, tmp_path):
+    fit = [*FIT[:-1], 3_000, "--seed", 3]
+    assert reidrisk(*fit, "--out", "whole.st").code == 0
+    hurried = "from reidrisk.release.model import fit; fit._KEEP_EVERY = fit._SAVE_EVERY = 0.05; "
+    wait, kills = np.random.default_rng(0), 0
+    while not (tmp_path / "killed.st").exists():
+        running = start([*fit, "--out", "killed.st", "--checkpoint", "c.npz"], tmp_path, before=hurried)
+        # Whether it has begun or not; the longer, the more often it was killed, so that it ends on slow machines too.
+        try:
+            running.communicate(timeout=wait.uniform(0.5, 4.0) * (1.0 + kills / 10))
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.communicate()
+            kills += 1
+        else:
+            assert running.returncode == 0
+    assert kills
+    assert (tmp_path / "killed.st").read_bytes() == (tmp_path / "whole.st").read_bytes()
+    assert not (tmp_path / "c.npz").exists()
 
 
 def test_a_hang_up_that_is_ignored_stays_ignored(tmp_path):
