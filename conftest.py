@@ -9,6 +9,28 @@ import pytest
 
 from reidrisk.cli import main
 
+LONGEST = ("tests/fuzz", "tests/report", "tests/docs", "tests/journeys", "tests/release", "studies", "tests")
+"""Where tests take longest, those first: what comes last is short, so that no worker waits for another."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give tests that share a fixture of their module to one worker, which makes it once."""
+    module = item.nodeid.partition("::")[0]
+    known = getattr(item, "_fixtureinfo", None)
+    last = [] if known is None else [fixtures[-1] for fixtures in known.name2fixturedefs.values()]
+    shared = any(fixture.baseid == module and fixture.scope != "function" for fixture in last)
+    if shared and item.get_closest_marker("xdist_group") is None:
+        item.add_marker(pytest.mark.xdist_group(module))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders whose tests take longest."""
+
+    def rank(item: pytest.Item) -> int:
+        return next((at for at, folder in enumerate(LONGEST) if item.nodeid.startswith(f"{folder}/")), len(LONGEST))
+
+    items.sort(key=rank)
+
 
 @pytest.fixture(scope="session")
 def study_file():

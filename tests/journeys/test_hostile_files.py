@@ -124,33 +124,34 @@ def test_a_width_that_is_none_is_not_looked_at(reidrisk, pair, monkeypatch, colu
     assert done.code == 0, done.err
 
 
-def test_names_that_are_no_text_are_read_and_refused_in_one_line(tmp_path):
+def test_names_that_are_no_text_are_read_and_refused_in_one_line(reidrisk, tmp_path):
     name = os.fsdecode(b"t\xff.csv")
     (tmp_path / name).write_text(GOOD)
     for ending in ("parquet", "arrow", "npz", "csv.gz"):
         other = os.fsdecode(b"u\xff." + ending.encode())
-        assert in_a_process(tmp_path, "convert", name, "--out", other).returncode == 0, ending
-        assert in_a_process(tmp_path, "convert", other, "--out", "back.csv").returncode == 0, ending
+        assert reidrisk("convert", name, "--out", other).code == 0, ending
+        assert reidrisk("convert", other, "--out", "back.csv").code == 0, ending
         assert (tmp_path / "back.csv").read_text().replace('"', "") == GOOD
     (tmp_path / name).write_text("user,epoch_0\nann\n")
-    for command in (("audit", name, name), ("bounds", name), ("convert", name, "--out", "x.csv")):
-        done = in_a_process(tmp_path, *command)
-        assert done.returncode == 2, (command, done)
-        assert done.stderr.count(b"\n") == 1
+    done = in_a_process(tmp_path, "convert", name, "--out", "x.csv")
+    assert done.returncode == 2, done
+    assert done.stderr.count(b"\n") == 1
+    for command in (("audit", name, name), ("bounds", name)):
+        refused(reidrisk(*command))
     for ending in ("parquet", "arrow", "npz"):
         other = os.fsdecode(b"t\xff." + ending.encode())
         (tmp_path / other).write_bytes(b"nothing of the kind")
-        done = in_a_process(tmp_path, "bounds", other)
-        assert done.returncode == 2, (ending, done)
+        refused(reidrisk("bounds", other))
 
 
 def test_a_row_of_megabytes_is_read(reidrisk, table, tmp_path):
     table("a.csv", "user,epoch_0,epoch_1\nann," + "x" * 3_000_000 + ",b\nbob,c,d\n")
     assert reidrisk("convert", "a.csv", "--out", "b.parquet").code == 0
     assert pq.read_table(tmp_path / "b.parquet").num_rows == 2
-    header = "user," + ",".join(f"epoch_{i}" for i in range(150_000))
-    table("wide.csv", header + "\nann," + ",".join(["1"] * 150_000) + "\n")
-    refused(reidrisk("audit", "wide.csv", "a.csv"), "150000 epochs")
+    header = "user," + ",".join(f"epoch_{i}" for i in range(100_000))
+    assert len(header) > 1 << 20
+    table("wide.csv", header + "\nann," + ",".join(["1"] * 100_000) + "\n")
+    refused(reidrisk("audit", "wide.csv", "a.csv"), "100000 epochs")
 
 
 def test_a_full_disk_under_a_table_of_cohorts_is_one_line(reidrisk, table, monkeypatch):

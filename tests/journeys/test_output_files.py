@@ -34,8 +34,7 @@ def test_an_audit_that_nobody_listens_to_still_writes_its_files(pair, tmp_path):
     assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
 
 
-@pytest.mark.parametrize("unbuffered", [False, True])
-@pytest.mark.parametrize("form", [[], ["--json"]])
+@pytest.mark.parametrize(("form", "unbuffered"), [([], False), (["--json"], True)])
 def test_a_passed_gate_that_nobody_listens_to_does_not_read_as_failed(reidrisk, pair, tmp_path, form, unbuffered):
     assert reidrisk("audit", *pair, "--result", "r.json").code == 0
     assert reidrisk("gate", "r.json", "--max-risk", 1, *form).code == 0
