@@ -15,7 +15,7 @@ demo: $(VENV)/.user ## Install, audit the embedded population, write report.html
 	$(BIN)/reidrisk demo --out report.html
 
 test: $(VENV)/.developer chromium lint ## Install with development tools, run every check and test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.developer ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

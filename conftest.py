@@ -1,26 +1,44 @@
 """What tests of both distributions share: the command line, small files, and where the study data is."""
 
 import os
+import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from reidrisk.cli import main
 
-LONGEST = ("tests/fuzz", "tests/report", "tests/docs", "tests/journeys", "tests/release", "studies", "tests")
+LONGEST = ("tests/fuzz", "tests/present", "tests/docs", "tests/journeys", "tests/release", "studies", "tests")
 """Where tests take longest, those first: what comes last is short, so that no worker waits for another."""
 
+SHARED = re.compile(r'scope="module"|\bbrowser\b')
+"""In the text of a module whose tests share something that takes long to make."""
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give tests that share a fixture of their module to one worker, which makes it once."""
-    module = item.nodeid.partition("::")[0]
-    known = getattr(item, "_fixtureinfo", None)
-    last = [] if known is None else [fixtures[-1] for fixtures in known.name2fixturedefs.values()]
-    shared = any(fixture.baseid == module and fixture.scope != "function" for fixture in last)
-    if shared and item.get_closest_marker("xdist_group") is None:
-        item.add_marker(pytest.mark.xdist_group(module))
+
+@cache
+def is_shared(module: str) -> bool:
+    """Return whether the tests of a module belong on one worker."""
+    return (
+        module.startswith(("tests/", "studies/"))
+        and SHARED.search((Path(__file__).parent / module).read_text("utf-8")) is not None
+    )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out tests in their order, those of a module with shared fixtures to one worker, which makes them once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFixtures(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            module = nodeid.partition("::")[0]
+            return module if is_shared(module) else nodeid
+
+    config.option.loadscopereorder = False  # by the number of tests, which says nothing of their time
+    return ByFixtures(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -27,7 +27,6 @@ SEED, CASES = 20_240_501, 1_500
 
 pytest.importorskip("torch", reason="torch is not installed; releases need it")
 pytest.importorskip("altair", reason="altair is not installed; reports need it")
-pytestmark = pytest.mark.xdist_group("fuzz")  # one corpus for all of them
 
 
 @pytest.fixture(scope="module")
