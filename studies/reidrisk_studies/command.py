@@ -79,7 +79,7 @@ def _entry(known: Any, gaps: tuple[str, ...]) -> dict[str, Any]:
 def run_study(
     name: Annotated[list[str], typer.Argument(metavar="NAME", help="Names of the studies, see `reidrisk study list`.")],
     out: Annotated[Path | None, typer.Option(help="Write NAME.csv, NAME.png and NAME.md into this folder.")] = None,
-    users: Annotated[int | None, typer.Option(help="Simulated people; as many as published when missing.")] = None,
+    users: Annotated[int | None, typer.Option(help="Simulated people; default: as many as published.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     skip_missing: Annotated[
         bool, typer.Option("--skip-missing", help="Leave out studies that cannot be run without their data.")

@@ -98,7 +98,7 @@ class Repeated:
 
 
 def seeds_of(seed: int, repetitions: int | None = None) -> tuple[int, ...]:
-    """Return the seeds of the repetitions, ten when missing; those of two seeds of a study have none in common.
+    """Return the seeds of the repetitions, default: ten; those of two seeds of a study have none in common.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def outcome(
     truth: npt.NDArray[np.int64] | None = None,
     links: Links | None = None,
 ) -> Outcome:
-    """Fit, link, and compare with the truth: equal rows, unless told otherwise (-1 = not among the targets).
+    """Fit, link, and compare with the truth: equal rows by default (-1 = not among the targets).
 
     With ``links`` the attack has been run already, and is only asked whether the truth is among ties.
     """

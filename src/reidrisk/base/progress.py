@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Progress = Callable[[str, float], None]
-"""Is told what is being done, and the share of the whole that is behind."""
+"""Called with what is being done, and the share of the whole that is done."""
 
 
 def silent(stage: str, share: float) -> None:

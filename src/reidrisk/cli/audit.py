@@ -32,7 +32,7 @@ Key = Annotated[
     typer.Option(help="File with a secret key of your own; the result then holds keyed sums of the tables."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; one is drawn and printed when missing.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; default: drawn, and printed.")]
 
 
 class WithAttacks(typer.core.TyperCommand):
@@ -67,9 +67,9 @@ def audit(
     noise: Annotated[float | None, typer.Option(help="Probability that a random token is shown instead.")] = None,
     n_tokens: Annotated[int | None, typer.Option(help="Size of the system's vocabulary.")] = None,
     vocabulary: Annotated[
-        Path | None, typer.Option(help="All labels of the system: one a line, or a JSON list.")
+        Path | None, typer.Option(help="All labels of the system: one per line, or a JSON list.")
     ] = None,
-    layout: Annotated[str | None, typer.Option(help="'wide' or 'long'; recognised when missing.")] = None,
+    layout: Annotated[str | None, typer.Option(help="'wide' or 'long'; default: recognised.")] = None,
     allow_unmatched: Annotated[
         bool, typer.Option("--allow-unmatched", help="Keep people who are in one table only.")
     ] = False,
@@ -78,7 +78,7 @@ def audit(
         typer.Option(help="Attack to run; repeatable."),  # WithAttacks names them
     ] = None,
     epochs: Annotated[str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8.")] = None,
-    sample: Annotated[int | None, typer.Option(help="Score so many records, drawn at random.")] = None,
+    sample: Annotated[int | None, typer.Option(help="Number of records to score, drawn at random.")] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Score every record, however long it takes.")] = False,
     max_risk: Annotated[float | None, typer.Option(help="Limit to hold the strongest attack against.")] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals, 0.8 to 0.9999.")] = 0.95,

@@ -16,7 +16,7 @@ def convert(
     layout: Annotated[str | None, typer.Option(help="'wide' or 'long'.")] = None,
     n_tokens: Annotated[int | None, typer.Option(help="Size of the system's vocabulary.")] = None,
     vocabulary: Annotated[
-        Path | None, typer.Option(help="All labels of the system: one a line, or a JSON list.")
+        Path | None, typer.Option(help="All labels of the system: one per line, or a JSON list.")
     ] = None,
 ) -> None:
     """Turn tables or TFRecord files into Parquet, CSV, Arrow or NPZ."""

@@ -49,7 +49,7 @@ def demo(
         },
     )
     output.remark(
-        f"Two sites see one topic a week of {users:,} simulated people; can they tell who is who? "
+        f"Two sites see one topic per week of {users:,} simulated people; can they tell who is who? "
         f"This takes about {_estimate(users, epochs, sample)} on two cores, a little longer the first time."
     )
     with output.progress_bar() as progress:

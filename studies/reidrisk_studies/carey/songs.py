@@ -66,7 +66,7 @@ def figure_4(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Of the populations and the samples.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     there, missing = _populations(users, seed)
     steps = Steps(progress, len(there) * (1.0 + len(SAMPLES)))

@@ -33,7 +33,7 @@ _POPULATION = (
     "Users are drawn from the published population: rates of topics, of pairs within a week and across two weeks, and "
     "the information of one epoch are those printed in the papers; everything else about people is our choice."
 )
-_SITES = "Two sites see one topic an epoch each, of five held, and a uniformly random one with probability 0.05."
+_SITES = "Two sites see one topic per epoch each, of five held, and a uniformly random one with probability 0.05."
 
 Rates = dict[int, tuple[float, float, float]]
 
@@ -58,7 +58,7 @@ def figure_2(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Of the population, the two sites and the samples.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     steps = Steps(progress, 12.0 + sum(4.0 + 3.0 * r + 0.06 * 2**r for r in EPOCHS))
     steps.begin(f"draw {users:,} users", 12.0)

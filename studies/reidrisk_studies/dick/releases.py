@@ -56,7 +56,7 @@ class Size:
     trials: int
     learning_rate: float = 0.1
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Say it, beside what was published."""
         return f"T = {self.types} types fitted in {self.steps} steps (published: 500 types)"
 

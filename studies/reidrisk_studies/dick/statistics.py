@@ -181,10 +181,10 @@ def figure_3(users: int, seed: int, progress: Progress) -> StudyResult:
         y_title="share of statistics of at least 0.01 %",
         y_linear=True,
         x_ticks=(0.0, 20.0, 40.0, 60.0, 80.0, 100.0),
-        comparisons=_compared_errors(summaries, stats, _of_a_thousandth(stats, model.statistics()), size.told()),
+        comparisons=_compared_errors(summaries, stats, _of_a_thousandth(stats, model.statistics()), size.summary()),
         assumptions=(
             *ASSUMED,
-            f"{size.told()}, {EPOCHS} epochs. Errors are over all terms of J, computed from the model.",
+            f"{size.summary()}, {EPOCHS} epochs. Errors are over all terms of J, computed from the model.",
             "Figures 3a and 4a are errors in shares (0.001 is 0.1 percentage points), 3b and 4b relative.",
             _given(given),
         ),
@@ -209,11 +209,11 @@ def _of_a_thousandth(stats: Statistics, found: MixtureStatistics) -> float:
 
 
 def _compared_errors(
-    summaries: dict[tuple[str, str], ErrorSummary], stats: Statistics, of_a_thousandth: float, told: str
+    summaries: dict[tuple[str, str], ErrorSummary], stats: Statistics, of_a_thousandth: float, summary: str
 ) -> tuple[Comparison, ...]:
     noise = " and ".join(f"{100 * v:.2g} percentage points ({_WORDS[kind]})" for kind, v in noise_of(stats).items())
     why = (
-        f"{told}. The noise of a statistic is {noise} here; with the hundred million users of the paper it is far "
+        f"{summary}. The noise of a statistic is {noise} here; with the hundred million users of the paper it is far "
         "smaller. A model cannot follow noise."
     )
     compared = []
@@ -273,7 +273,7 @@ def figure_8(users: int, seed: int, progress: Progress) -> StudyResult:
             look = style if name == "ours" else replace(_PRINTED, shape=style.shape)
             drawn.append(line(f"{_WORDS[kind].capitalize()}, {name}", look, points))
     why = (
-        "Our people's habits do not change, so what is missing to 1 is that weeks are counted on so many users; the "
+        "Our people's habits do not change, so what is missing to 1 is that weeks are counted on few users; the "
         "paper's people were observed over Christmas and the new year."
     )
     compared = []

@@ -64,9 +64,9 @@ def figure_5(users: int, seed: int, progress: Progress) -> StudyResult:
         drawn.append(line(name, replace(style, band=False), points))
     means = [sum(c * s for c, s in zip(counts, shares, strict=True)) for shares in (found.real, found.synthetic)]
     why = (
-        "The model is told pairs of neighbouring weeks only. A type says what its users like, not how long: given the "
+        "The model sees pairs of neighbouring weeks only. A type says what its users like, not how long: given the "
         "type, weeks are independent, so over four weeks its users show more distinct topics than people who keep "
-        f"favourites, as ours do; fewer types, more so. {size.told()}."
+        f"favourites, as ours do; fewer types, more so. {size.summary()}."
     )
     return StudyResult(
         users=users,
@@ -134,14 +134,14 @@ def figure_6(users: int, seed: int, progress: Progress) -> StudyResult:
         rows=tuple(_row(source, rate, kind) for source in found for rate in found[source] for kind in _KINDS),
         lines=_lines(found["published population"], users),
         x_title="number of epochs observed",
-        comparisons=_compared(found, users, size.told(), size.trials),
+        comparisons=_compared(found, users, size.summary(), size.trials),
         assumptions=(
             *ASSUMED,
             _PADDED,
-            f"{size.told()}, fitted anew for each of {size.trials} trials (published: 10); {min(QUERIES, users):,} "
+            f"{size.summary()}, fitted anew for each of {size.trials} trials (published: 10); {min(QUERIES, users):,} "
             "people are looked for in each, among all. Deviations are over the trials.",
             "ProfileBayes, which is not in the paper, compares every pair in full and is tried among fewer people.",
-            f"{EPOCHS} weeks and fewer; two sites see one topic a week each, random with probability 0.05.",
+            f"{EPOCHS} weeks and fewer; two sites see one topic per week each, random with probability 0.05.",
         ),
     )
 
@@ -183,7 +183,7 @@ def _lines(rates: tuple[RateComparison, ...], users: int) -> tuple[drawing.Line,
 
 
 def _compared(
-    found: dict[str, tuple[RateComparison, ...]], users: int, told: str, trials: int
+    found: dict[str, tuple[RateComparison, ...]], users: int, summary: str, trials: int
 ) -> tuple[Comparison, ...]:
     fewer = (
         f"With {users:,} instead of 10,000,000 people there are fewer to be confused with, so rates are higher. "
@@ -203,9 +203,9 @@ def _compared(
                 continue
             known = rate.attack != "ProfileBayes"
             why = (
-                fewer + few_types + f"Our real people are drawn from printed rates; {told}, {trials} trials."
+                fewer + few_types + f"Our real people are drawn from printed rates; {summary}, {trials} trials."
                 if known
-                else "Our attack, not in the paper. It uses what lasts over the weeks, which the model was not told."
+                else "Our attack, not in the paper. It uses what lasts over the weeks, which the model did not see."
             )
             apart = abs(rate.real - rate.synthetic) / rate.real_deviation if rate.real_deviation else float("inf")
             compared.append(

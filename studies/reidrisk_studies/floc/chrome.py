@@ -40,7 +40,7 @@ def chrome_table(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Of these people.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     steps = Steps(progress, 3.0)
     steps.begin("read Chrome's table", 0.1)
@@ -102,7 +102,7 @@ def chrome_table(users: int, seed: int, progress: Progress) -> StudyResult:
                 "SimHashes of real people do not fill the space evenly, so this is no share of people.",
             ),
             Comparison(
-                "sizes in the space: smallest, median, largest, as one in so many",
+                "sizes in the space: smallest, median, largest, as one in",
                 "not printed",
                 ", ".join(
                     f"2^{table.bits - int(value)}"

@@ -40,11 +40,11 @@ def private(users: int, seed: int, progress: Progress) -> StudyResult:
     Parameters
     ----------
     users : int
-        At most so many people to take the frequencies from: visitors of msweb, or synthetic people.
+        Most people to take the frequencies from: visitors of msweb, or synthetic people.
     seed : int
         Of the noise, and of synthetic people.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     steps = Steps(progress, 4.0 + len(SETTINGS))
     steps.begin("read what people visited", 2.0)

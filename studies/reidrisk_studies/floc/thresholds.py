@@ -58,11 +58,11 @@ def thresholds(users: int, seed: int, progress: Progress) -> StudyResult:
     Parameters
     ----------
     users : int
-        At most so many people of each data set; of synthetic people never more than 100,000.
+        Most people of each data set; of synthetic people never more than 100,000.
     seed : int
         Of the synthetic people and of the baseline.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     steps = Steps(progress, 12.0)
     steps.begin("read what people visited", 4.0)

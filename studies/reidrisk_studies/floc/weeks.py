@@ -32,7 +32,7 @@ _SAMPLE = 2_000
 def weeks(users: int, seed: int, progress: Progress) -> StudyResult:
     """Link people by their cohorts of 1 to 8 weeks, each cohort k-anonymous for k = 2,000 in every week.
 
-    Three ways to meet: both sites meet everyone every week and are told the same cohorts; each site meets a person in
+    Three ways to meet: both sites meet everyone every week and receive the same cohorts; each site meets a person in
     half of the weeks, drawn apart; the second site meets people in the weeks after the first.
 
     Parameters
@@ -42,7 +42,7 @@ def weeks(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Of the people and their visits.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     k = min(K, users // 10)
     steps = Steps(progress, 12.0 + 3.0 * len(WEEKS) + 8.0)
@@ -86,7 +86,7 @@ def weeks(users: int, seed: int, progress: Progress) -> StudyResult:
         assumptions=(
             f"{users:,} synthetic people with lasting interests and favourite sites; a cohort is made of one week.",
             f"{found.reading} One table serves all weeks; who visits fewer than 7 sites in a week has no cohort in it.",
-            "Same weeks: every site is told the same cohort, everyone visits both sites every week, all were scored. "
+            "Same weeks: every site receives the same cohort, everyone visits both sites every week, all were scored. "
             f"Otherwise {sample:,} people drawn at random were scored among all, {2 * sample:,} where weeks differ.",
             "The bound 1/k (carey, Lemma 7) is about a single week. Nothing follows from it for two.",
         ),

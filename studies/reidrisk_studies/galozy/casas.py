@@ -48,7 +48,7 @@ def read_casas(
         Annotated logs, such as ``csh101/csh101.ann.txt`` (or ``hh101.csv``); from a folder, every ``*.ann.txt`` in or
         below it, or, where there is none, every ``*.csv``.
     states : sequence of str, optional
-        Names of all activities; those that occur when missing.
+        Names of all activities; default: those that occur.
     max_gap : float, optional
         After more seconds of silence, neither time nor a transition is counted.
     dimensions, seed

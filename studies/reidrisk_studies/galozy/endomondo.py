@@ -55,11 +55,11 @@ def read_endomondo(path: str | Path, states: Sequence[str] | None = None) -> Beh
         published file, with ``userId``, ``sport``, ``timestamp`` and, where measured, ``heart_rate``, ``longitude``
         and ``latitude``.
     states : sequence of str, optional
-        Names of all sports; those that occur when missing.
+        Names of all sports; default: those that occur.
     """
     workouts = list(read_workouts(path))
     if not workouts:
-        raise DataError(f"{path}: the file has no workouts; write one a line, with userId, sport and timestamp")
+        raise DataError(f"{path}: the file has no workouts; write one per line, with userId, sport and timestamp")
     # As objects: an array of text would make all of them as long as the longest.
     people = np.array([w.user for w in workouts], dtype=np.object_)
     sports = np.array([w.sport for w in workouts], dtype=np.object_)

@@ -37,7 +37,7 @@ def surfaces(people: People, size: Size, seed: int, tell: Tell) -> dict[str, Tra
     seed : int
         Seed.
     tell : callable
-        Is told what is being done and the share of it that is behind.
+        Called with what is being done, and the share of it that is done.
     """
     behaviour = people.behaviour
     strategies = _fitting(bandits.paper_strategies(people.clusters), len(behaviour.users))

@@ -62,7 +62,7 @@ def audiences(n: int, overlap: float, seed: int, sites: int = 2) -> tuple[Ints, 
 
 
 def visits(n: int, epochs: int, every: npt.ArrayLike, seed: int, site: str = "a") -> npt.NDArray[np.bool_]:
-    """Draw in which epochs each user visits a site: every so many epochs on average, no epoch depending on another.
+    """Draw in which epochs each user visits a site: every few epochs on average, no epoch depending on another.
 
     P(user u visits in an epoch) = 1 / every[u], so that gaps between visits are geometric with this mean. The matrix
     goes to :meth:`reidrisk.topics.TopicsAPI.observe`, or to :func:`seen` for any other system.
@@ -115,7 +115,7 @@ def seen(traces: Traces, rows: npt.ArrayLike | None = None, came: npt.ArrayLike 
     traces : Traces
         What the observer would see if everybody came every time.
     rows : (m,) integers, optional
-        Whom it sees, such as one of :func:`audiences`; everybody when missing.
+        Whom it sees, such as one of :func:`audiences`; default: everybody.
     came : (n, r) bool, optional
         In which epochs each user of ``traces`` comes, such as :func:`visits`; tokens of the others are missing.
 
@@ -130,7 +130,9 @@ def seen(traces: Traces, rows: npt.ArrayLike | None = None, came: npt.ArrayLike 
     if came is not None:
         mask = np.asarray(came)
         if mask.dtype.kind != "b" or mask.shape != tokens.shape:
-            raise DataError(f"came is {mask.dtype} of shape {mask.shape}; give a bool a user and epoch, {tokens.shape}")
+            raise DataError(
+                f"came is {mask.dtype} of shape {mask.shape}; give one bool per user and epoch, {tokens.shape}"
+            )
         tokens = np.where(mask, tokens, tokens.dtype.type(-1))
     users = np.arange(len(traces)) if traces.users is None else traces.users
     named = Traces(tokens, traces.n_tokens, users=users, vocabulary=traces.vocabulary)

@@ -65,7 +65,7 @@ def curves_of_bayes(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Ten repetitions take their seeds from it.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     people = find_people()
     steps = Steps(progress, 3.0)

@@ -120,7 +120,7 @@ def improvements(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Ten repetitions take their seeds from it.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     people = find_people()
     steps = Steps(progress, float(len(PERSONAS) * len(CHANGES)))

@@ -47,8 +47,8 @@ _ATTACKERS: Mapping[str, Callable[[], attacks.Attack[Any]]] = {
 def limits(users: int, seed: int, progress: Progress) -> StudyResult:
     """Measure what the paper assumes away: each limit by itself, at 30 epochs, with the loose attack and better ones.
 
-    Observers: so many sites pool what they saw, against one other site. Overlap: share of each audience that visits
-    both sites. Groups: the audience falls into so many groups by a fingerprint that both sites see. Drift: half-life
+    Observers: sites that pool what they saw, against one other site. Overlap: share of each audience that visits
+    both sites. Groups: the audience falls into groups by a fingerprint that both sites see. Drift: half-life
     of an interest, in epochs. Gaps: weeks from one visit of a site to the next, on average, with E = 3.
 
     Parameters
@@ -58,7 +58,7 @@ def limits(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Ten repetitions take their seeds from it.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     people = find_people()
     measured: list[tuple[str, float, Callable[[People, str, int, int, Any], Runs]]] = [
@@ -89,7 +89,7 @@ def limits(users: int, seed: int, progress: Progress) -> StudyResult:
         _compared(found),
         notes=(
             f"Crossover personas, {EPOCHS} epochs, f = 2; one limit is changed at a time. A query whose user is not "
-            "among the targets can only be linked wrongly; the attackers are not told how many there are.",
+            "among the targets can only be linked wrongly; the attackers do not know how many there are.",
             "Groups are drawn evenly and both sites see the same one. Interests change in the rows 'half-life' only: "
             "drift replaces single interests by those of other users, so that how common a topic is stays the same.",
         ),

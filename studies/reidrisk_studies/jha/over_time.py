@@ -83,7 +83,7 @@ def figure_3(users: int, seed: int, progress: Progress) -> StudyResult:
     seed : int
         Ten repetitions take their seeds from it.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     people, found = _compare_attacks(users, seed, progress)
     series = ("StrictSets", "LooseSets", "WeightedHamming")

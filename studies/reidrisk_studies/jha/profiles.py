@@ -105,7 +105,7 @@ def profile_anonymity(traces: Any, threshold: int = 2, k: int = 2, level: float 
     traces : Traces, or a list of them
         What the observer saw; a list is pooled.
     threshold : int
-        f: a token is kept if it was seen in at least so many epochs.
+        f: a token is kept if it was seen in at least f epochs.
     k : int
         Size of the crowd.
     level : float

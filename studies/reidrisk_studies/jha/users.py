@@ -38,11 +38,11 @@ def figure_2(users: int, seed: int, progress: Progress) -> StudyResult:
     Parameters
     ----------
     users : int
-        At most so many of the given users; there are 268 of them.
+        Number of the given users to take, of 268 of them.
     seed : int
         Of the simulated weeks.
     progress : callable
-        Is told what is done.
+        Called with what is done.
     """
     steps = Steps(progress, 2.0)
     steps.begin("read the users", 1.0)

@@ -136,7 +136,7 @@ def test_bad_input_is_one_clear_line():
         (OptionError, "only 1; give at least 2", lambda: drifting(personas.identical(1), 0.1, seed=0)),
         (OptionError, "needs Rates, not list", lambda: drifting([[1.0]], 0.1, seed=0)),
         (OptionError, "drift already", lambda: drifting(drifting(rates, 0.1, 0), 0.1, 0)),
-        (DataError, r"give a bool a user and epoch, \(2, 2\)", lambda: seen(whole, came=[[True]])),
+        (DataError, r"give one bool per user and epoch, \(2, 2\)", lambda: seen(whole, came=[[True]])),
         (DataError, r"rows lie in \[0, 2\)", lambda: seen(whole, [0, 2])),
         (DataError, "name a user twice", lambda: seen(whole, [1, 1])),
         (DataError, "rows must be whole numbers", lambda: seen(whole, [0.5])),

@@ -1,0 +1,57 @@
+"""What holds of the source as a whole: a reader can take it in, and nothing is written twice."""
+
+import ast
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+import reidrisk
+
+PACKAGE = Path(reidrisk.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def name(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def test_modules_with_a_common_prefix_are_a_package():
+    families = Counter(
+        (path.parent, path.stem.partition("_")[0]) for path in FILES if "_" in path.stem and path.stem != "__init__"
+    )
+    assert [f"{name(folder)}/{prefix}_*" for (folder, prefix), n in families.items() if prefix and n > 2] == []
+
+
+def public_functions(path: Path):
+    """Yield functions and methods, by their name and their parameters; commands read theirs from the command line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        if given and given[0].arg in ("self", "cls"):
+            given = given[1:]
+        yield node.name, [one for one in given if "typer." not in ast.unparse(one.annotation or ast.Constant(""))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_public_functions_have_at_most_ten_parameters(path):
+    if path.is_relative_to(PACKAGE / "cli"):
+        return
+    assert {function: len(given) for function, given in public_functions(path) if len(given) > 10} == {}
+
+
+def test_no_ten_lines_stand_twice():
+    places = defaultdict(list)
+    for path in FILES:
+        lines = path.read_text("utf-8").splitlines()
+        skipped = {
+            number
+            for node in ast.parse("\n".join(lines)).body
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for number in range(node.lineno, node.end_lineno + 1)
+        }
+        kept = [line.strip() for number, line in enumerate(lines, 1) if number not in skipped and line.strip()]
+        for start in range(len(kept) - 9):
+            places["\n".join(kept[start : start + 10])].append(name(path))
+    assert {lines: where for lines, where in places.items() if len(where) > 1} == {}
