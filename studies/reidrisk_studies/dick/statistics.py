@@ -209,11 +209,11 @@ def _of_a_thousandth(stats: Statistics, found: MixtureStatistics) -> float:
 
 
 def _compared_errors(
-    summaries: dict[tuple[str, str], ErrorSummary], stats: Statistics, of_a_thousandth: float, summary: str
+    summaries: dict[tuple[str, str], ErrorSummary], stats: Statistics, of_a_thousandth: float, size: str
 ) -> tuple[Comparison, ...]:
     noise = " and ".join(f"{100 * v:.2g} percentage points ({_WORDS[kind]})" for kind, v in noise_of(stats).items())
     why = (
-        f"{summary}. The noise of a statistic is {noise} here; with the hundred million users of the paper it is far "
+        f"{size}. The noise of a statistic is {noise} here; with the hundred million users of the paper it is far "
         "smaller. A model cannot follow noise."
     )
     compared = []
