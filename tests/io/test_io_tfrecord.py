@@ -279,6 +279,11 @@ BAD = {
         FormatError,
         "record 1 has no feature 'epoch_1_weights'",
     ),
+    "weights alone": (
+        [make_example({"user_id": [b"a"], "epoch_0_topics": [1], "epoch_0_weights": [1.0], "epoch_1_weights": [1.0]})],
+        FormatError,
+        "record 1 has no feature 'epoch_1_topics'",
+    ),
     "nothing": (
         [make_example({"user_id": [b"a"]})],
         FormatError,

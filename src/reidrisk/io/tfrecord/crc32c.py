@@ -34,20 +34,10 @@ def crc32c_of(buffer: Any, start: int, stop: int) -> Any:
     register = np.uint64(0xFFFFFFFF)
     at = start
     while at + 8 <= stop:
-        mixed = np.uint64(0)
+        mixed, register = register, np.uint64(0)
         for j in range(4):
-            mixed |= np.uint64(buffer[at + j]) << np.uint64(8 * j)
-        mixed ^= register
-        register = (
-            _TABLES[7, mixed & byte]
-            ^ _TABLES[6, (mixed >> np.uint64(8)) & byte]
-            ^ _TABLES[5, (mixed >> np.uint64(16)) & byte]
-            ^ _TABLES[4, (mixed >> np.uint64(24)) & byte]
-            ^ _TABLES[3, buffer[at + 4]]
-            ^ _TABLES[2, buffer[at + 5]]
-            ^ _TABLES[1, buffer[at + 6]]
-            ^ _TABLES[0, buffer[at + 7]]
-        )
+            first = (mixed >> np.uint64(8 * j)) & byte ^ np.uint64(buffer[at + j])
+            register ^= _TABLES[7 - j, first] ^ _TABLES[3 - j, buffer[at + 4 + j]]
         at += 8
     while at < stop:
         register = _TABLES[0, (register ^ np.uint64(buffer[at])) & byte] ^ (register >> np.uint64(8))

@@ -32,9 +32,9 @@ class Columns(NamedTuple):
 class _Wanted(NamedTuple):
     """Names of features, one after the other, where each ends, and what kind it is."""
 
-    text: npt.NDArray[np.uint8]
-    ends: npt.NDArray[np.int64]
-    kinds: npt.NDArray[np.int64]
+    text: Any
+    ends: Any
+    kinds: Any
 
 
 def feature_kinds(data: npt.NDArray[np.uint8]) -> dict[str, int]:
@@ -47,28 +47,25 @@ def feature_kinds(data: npt.NDArray[np.uint8]) -> dict[str, int]:
     {'user_id': 1, 'epoch_0_topics': 3}
     """
     found = {}
-    for features in _messages(data, 0, len(data), 1):
-        for entry in _messages(data, *features, 1):
-            (start, stop), value = ([(0, 0), *_messages(data, *entry, field)][-1] for field in (1, 2))
-            kinds = [kind for kind, _, _, _ in _fields(data, *value)]
-            found[data[start:stop].tobytes().decode("utf-8", "replace")] = kinds[-1] if kinds else 0
+    for _, start, stop in _messages(data, 0, len(data), (1,)):
+        for _, entry, end in _messages(data, start, stop, (1,)):
+            last = {field: span for field, *span in _messages(data, entry, end, (1, 2))}
+            kinds = [kind for kind, _, _ in _messages(data, *last.get(2, (0, 0)))]
+            found[data[slice(*last.get(1, (0, 0)))].tobytes().decode("utf-8", "replace")] = kinds[-1] if kinds else 0
     return found
 
 
-def _fields(data: npt.NDArray[np.uint8], at: int, stop: int) -> Iterator[tuple[int, int, int, int]]:
+def _messages(
+    data: npt.NDArray[np.uint8], at: int, stop: int, wanted: tuple[int, ...] = ()
+) -> Iterator[tuple[int, int, int]]:
+    """Yield the fields (default: all) that hold messages or text, and where their contents start and stop."""
     while at < stop:
         field, wire, start, at = _next_field(data, at, stop)
-        if at < 0:
-            raise FormatError("a tf.train.Example is damaged")
-        yield field, wire, start, at
-
-
-def _messages(data: npt.NDArray[np.uint8], at: int, stop: int, wanted: int) -> list[tuple[int, int]]:
-    """Return where the contents of a field that holds messages or text start and stop."""
-    found = [(wire, (start, end)) for field, wire, start, end in _fields(data, at, stop) if field == wanted]
-    if any(wire != 2 for wire, _ in found):
-        raise FormatError("a tf.train.Example holds a number where a message should be")
-    return [span for _, span in found]
+        is_wanted = not wanted or field in wanted
+        if at < 0 or (is_wanted and wire != 2):
+            raise FormatError("a tf.train.Example is damaged, or holds a number where a message should be")
+        if is_wanted:
+            yield field, start, at
 
 
 def parse_examples(
@@ -86,14 +83,13 @@ def parse_examples(
     """
     names = [feature.encode() for feature in features]
     text = np.frombuffer(b"".join(names), dtype=np.uint8)
-    ends = np.cumsum([0, *map(len, names)]).astype(np.int64)
+    ends = np.cumsum([0, *map(len, names)], dtype=np.int64)
     wanted = _Wanted(text, ends, np.array(list(features.values()), dtype=np.int64))
     shape, width = (len(starts), len(names)), 8
     while True:
         # Before every try: one record with a long list makes room for a list as long in all of them.
-        sizes.NUMBERS.check(
-            shape[0] * shape[1] * width, name, "split the file, or leave out the records with long lists"
-        )
+        less = "split the file, or leave out the records with long lists"
+        sizes.NUMBERS.check(shape[0] * shape[1] * width, name, less)
         columns = Columns(
             np.full(shape, -1, dtype=np.int64),
             np.zeros((*shape, width), dtype=np.int64),
@@ -173,12 +169,8 @@ def _parse_list(buffer: Any, at: int, stop: int, kind: int, integers: Any, float
                 return -1
             while start < end:
                 if count < len(floats):
-                    floats[count] = (
-                        np.uint32(buffer[start])
-                        | np.uint32(buffer[start + 1]) << 8
-                        | np.uint32(buffer[start + 2]) << 16
-                        | np.uint32(buffer[start + 3]) << 24
-                    )
+                    for j in range(4):
+                        floats[count] |= np.uint32(buffer[start + j]) << np.uint32(8 * j)
                 count += 1
                 start += 4
         else:

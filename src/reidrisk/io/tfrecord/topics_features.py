@@ -21,7 +21,7 @@ _EPOCH = re.compile(r"epoch_([0-9]{1,9})_(topics|weights|tokens)")
 
 @dataclass
 class RecordShape:
-    """The features of a record, by what they are for."""
+    """The features of a record: their kinds, and which of them are for what."""
 
     kinds: dict[str, int]
     topics: list[int]
@@ -68,19 +68,17 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
         raise FormatError(
             f"{name}: record 1 has {', '.join(kinds)}; topics of epochs, or tokens of two clients, are missing"
         )
-    for epoch in range(min(max(sets, default=-1), len(sets)) + 1):  # a gap is found among the first of them
+    for epoch in range(
+        min(max([*sets, *numbers["weights"]], default=-1), len(sets)) + 1
+    ):  # a gap is found among the first of them
         if epoch not in sets or (numbers["weights"] and epoch not in numbers["weights"]):
             missing = "weights" if epoch in sets else ("topics" if numbers["topics"] else "tokens")
             raise FormatError(f"{name}: record 1 has no feature 'epoch_{epoch}_{missing}'; epochs have no gaps")
-    order = list(kinds)
-    weights = [order.index(numbers["weights"][epoch]) for epoch in sorted(numbers["weights"])]
-    return RecordShape(
-        {feature: wanted[feature] for feature in kinds},
-        [order.index(sets[epoch]) for epoch in sorted(sets)],
-        weights if numbers["topics"] else [],
-        [order.index(feature) for feature in clients],
-        order.index("user_id"),
-    )
+    place = {feature: i for i, feature in enumerate(kinds)}
+    topics, weights = ([place[of[epoch]] for epoch in sorted(of)] for of in (sets, numbers["weights"]))
+    observers = [place[feature] for feature in clients]
+    expected = {feature: wanted[feature] for feature in kinds}
+    return RecordShape(expected, topics, weights if numbers["topics"] else [], observers, place["user_id"])
 
 
 def record_block(
@@ -90,26 +88,23 @@ def record_block(
     names = list(shape.kinds)
     counts = columns.counts
 
-    def refuse(wrong: npt.NDArray[np.bool_], say: str) -> None:
+    def refuse(of: list[int], wrong: npt.NDArray[np.bool_], say: str) -> None:
         if wrong.any():
-            record, column = (int(i) for i in np.argwhere(wrong)[0])
-            raise DataError(f"{name}: record {first + record + 1}, feature {names[column]!r} {say}")
+            record, at = (int(i) for i in np.argwhere(wrong)[0])
+            raise DataError(f"{name}: record {first + record + 1}, feature {names[of[at]]!r} {say}")
 
-    refuse(counts < 0, "is missing; all records have the same features")
-    only_user = np.arange(len(names)) == shape.user
-    refuse((counts != 1) & only_user, "must hold one value")
-    used = np.zeros(len(names), dtype=np.bool_)
-    used[shape.topics + shape.clients] = True
+    refuse(list(range(len(names))), counts < 0, "is missing; all records have the same features")
+    refuse([shape.user], counts[:, [shape.user]] != 1, "must hold one value")
+    used = shape.topics + shape.clients
     listed = np.arange(columns.integers.shape[2]) < counts[:, :, None]
     outside = listed & ((columns.integers < 0) | (columns.integers > np.iinfo(np.int32).max))
-    refuse(outside.any(axis=2) & used, "holds a topic id that is negative or beyond 31 bits")
+    refuse(used, outside.any(axis=2)[:, used], "holds a topic id that is negative or beyond 31 bits")
     n_epochs = shape.n_epochs = shape.n_epochs or len(shape.topics) or int(counts[0, shape.clients[0]])
-    is_client = np.isin(np.arange(len(names)), shape.clients)
-    refuse((counts != n_epochs) & is_client, f"must hold {n_epochs} tokens, one an epoch")
-    for topics, weights in zip(shape.topics, shape.weights, strict=False):
-        refuse((counts != counts[:, [topics]]) & (np.arange(len(names)) == weights), "must hold one weight a topic")
-        bad = np.isnan(columns.floats[:, weights]) & listed[:, weights]
-        refuse(bad.any(axis=1)[:, None] & (np.arange(len(names)) == weights), "holds NaN, which is no weight")
+    refuse(shape.clients, counts[:, shape.clients] != n_epochs, f"must hold {n_epochs} tokens, one an epoch")
+    if shape.weights:
+        refuse(shape.weights, counts[:, shape.weights] != counts[:, shape.topics], "must hold one weight a topic")
+        bad = (np.isnan(columns.floats) & listed).any(axis=2)
+        refuse(shape.weights, bad[:, shape.weights], "holds NaN, which is no weight")
     ids = np.where(listed, columns.integers, -1)
     ids = ids.astype(np.int16 if ids[:, used].max() <= np.iinfo(np.int16).max else np.int32)
     sets, repeated = None, 0
