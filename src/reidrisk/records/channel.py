@@ -18,10 +18,7 @@ ROW_SUM_TOLERANCE = 1e-6
 class Channel:
     """Who says what: ``P[i, o]`` is the probability that user ``i`` has representation ``o``.
 
-    Parameters
-    ----------
-    matrix : (n, m) array, ``scipy.sparse`` matrix or Channel
-        Rows are users and sum to 1; entries are probabilities.
+    ``matrix`` is an (n, m) array, a ``scipy.sparse`` matrix or a Channel; rows are users and sum to 1.
 
     Examples
     --------
@@ -84,10 +81,7 @@ class Channel:
 
 
 def first_fault(matrix: Any) -> tuple[int, int | None, float] | None:
-    """Return row, column and value of the first entry that is no probability, or a row and its sum where that is not 1.
-
-    ``matrix`` is an array or a sparse matrix; None says that it is a channel.
-    """
+    """Return row, column and value of the first entry that is no probability, else the first row whose sum is not 1."""
     is_dense = isinstance(matrix, np.ndarray)
     values = matrix if is_dense else matrix.data
     if not (np.isfinite(values).all() and values.min(initial=0.0) >= 0.0):

@@ -26,11 +26,6 @@ def filled(tokens: npt.NDArray[Any], n_tokens: int, words: Words) -> npt.NDArray
 
     With s tokens in the set, a word w of 64 bits chooses the token of number :math:`\lfloor w (N - s) / 2^{64} \rfloor`
     among the N - s that are not in it: uniform to within :math:`N / 2^{64}`.
-
-    Examples
-    --------
-    >>> filled(np.array([[[2, -1]]]), 3, lambda rows, epochs, k: np.full((1, 2), 2**64 - 1, dtype=np.uint64)).tolist()
-    [[[2, 1]]]
     """
     full = np.array(tokens)
     k = full.shape[2]

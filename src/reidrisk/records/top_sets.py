@@ -24,9 +24,7 @@ class TopSets(Epochs):
     ----------
     tokens : (n, r, k) array of signed integers
         Distinct within a set; -1 fills a set that is not yet padded.
-    n_tokens : int
-        Size of the vocabulary.
-    users, vocabulary
+    n_tokens, users, vocabulary
         As for :class:`reidrisk.Traces`.
     made_with_seed : bool
         Whether a seed decided anything in these sets, such as ties or padding; such sets are not released.

@@ -12,15 +12,7 @@ from reidrisk.base.errors import DataError, FormatError
 
 
 class Labels:
-    """Text tokens on their way in: each new label gets the next code.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> labels = Labels()
-    >>> labels.codes(pa.array(["news", None, "music", "news"])).tolist(), labels.seen
-    ([0, -1, 1, 0], ['news', 'music'])
-    """
+    """Text tokens on their way in: each new label gets the next code."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -53,16 +45,6 @@ def whole_numbers(
 
     The first cell is of row ``first_row`` (counted from 0); where the cells come from lists, ``rows`` says how many
     rows after it each one is.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> whole_numbers(pa.array([3, None, 0]), "weeks.csv", "epoch_0").tolist()
-    [3, -1, 0]
-    >>> whole_numbers(pa.array([3.0, 0.5]), "weeks.csv", "epoch_0")
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.DataError: weeks.csv: row 2, column 'epoch_0' holds 0.5, a fraction; tokens are whole numbers
     """
     import pyarrow as pa
 

@@ -36,7 +36,13 @@ def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared
     if n_tokens is not None:
         whole("n_tokens", n_tokens)
         sizes.TOKENS.check(int(n_tokens), "n_tokens", "give the size of the system's vocabulary")
-    _refuse_two_kinds(tables)
+    text = [table for table in tables if table.labels is not None]
+    numbers = [table for table in tables if table.labels is None]
+    if text and numbers and numbers[0].metadata.vocabulary is None:
+        raise DataError(
+            f"the tokens of {text[0].name} are text and those of {numbers[0].name} are integers; "
+            "give both tables the same kind of tokens"
+        )
     vocabulary = _one_vocabulary(tables, _declared(declared))
     if vocabulary is not None:
         if n_tokens is not None and n_tokens != len(vocabulary):
@@ -45,7 +51,7 @@ def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared
                 "leave out n_tokens"
             )
         return Encoding(len(vocabulary), vocabulary)
-    return _from_labels(tables, n_tokens) if tables[0].labels is not None else _from_numbers(tables, n_tokens)
+    return _from_labels(tables, n_tokens) if text else _from_numbers(tables, n_tokens)
 
 
 def encode(table: RawTokens, encoding: Encoding) -> npt.NDArray[Any]:
@@ -69,16 +75,6 @@ def _declared(vocabulary: Declared | None) -> Vocabulary | None:
         kind = type(vocabulary).__name__
         raise OptionError(f"vocabulary must be a Vocabulary or a list of labels, not a {kind}; see read_vocabulary")
     return Vocabulary(vocabulary)
-
-
-def _refuse_two_kinds(tables: Sequence[RawTokens]) -> None:
-    text = [table for table in tables if table.labels is not None]
-    numbers = [table for table in tables if table.labels is None]
-    if text and numbers and numbers[0].metadata.vocabulary is None:
-        raise DataError(
-            f"the tokens of {text[0].name} are text and those of {numbers[0].name} are integers; "
-            "give both tables the same kind of tokens"
-        )
 
 
 def _one_vocabulary(tables: Sequence[RawTokens], declared: Vocabulary | None) -> Vocabulary | None:

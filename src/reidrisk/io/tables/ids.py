@@ -13,18 +13,7 @@ from reidrisk.io.tables.columns import cell, holds_text, plain_kind
 
 
 def user_ids(name: str, column: str, cells: Any) -> UserIds:
-    """Return a column, an Arrow chunked array, as ids: integers as one array, text as Arrow strings; none is missing.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> user_ids("weeks.csv", "user", pa.chunked_array([[7, 9]]))
-    array([7, 9])
-    >>> user_ids("weeks.csv", "user", pa.chunked_array([["ann"], [""]]))
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.DataError: weeks.csv: row 2, column 'user' has no user id; drop the row or name it
-    """
+    """Return a column, an Arrow chunked array, as ids: integers as one array, text as Arrow strings; refuse gaps."""
     import pyarrow as pa
     import pyarrow.compute as pc  # not loaded with pyarrow itself
 

@@ -29,13 +29,7 @@ class Metadata:
 
 
 def to_json(n_tokens: int, vocabulary: Vocabulary | None, made_with_seed: bool = False) -> str:
-    """Write the metadata as JSON.
-
-    Examples
-    --------
-    >>> to_json(2, Vocabulary(["news", "sports"]))
-    '{"n_tokens": 2, "vocabulary": ["news", "sports"]}'
-    """
+    """Write the metadata as JSON."""
     document: dict[str, Any] = {"n_tokens": n_tokens}
     if vocabulary is not None:
         document["vocabulary"] = list(vocabulary.labels)

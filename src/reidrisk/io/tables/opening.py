@@ -79,17 +79,14 @@ def is_packed(path: PathLike) -> bool:
 
 
 def check_bytes(file: Path, name: str) -> None:
-    """Refuse a file that is too large to be read into memory, unpacked where it is compressed.
-
-    What a compressed file says of its size cannot be trusted, so it is unpacked once, piece by piece, and counted;
-    small files, which cannot hold so much, are not.
-    """
+    """Refuse a file that is too large to be read into memory, unpacked where it is compressed."""
     import gzip
 
     on_disk, less = file.stat().st_size, "give fewer rows or columns, or split the file"
     sizes.BYTES.check(on_disk, name, less)
     if not is_packed(file) or on_disk * _DEFLATE_AT_MOST <= sizes.BYTES.most:
         return
+    # What it says of its size cannot be trusted.
     total = 0
     with reading(name, "gzip"), gzip.open(file, "rb") as unpacked:
         while part := unpacked.read(_CHUNK):

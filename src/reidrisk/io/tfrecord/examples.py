@@ -38,14 +38,7 @@ class _Wanted(NamedTuple):
 
 
 def feature_kinds(data: npt.NDArray[np.uint8]) -> dict[str, int]:
-    """Return the kind of each feature of one record; 0 where an empty list does not say.
-
-    Examples
-    --------
-    >>> from reidrisk.io.tfrecord.example import make_example
-    >>> feature_kinds(np.frombuffer(make_example({"user_id": [b"user 7"], "epoch_0_topics": [1, 299]}), np.uint8))
-    {'user_id': 1, 'epoch_0_topics': 3}
-    """
+    """Return the kind of each feature of one record; 0 where an empty list does not say."""
     found = {}
     for _, start, stop in _messages(data, 0, len(data), (1,)):
         for _, entry, end in _messages(data, start, stop, (1,)):

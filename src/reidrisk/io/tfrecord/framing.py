@@ -28,15 +28,6 @@ def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     """Return the bytes of a file, and where the data of each record start and stop.
 
     Where it is truncated or damaged, the error has the number of the record, from 1, and its byte offset.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "two.tfrecord"
-    >>> write_frames(file, [b"one", b"three"])
-    >>> data, starts, stops = read_frames(file)
-    >>> [data[a:b].tobytes() for a, b in zip(starts, stops)]
-    [b'one', b'three']
     """
     file, name = existing_file(path), str(path)
     with reading(name, "TFRecord"):
