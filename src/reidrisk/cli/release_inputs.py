@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def declared_sets(path: Path, spec: SetsSpec) -> TopSets:
     """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
     from reidrisk import io
-    from reidrisk.io.tables.formats import open_table
+    from reidrisk.io.tables import open_table
 
     said, words = open_table(path).metadata, spec.vocabulary
     declared = said.vocabulary if words is None else io.read_vocabulary(words)
@@ -43,7 +43,7 @@ def declared_sets(path: Path, spec: SetsSpec) -> TopSets:
 def real_sets(path: Path, model: TypeMixture, spec: SetsSpec) -> TopSets:
     """Read the people for the internal report, over the model's tokens by default."""
     from reidrisk import io
-    from reidrisk.io.tables.formats import open_table
+    from reidrisk.io.tables import open_table
 
     declared = None if spec.vocabulary is None else io.read_vocabulary(spec.vocabulary)
     if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):

@@ -32,9 +32,9 @@ _LESS = "give fewer users, or save a sparse matrix in NPZ"
 def read_channel(path: PathLike) -> Channel:
     r"""Read a representation matrix P.
 
-    NPZ holds the array ``matrix``, or it is the first one, or one saved by ``scipy.sparse.save_npz``. CSV holds numbers,
-    with or without a header row and a first column of user ids that are text (or that the header calls ``user``).
-    Parquet and Arrow IPC hold numeric columns, and an optional column ``user``.
+    NPZ holds the array ``matrix``, or the first one, or what ``scipy.sparse.save_npz`` stores. CSV holds numbers, with
+    or without a header row and a first column of user ids that are text (or that the header calls ``user``). Parquet
+    and Arrow IPC hold numeric columns, and an optional column ``user``.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
 from reidrisk.base.streams import blocks
-from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed
+from reidrisk.io.tables import check_bytes, existing_file, is_packed
 
 Floats = npt.NDArray[np.float64]
 

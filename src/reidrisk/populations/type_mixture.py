@@ -20,7 +20,7 @@ from reidrisk.base.streams import checked_seed
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.documents import parse_json
-from reidrisk.io.tables.opening import existing_file
+from reidrisk.io.tables import existing_file
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.hosts import plain_host
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.opening import text_of
+from reidrisk.io.tables import text_of
 from reidrisk.topics.host_model import HostModel
 from reidrisk.topics.hosts import distinct_values, spaced
 from reidrisk.topics.taxonomy import Taxonomy

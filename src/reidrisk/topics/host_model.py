@@ -19,7 +19,7 @@ from reidrisk.base.extras import require
 from reidrisk.base.hosts import plain_host
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json
-from reidrisk.io.tables.opening import existing_file
+from reidrisk.io.tables import existing_file
 from reidrisk.topics.hosts import spaced
 from reidrisk.topics.taxonomy import Taxonomy
 

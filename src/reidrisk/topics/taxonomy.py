@@ -14,7 +14,7 @@ from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
-from reidrisk.io.tables.opening import text_of
+from reidrisk.io.tables import text_of
 
 _LARGEST_ID = 2**31 - 1
 _HEADER, _BUCKETS = ("top-level topics", "utility buckets"), ("high", "standard")

@@ -17,10 +17,7 @@ from reidrisk.base.streams import BLOCK, blocks, checked_seed
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
 from reidrisk.io.sets import read_top_sets
-from reidrisk.io.tables.formats import open_table
-from reidrisk.io.tables.metadata import KEY, to_json
-from reidrisk.io.tables.opening import existing_file, reading
-from reidrisk.io.tables.writing import write_batches
+from reidrisk.io.tables import KEY, existing_file, open_table, reading, to_json, write_batches
 from reidrisk.io.together import found, write_together
 from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement

@@ -14,10 +14,7 @@ from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.hosts import plain_host
 from reidrisk.base.users import UserIds
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import cell
-from reidrisk.io.tables.formats import Table, open_table, table_of_frame
-from reidrisk.io.tables.ids import first_seen, user_ids
+from reidrisk.io.tables import Table, cell, first_seen, open_table, table_of_frame, typed, user_ids
 from reidrisk.topics.histories.times import Moment, as_text, microseconds, moment
 from reidrisk.topics.hosts import distinct_values
 

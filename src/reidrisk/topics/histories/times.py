@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.io.tables.columns import cell, holds_text
+from reidrisk.io.tables import cell, holds_text
 
 Moment = datetime | str | int
 """A point in time as people give it: a datetime, ISO 8601 text, or seconds since 1970; UTC where no zone is named."""
