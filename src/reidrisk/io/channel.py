@@ -88,15 +88,15 @@ def _sparse_matrix(arrays: Mapping[str, Any], name: str) -> Any:
     sizes.OUTPUTS.check(max(shape), name, "leave out what nobody has")
     if data.dtype.kind not in "fiu":
         raise FormatError(f"{name}: the values of its matrix are of type {data.dtype}; a channel holds numbers")
-    wrong, places = f"{name} is no valid sparse matrix:", [arrays[part] for part in _PLACES[kind]]
-    for places_of in places:
-        if places_of.ndim != 1 or places_of.dtype.kind not in "iu":
-            raise DataError(f"{wrong} its places must be lists of whole numbers; build it anew")
+    wrong, places = f"{name} is no valid sparse matrix:", {part: arrays[part] for part in _PLACES[kind]}
+    for part, numbers in places.items():
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            raise DataError(f"{wrong} {part} must be a list of whole numbers; build it anew")
         # The library may take a number that is too large for its own type for another one.
-        if (np.abs(places_of.astype(np.float64)) > max(*shape, data.size)).any():
-            raise DataError(f"{wrong} a place lies outside it; build it anew")
+        if (np.abs(numbers.astype(np.float64)) > max(*shape, data.size)).any():
+            raise DataError(f"{wrong} {part} leads outside it; build it anew")
     try:
-        given = (data, tuple(places)) if kind == "coo" else (data, *places)
+        given = (data, tuple(places.values())) if kind == "coo" else (data, *places.values())
         matrix = getattr(sparse, f"{kind}_array")(given, shape=shape)
     except (ValueError, TypeError, IndexError) as error:
         raise DataError(f"{wrong} {reason(error)}; build it anew") from error
