@@ -52,28 +52,15 @@ class Browser:
     answer is an HMAC-SHA256 under the browser's own 128-bit key of (decision, epoch, site): asked again, a site gets
     the same answer, and two sites get independent ones. The specification leaves open how such messages are written as
     bytes; here they are text, so a key gives other answers than in another browser, with the same distribution. Ties
-    and padding are drawn once per epoch.
+    and padding are drawn once per epoch, from ``seed``; so is the 16-byte ``key`` where none is given.
 
-    Parameters
-    ----------
-    seed, key : int, 16 bytes
-        Seed of ties and padding, and of the secret of the browser where none is given.
-    start : int
-        When the browser is first used, in seconds; its first calculation is then, and finds nothing but padding.
-    top_k, noise
-        As for :class:`TopicsAPI`. Noise is rounded to a millionth.
-    noise_rule : {"observed", "original"}
-        A random topic is shown only where the real one would have been (the current specification), or to
-        every caller, whatever it observed (the original rule).
-    high_utility : collection of int
-        Root topics whose trees rank before all others, whatever their visits; empty ranks by visits alone. The
-        specification's example compares a topic itself with the list; the published buckets are of whole trees.
-    always_on : bool
-        Without, a calculation that falls due while nothing happens waits for the next visit or question, as in a
-        browser that was closed.
+    The first calculation is at ``start``, in seconds, and finds nothing but padding. ``top_k`` and ``noise``, rounded
+    to a millionth, are as for :class:`TopicsAPI`. By the ``noise_rule`` a random topic is shown only where the real one
+    would have been ("observed", the current specification), or to every caller, whatever it observed ("original").
+    Trees of ``high_utility`` roots rank before all others, whatever their visits; the specification's example compares
+    a topic itself with the list, but the published buckets are of whole trees. Where the browser is not ``always_on``,
+    a calculation that falls due while nothing happens waits for the next visit or question.
 
-    Examples
-    --------
     >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports", 9: "/Travel"})
     >>> b = Browser(taxonomy, seed=0, top_k=1, noise=0.0)
     >>> b.visit(time=3600, topics=[7], callers=["ads.example"])

@@ -31,28 +31,15 @@ def browse(
 ) -> tuple[Traces, ...]:
     """Return what each observer would learn from browsers that follow the specification (jha, Section 2).
 
-    The same users and weeks as in ``replayed``, but every user has a :class:`Browser` of its own. One caller is on
-    every page and asks on the sites of the observers, so it learns whatever it observed in three weeks; padding it
-    mostly did not, and there the token is missing. A loop over visits in Python, more than ten times as slow as
-    :func:`replay` (``benchmarks/replay_histories.py``).
+    The same users and weeks as in ``replayed``, but every user has a :class:`Browser` of its own; epochs must have 7
+    days and not overlap. One caller is on every page and asks on the sites of the observers (registrable domains), so
+    it learns whatever it observed in three weeks; padding it mostly did not, and there the token is missing. A loop
+    over visits in Python, more than ten times as slow as :func:`replay` (``benchmarks/replay_histories.py``).
 
-    Parameters
-    ----------
-    replayed, classifier
-        Made by :func:`replay` with epochs of 7 days that do not overlap (the specification has no others); and by what.
-    observers : sequence of str
-        Registrable domains.
-    noise, noise_rule, high_utility
-        As for :class:`Browser`.
-    presence : {"always", "active", "visits"}
-        Each observer asks about every epoch, a week after it; or only about those in which the user has a visit at
-        all; or whenever the history has a visit to its site, and then it learns of the three latest epochs, the
-        newest up to two days late.
-    seed : int
-        Seed of the browsers' keys, ties and padding.
+    By ``presence`` each observer asks about every epoch, a week after it ("always"); only about those in which the user
+    has a visit at all ("active"); or whenever the history has a visit to its site, and then it learns of the three
+    latest epochs, the newest up to two days late ("visits").
 
-    Examples
-    --------
     >>> import polars
     >>> from reidrisk.topics import Taxonomy, histories_from_frame, replay
     >>> classifier = HostClassifier(Taxonomy({1: "/News", 4: "/Sports"}), {"rain.com": [1], "golf.org": [4]})

@@ -138,24 +138,15 @@ def replay(
     :meth:`TopicsAPI.expose` or :meth:`TopicsAPI.observe` draws what an observer sees of them. Visits to hosts that the
     classifier does not know have no topic, and are counted.
 
-    Parameters
-    ----------
-    epoch_days, step_days : float
-        Length of an epoch, and how much later the next one begins; default: the same. Carey, Section 6, has
-        7 and 3: epochs that overlap, and are then no longer independent.
-    start : datetime, str or int, optional
-        Where the first epoch begins; default: midnight (UTC) before the first visit.
-    seed : int or None
-        Seed of ties and padding, for simulations: the sets are marked as made with a seed, and are not released. With
-        ``None``, for a release, the operating system draws each user's, and ``start`` must be given: the first visit
-        of all would move everybody's epochs. How many epochs there are is then taken as public.
-    every_epoch : bool
-        Keep only users with a visit in every epoch, as carey does.
-    high_utility : collection of int
-        Root topics whose trees rank first, see :func:`read_utility_buckets`.
+    The first epoch begins at ``start``; default: midnight (UTC) before the first visit. The next begins ``step_days``
+    later; default: ``epoch_days``. Carey, Section 6, has 7 and 3: epochs that overlap, and are then no longer
+    independent; and keeps only users with a visit in ``every_epoch``. Trees of ``high_utility`` roots rank first, see
+    :func:`read_utility_buckets`.
 
-    Examples
-    --------
+    A ``seed`` of ties and padding is for simulations: the sets are marked as made with a seed, and are not released.
+    With ``None``, for a release, the operating system draws each user's, and ``start`` must be given: the first visit
+    of all would move everybody's epochs. How many epochs there are is then taken as public.
+
     >>> import polars
     >>> from reidrisk.topics import Taxonomy, histories_from_frame
     >>> classifier = HostClassifier(Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"}), {"rain.com": [7]})

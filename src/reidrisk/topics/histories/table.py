@@ -64,19 +64,11 @@ def read_histories(
 ) -> Histories:
     """Read a table of visits, one per row, from a Parquet, CSV, Arrow IPC or NPZ file.
 
-    Parameters
-    ----------
-    user, timestamp, host : str
-        Names of the columns. Times are Arrow times, text such as ``2024-05-31 17:20:00`` or whole seconds since 1970;
-        where no zone is named they are UTC.
-    now : datetime, str or int, optional
-        Visits after it are refused; default: the clock of this machine.
-    sort : bool
-        Without, a visit that is earlier than the one before it of the same user is refused: it may be a sign of
-        mixed-up users or time zones. With, visits are put in order.
-    invalid : {"refuse", "count"}
-        What is not a host (missing, a URL, an IP address, a malformed name) is refused with its row, or kept as a
-        visit without a topic and counted in the coverage.
+    Times are Arrow times, text such as ``2024-05-31 17:20:00`` or whole seconds since 1970; where no zone is named they
+    are UTC. Visits after ``now`` (default: the clock of this machine) are refused, and so is a visit that is earlier
+    than the one before it of the same user, which may be a sign of mixed-up users or time zones; ``sort`` puts them in
+    order. What is not a host (missing, a URL, an IP address, a malformed name) is refused with its row, or with
+    ``invalid="count"`` kept as a visit without a topic and counted in the coverage.
     """
     return _histories(open_table(path), (user, timestamp, host), now, sort, invalid)
 
