@@ -1,6 +1,7 @@
 import numpy as np
 
 from reidrisk import Traces, measure
+from reidrisk.audit import suppress
 
 
 def queries(n=100, rare=5, gaps=50):
@@ -12,7 +13,7 @@ def queries(n=100, rare=5, gaps=50):
 
 def test_shares_and_histogram_count_people():
     risk = np.r_[np.ones(5), np.full(5, 0.05), np.zeros(90)]
-    found = measure.exposure(risk, queries(), min_group=5)
+    found = suppress.exposure(measure.exposure(risk, queries()), 5)
     assert found.above == {"1": 0.10, "10": 0.05, "50": 0.05, "90": 0.05}
     assert sum(share for _, _, share in found.histogram) == 1.0
     assert measure.Exposure.from_json(found.to_json()) == found
@@ -20,7 +21,7 @@ def test_shares_and_histogram_count_people():
 
 def test_no_number_is_about_a_few_people_only():
     risk = np.r_[np.ones(5), np.full(30, 0.05), np.zeros(65)]
-    found = measure.exposure(risk, queries(), min_group=20)
+    found = suppress.exposure(measure.exposure(risk, queries()), 20)
     assert found.above == {"1": 0.35}  # five people are above 10 %: not said
     assert all(share == 0.0 or share * 100 >= 20 for _, _, share in found.histogram)
     assert sum(share for _, _, share in found.histogram) == 1.0
@@ -28,7 +29,7 @@ def test_no_number_is_about_a_few_people_only():
 
 
 def test_fewer_people_than_a_group_show_nothing_but_everyone():
-    found = measure.exposure(np.array([1.0, 0.5, 0.0, 0.0]), queries(4, rare=1, gaps=2), min_group=20)
+    found = suppress.exposure(measure.exposure(np.array([1.0, 0.5, 0.0, 0.0]), queries(4, rare=1, gaps=2)), 20)
     assert found.histogram == ((0.0, 1.0, 1.0),)
     assert found.groups == ()
     assert found.above == {}
@@ -36,24 +37,23 @@ def test_fewer_people_than_a_group_show_nothing_but_everyone():
 
 def test_groups_are_about_traits_with_intervals():
     risk = np.r_[np.ones(5), np.zeros(95)]
-    found = measure.exposure(risk, queries(), min_group=5)
-    assert {group.level for group in found.groups} >= {"seen in 1 of 2 epochs", "seen in 2 of 2 epochs"}
+    found = suppress.exposure(measure.exposure(risk, queries()), 5)
+    assert {group.level for group in found.groups} >= {"1", "2"}
     rare = next(group for group in found.groups if group.n == 5)
     assert rare.rate == 1.0
     assert rare.low < 1.0 == rare.high
-    assert "rarest token" in rare.level
+    assert rare.trait == "rarest-item"
 
 
 def test_a_hidden_group_cannot_be_found_by_subtraction():
-    risk = np.r_[np.ones(5), np.zeros(95)]
-    found = measure.exposure(risk, queries(), min_group=20)
-    assert {group.trait for group in found.groups} == {"epochs observed"}  # the other trait has a group of five
+    found = suppress.exposure(measure.exposure(np.zeros(100), queries()), 20)
+    assert {group.trait for group in found.groups} == {"periods-observed"}  # the other trait has a group of five
     assert found.hidden_groups == 2
 
 
 def test_a_trait_that_all_share_is_not_shown():
-    found = measure.exposure(np.zeros(100), queries(gaps=0), min_group=1)
-    assert {group.trait for group in found.groups} == {"how common the rarest token is"}
+    found = measure.exposure(np.zeros(100), queries(gaps=0))
+    assert {group.trait for group in found.groups} == {"rarest-item"}
 
 
 def test_choosiness_trades_wrong_links_for_silence():

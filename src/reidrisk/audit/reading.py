@@ -126,7 +126,8 @@ def _first(values: Mapping[str, Any]) -> AuditResult:
             "epochs": sorted({risk.n_epochs for risk in rows}) or [found["n_epochs"]],
             "epochs_skipped": [],
             "lower_ends": [chernoff(risk, len(rows)) for risk in rows],
-            "choosiness": found["choosiness"] if known else [],
+            "choosiness": [point for point in found["choosiness"] if point["correct"] is not None] if known else [],
+            "exposure": _without_limits(found["exposure"]),
             "choosy_attack": found["choosy_attack"] if known else None,
             "choosy_epochs": found["n_epochs"],
             "n_choosy": found["n_choosy"] if known else 0,
@@ -141,6 +142,15 @@ def _first(values: Mapping[str, Any]) -> AuditResult:
             "format": FORMAT,
         }
     )
+
+
+def _without_limits(exposure: Any) -> Any:
+    """Leave out groups of which format 1 says between which limits their rate lies."""
+    if exposure is None:
+        return None
+    groups = [group for group in exposure["groups"] if group["rate"] is not None]
+    hidden = exposure["hidden_groups"] + len(exposure["groups"]) - len(groups)
+    return exposure | {"groups": groups, "hidden_groups": hidden}
 
 
 def _own(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,11 +24,13 @@ from reidrisk.attacks import Attack
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.measure.disclosure import few, limits
 from reidrisk.records import Traces
 
 _PEOPLE = 2_000
 """Targets that are rehearsed on: enough to tell 90 in 100 from 88."""
+
+_FEWEST = 20
+"""With fewer targets there is nothing to rehearse."""
 
 _SHORT = 0.1
 """How far below the stated the right share may at most lie, at the lower end of its interval."""
@@ -43,17 +45,15 @@ class Rehearsed(Result):
 
     ``answered`` is the share of halves for which the attack stated at least ``threshold``, ``stated`` its mean there,
     ``right`` the share of right links among them with its interval, and ``strangers`` the share of strangers that
-    reached the threshold. Where fewer than ``min_group`` of the links are right, or wrong, ``right`` is None and the
-    ends are the limits that follow from that alone; ``answered`` and ``strangers`` are None where few people would be
-    told of.
+    reached the threshold. What would tell of a few people is None.
     """
 
     threshold: float
     answered: float | None
     stated: float
     right: float | None
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     strangers: float | None
     passed: bool
 
@@ -83,7 +83,6 @@ def rehearse(
     thresholds: tuple[float, ...],
     seed: int,
     level: float = 0.95,
-    min_group: int = 1,
 ) -> Rehearsal:
     """Check an attack's probabilities on halves of the targets' own records.
 
@@ -101,8 +100,6 @@ def rehearse(
         Of the draw of people.
     level : float
         Level of the intervals.
-    min_group : int
-        Nothing is told of fewer people.
 
     Examples
     --------
@@ -115,7 +112,7 @@ def rehearse(
     half = targets.n_epochs // 2
     draw = stream(seed, "rehearse on the targets")
     rows = np.sort(draw.permutation(len(targets))[:_PEOPLE])
-    if half < 1 or len(rows) < max(min_group, 20):
+    if half < 1 or len(rows) < _FEWEST:
         return Rehearsal(attack.name, len(rows), half, ())
     ours, theirs = (Traces(targets.tokens[rows][:, side : 2 * half : 2], targets.n_tokens) for side in (0, 1))
     apart = draw.permutation(len(rows))
@@ -126,7 +123,7 @@ def rehearse(
     stated = _stated(attack.fit(ours), theirs)
     credit = measure.credits(attack, theirs, attack.link(theirs), np.arange(len(rows)))
     strangers = _stated(attack.fit(known), strange)
-    points = (_point(t, stated, credit, claimed, strangers, level, min_group) for t in thresholds)
+    points = (_point(t, stated, credit, claimed, strangers, level) for t in thresholds)
     return Rehearsal(attack.name, len(rows), half, tuple(point for point in points if point is not None))
 
 
@@ -142,22 +139,16 @@ def _point(
     claimed: npt.NDArray[np.float64],
     strangers: npt.NDArray[np.float64],
     level: float,
-    min_group: int,
 ) -> Rehearsed | None:
-    """Check one threshold; None where fewer than ``min_group`` links reach it."""
+    """Check one threshold; None where no link reaches it."""
     sure = stated >= threshold
     n = int(sure.sum())
-    if n < max(min_group, 1):
+    if not n:
         return None
     mean = float(stated[sure].mean())
     low, high = mean_interval(np.clip(credit[sure], 0.0, 1.0), level)
     reached = int(np.sum(strangers >= threshold))
     passed = high >= mean and low > mean - _SHORT
     passed = passed and reached / len(strangers) <= _STRANGERS * float(np.mean(claimed >= threshold))
-    right = float(credit[sure].sum())
-    ends: tuple[float | None, float, float] = (right / n, low, high)
-    if few(right, min_group) or few(n - right, min_group):
-        ends = (None, *limits(right, n - right, min_group))
-    alone = None if few(reached, min_group) or few(len(strangers) - reached, min_group) else reached / len(strangers)
-    answered = None if few(len(sure) - n, min_group) else n / len(sure)
-    return Rehearsed(threshold, answered, mean, *ends, alone, passed)
+    right = float(credit[sure].sum()) / n
+    return Rehearsed(threshold, n / len(sure), mean, right, low, high, reached / len(strangers), passed)

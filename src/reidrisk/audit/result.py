@@ -151,6 +151,11 @@ class AuditResult(Result):
         return isinstance(inputs, dict) and inputs.get("kind") == "published"
 
     @property
+    def internal(self) -> bool:
+        """Whether it may tell of single people, because groups of one were asked for: not to be passed on."""
+        return bool(self.spec.get("min_group", 20) <= 1)
+
+    @property
     def left_out(self) -> str:
         """The default attacks that could have run and did not, an empty text where all did."""
         missing = left_out(self.descriptions, self.n_epochs) if self.descriptions else ()

@@ -22,6 +22,7 @@ from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
+from reidrisk.audit.suppress import suppress
 from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import TruthCheck, check_truth
 from reidrisk.base.errors import DataError, OptionError, TruthError
@@ -147,7 +148,7 @@ def audit_traces(
                 asked = scored.epochs(r)
                 links = linked(attack.fit(targets.epochs(r)).look_around(queries.epochs(r)), asked, engine)
                 row, corrected = (
-                    summarise(attack, targets, asked, links, known, rows is None, seed, level, spec.min_group)
+                    summarise(attack, targets, asked, links, known, rows is None, seed, level)
                     for level in (spec.level, strict)
                 )
                 risks.append(row)
@@ -169,8 +170,8 @@ def audit_traces(
         ordered = by_strength(chosen, [risk for risk in risks if risk.n_epochs == most])
         sure = how_sure(ordered, targets.epochs(most), scored.take(few).epochs(most), known.target[few], spec)
         if worst.per_user is not None:
-            exposure = measure.exposure(worst.per_user, scored.epochs(most), spec.min_group, spec.level)
-        checked, doubt = check_truth(chosen, counts, targets, scored, known.target, seed, spec.min_group)
+            exposure = measure.exposure(worst.per_user, scored.epochs(most), spec.level)
+        checked, doubt = check_truth(chosen, counts, targets, scored, known.target, seed)
     given = tuple(as_note(note) for note in notes)
     given += later_notes(checked, doubt, risks, found, skipped, [attack.name for attack in attacks])
     n_strangers = len(drawn) - len(matched)
@@ -206,6 +207,7 @@ def audit_traces(
         | {"python": platform.python_version()},
         timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
     )
+    result = suppress(result)
     tell("done", 1.0)
     if worst is None or spec.max_risk is None:
         return result
@@ -245,7 +247,6 @@ def _run_tables(
         vocabulary=vocabulary,
         allow_unmatched=inputs.allow_unmatched,
         truth=inputs.truth,
-        min_group=spec.min_group,
     )
     notes = pair.notes
     if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():

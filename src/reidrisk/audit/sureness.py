@@ -49,7 +49,7 @@ def how_sure(
         links = attack.fit(targets).link(asked, probability=True)
         if links.probability is not None:
             credit = measure.credits(attack, asked, links, truth)
-            return Sureness(attack.name, measure.choosiness(links.probability, credit, spec.level, spec.min_group))
+            return Sureness(attack.name, measure.choosiness(links.probability, credit, spec.level))
     return Sureness()
 
 
@@ -64,9 +64,9 @@ def how_sure_unknown(chosen: list[Attack[Any]], targets: Traces, asked: Traces, 
         stated = attack.fit(targets).link(asked, probability=True).probability
         if stated is None:
             continue
-        rehearsal = rehearse(attack, targets, stated, _CHECKED, seed, spec.level, spec.min_group)
+        rehearsal = rehearse(attack, targets, stated, _CHECKED, seed, spec.level)
         rehearsals.append(rehearsal)
-        curve = measure.choosiness(stated, None, spec.level, spec.min_group)
+        curve = measure.choosiness(stated, None, spec.level)
         held = tuple(point for point in curve if point.threshold in rehearsal.passed)
         if held:
             spoken.append((attack.name, held))

@@ -24,7 +24,6 @@ from reidrisk.attacks import Attack, Links
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.measure.disclosure import few, limits
 from reidrisk.records import Traces
 
 _ASKED = 1_000
@@ -46,8 +45,7 @@ class TruthDoubt(Result):
     """Why the truth is doubted: ``n_close`` links closer than most strangers come, the share ``wrong`` by the truth.
 
     ``low`` is the lower end of that share at the level 99.9 %; ``attack`` and ``n_epochs`` say where it was found, and
-    ``n_asked`` of how many records. Where fewer than ``min_group`` of the links are right, ``wrong`` is None, and
-    ``low`` the limit that follows from that alone; where there are fewer links than that, ``n_close`` is None too.
+    ``n_asked`` of how many records. What would tell of a few people is None, and ``low`` 0 then.
     """
 
     attack: str
@@ -74,7 +72,6 @@ def check_truth(
     scored: Traces,
     truth: npt.NDArray[np.int64],
     seed: int,
-    min_group: int = 1,
 ) -> tuple[TruthCheck, TruthDoubt | None]:
     """Return whether the truth stands up, and the first reason to doubt it over all attacks and numbers of epochs.
 
@@ -93,8 +90,6 @@ def check_truth(
         Target row of each query.
     seed : int
         Of the draws.
-    min_group : int
-        No count of fewer links, nor of fewer right ones, is disclosed. The answer does not depend on it.
 
     Examples
     --------
@@ -125,7 +120,9 @@ def check_truth(
             for close, excess, low in _excesses(scores, r):
                 right = np.where(close, scores.right, 0.0)
                 if 2.0 * mean_interval(right, _LEVEL)[1] < low:
-                    return "doubt", _told(attack.name, r, len(close), 1.0 - scores.right[close], min_group)
+                    wrong = 1.0 - scores.right[close]
+                    told = len(wrong), float(wrong.mean()), mean_interval(wrong, _LEVEL)[0]
+                    return "doubt", TruthDoubt(attack.name, r, len(close), *told)
                 if low > largest:
                     largest, stands = low, 2.0 * float(right.mean()) > excess
     return ("passed" if stands else "no power"), None
@@ -189,15 +186,6 @@ def _difference(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> tuple[flo
     up, down = float(a.mean()), float(b.mean())
     apart = np.hypot(up - mean_interval(a, _LEVEL)[0], mean_interval(b, _LEVEL)[1] - down)
     return up - down, up - down - float(apart)
-
-
-def _told(attack: str, r: int, asked: int, wrong: npt.NDArray[np.float64], min_group: int) -> TruthDoubt:
-    right = float((1.0 - wrong).sum())
-    if len(wrong) < min_group:
-        return TruthDoubt(attack, r, asked, None, None, 0.0)
-    if few(right, min_group):
-        return TruthDoubt(attack, r, asked, len(wrong), None, limits(float(wrong.sum()), right, min_group)[0])
-    return TruthDoubt(attack, r, asked, len(wrong), float(wrong.mean()), mean_interval(wrong, _LEVEL)[0])
 
 
 def _shuffled(people: Traces, draw: np.random.Generator) -> Traces:

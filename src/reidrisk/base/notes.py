@@ -62,14 +62,3 @@ class Note(Mapping[str, Any]):
     def from_dict(cls, values: Mapping[str, Any]) -> Note:
         """Rebuild a note from :meth:`to_dict`."""
         return cls(values["code"], **{name: value for name, value in values.items() if name != "code"})
-
-
-def unless_few(n: int, least: int) -> int | None:
-    """Return a number of people for a note, or None where they are so few that it must not be said.
-
-    Examples
-    --------
-    >>> unless_few(1234, least=20), unless_few(7, least=20), unless_few(0, least=20)
-    (1234, None, 0)
-    """
-    return None if 0 < n < least else n

@@ -178,8 +178,8 @@ def _sureness(result: AuditResult) -> Table:
     checked = {point.threshold: point for point in check.points}
     for point in result.choosiness:
         beside = checked[point.threshold]
-        ends = f"{percent(beside.low)} to {percent(beside.high)}"
-        right = ends if beside.right is None else f"{percent(beside.right)} ({ends})"
+        ends = f"{percent(beside.low or 0.0)} to {percent(beside.high or 0.0)}"
+        right = "left out" if beside.right is None else f"{percent(beside.right)} ({ends})"
         table.add_row(percent(point.threshold), percent(point.answered), right, percent(beside.stated))
     return table
 

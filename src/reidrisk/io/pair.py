@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, TruthError
-from reidrisk.base.notes import Note, unless_few
+from reidrisk.base.notes import Note
 from reidrisk.base.users import is_text
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
@@ -52,7 +52,6 @@ def read_pair(
     vocabulary: Declared | None = None,
     allow_unmatched: bool = False,
     truth: PathLike | None = None,
-    min_group: int = 1,
 ) -> Pair[Traces]:
     r"""Read two tables of traces over one vocabulary and check that they can be compared.
 
@@ -70,8 +69,6 @@ def read_pair(
     truth : str or path, optional
         A file of true pairs (see :func:`read_truth`) for tables whose ids differ. The check of common users is then
         left out.
-    min_group : int
-        The notes count users that are in one table only where there are at least so many of them.
 
     Examples
     --------
@@ -91,7 +88,7 @@ def read_pair(
     encoding = settle([a, b], n_tokens, vocabulary)
     encoding = replace(encoding, notes=(*encoding.notes, *a.notes, *b.notes))
     targets, queries = build_traces(a, encoding), build_traces(b, encoding)
-    return _paired(targets, queries, encoding, (a.name, b.name), allow_unmatched, truth, min_group)
+    return _paired(targets, queries, encoding, (a.name, b.name), allow_unmatched, truth)
 
 
 def read_bags_pair(
@@ -173,7 +170,6 @@ def _paired(
     names: tuple[str, str],
     allow_unmatched: bool,
     truth: PathLike | None,
-    min_group: int = 1,
 ) -> Pair[Records]:
     """Find who is in both tables, by the true pairs or by their ids, and say what had to be assumed."""
     note = None
@@ -181,8 +177,7 @@ def _paired(
         matched: Truth | None = Truth(true_rows(truth, targets, queries), "given")
         alone = _alone(matched, targets, queries)
         if alone[1]:
-            lone = unless_few(alone[1], min_group)
-            note = Note("without-pair", n=lone, of=len(queries), least=min_group)
+            note = Note("without-pair", n=alone[1], of=len(queries))
     else:
         targets, queries = _ids_of_one_kind(targets, queries, names)
         try:
@@ -196,8 +191,7 @@ def _paired(
         if matched is None:
             note = Note("nobody-in-common" if named else "lengths-differ")
         elif any(alone):
-            lone_targets, lone_queries = (unless_few(n, min_group) for n in alone)
-            note = Note("in-one-table-only", targets=lone_targets, queries=lone_queries, least=min_group)
+            note = Note("in-one-table-only", targets=alone[0], queries=alone[1])
         elif not named:
             note = Note("rows-are-people")
     notes = encoding.notes if note is None else (*encoding.notes, note)

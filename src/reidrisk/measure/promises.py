@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from reidrisk.base.notes import Note, unless_few
+from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.records import Truth
 
 
-def notes_of(truth: Truth, risk: Risk, why_not: str, min_group: int = 1) -> tuple[Note, ...]:
+def notes_of(truth: Truth, risk: Risk, why_not: str) -> tuple[Note, ...]:
     """Return what a rate rests on and for whom its interval is; ``why_not`` is why that is not people like these."""
     scored = Note("everyone-scored") if risk.everyone else Note("sample-scored", n=risk.n_queries, level=risk.level)
     notes = [Note("truth", origin=truth.origin), scored]
     strangers = int(np.sum(truth.target < 0))
     if strangers:
-        notes.append(Note("strangers-scored", n=unless_few(strangers, min_group), least=min_group))
+        notes.append(Note("strangers-scored", n=strangers))
     if risk.covers == "people":
         notes.append(Note("covers-people", level=risk.level))
     elif risk.covers == "none":

@@ -224,9 +224,8 @@ def summarise(
     everyone: bool,
     seed: int | None,
     level: float,
-    min_group: int = 1,
 ) -> Risk:
-    """Turn the links of the scored queries into a :class:`Risk`; it counts no fewer strangers than ``min_group``."""
+    """Turn the links of the scored queries into a :class:`Risk`."""
     credit = credits(attack, queries, links, truth.target)
     gains = Gains(None, _SAMPLED)
     if everyone:
@@ -237,7 +236,7 @@ def summarise(
         risk,
         mean_ties=float(links.n_ties.mean()),
         seed=seed,
-        notes=notes_of(truth, risk, gains.why_not, min_group),
+        notes=notes_of(truth, risk, gains.why_not),
     )
 
 

@@ -6,8 +6,11 @@ import numpy as np
 
 from reidrisk.base.intervals import mean_interval
 from reidrisk.measure import Exposure
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.exposed import group_name, trait_name
+from reidrisk.present.words.frequencies import capital
 from reidrisk.report.charts import risk_bins
-from reidrisk.report.phrases import attack_label, epochs, frequency, interval, limits, share, span
+from reidrisk.report.phrases import attack_label, epochs, frequency, interval, share, span
 from reidrisk.report.sentences import Around
 from reidrisk.report.tables import Table
 
@@ -64,30 +67,25 @@ def spread_left_out(found: Exposure) -> str:
 def groups_left_out(found: Exposure) -> str:
     """Say which groups are not shown and why."""
     hidden, few = found.hidden_groups, f"fewer than {found.min_group} people"
-    blurred = (
-        f" Where {few} in a group were linked correctly, or were not, or would be left, limits stand for the rate."
-        if any(group.rate is None for group in found.groups)
-        else ""
-    )
     if not hidden and not found.groups:
         return "There are no groups to compare: people were seen equally often and hold tokens that are equally rare."
     if not hidden:
-        return f"Groups of {few} would not be shown; there are none.{blurred}"
+        return f"Groups of {few} would not be shown; there are none."
     if hidden == 1:
-        return f"1 group is not shown: {few} are in it, or would be left by it.{blurred}"
+        return f"1 group is not shown: {few} are in it, or would be left by it."
     which = f"{hidden} groups are not shown: they" if found.groups else f"No group is shown: the {hidden} there are"
-    return f"{which} have, or would leave, {few}.{blurred}"
+    return f"{which} have, or would leave, {few}."
 
 
-def groups_summary(found: Exposure) -> list[str]:
+def groups_summary(found: Exposure, n_epochs: int, terms: Terms) -> list[str]:
     """Say, for each trait that tells people apart, who is linked least and most."""
     said = []
     for trait in dict.fromkeys(group.trait for group in found.groups):
-        rates = [(group.rate, group.level) for group in found.groups if group.trait == trait and group.rate is not None]
+        rates = [(group.rate, group_name(group, n_epochs, terms)) for group in found.groups if group.trait == trait]
         if rates and max(rates)[0] > min(rates)[0]:
             (low, least), (high, most) = min(rates), max(rates)
             said.append(
-                f"By {trait}, the share linked correctly goes from {frequency(low)} ({least}) "
+                f"By {trait_name(trait, terms)}, the share linked correctly goes from {frequency(low)} ({least}) "
                 f"to {frequency(high)} ({most})."
             )
     return said
@@ -120,14 +118,14 @@ def threshold_table(found: Exposure, level: float) -> Table:
     return Table((what, "Share of people", "Interval"), tuple(rows), (1, 2))
 
 
-def group_table(found: Exposure) -> Table:
+def group_table(found: Exposure, n_epochs: int, terms: Terms) -> Table:
     """Return the groups with their sizes and mean risks."""
     rows = [
         (
-            group.level[:1].upper() + group.level[1:],
+            capital(group_name(group, n_epochs, terms)),
             f"{group.n:,}",
-            limits(group.low, group.high) if group.rate is None else frequency(group.rate),
-            "" if group.rate is None else interval(group.rate, group.low, group.high),
+            frequency(group.rate),
+            interval(group.rate, group.low, group.high),
         )
         for group in found.groups
     ]

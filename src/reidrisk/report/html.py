@@ -65,8 +65,10 @@ def render(result: AuditResult) -> str:
         bounds=tables.bound_table(result.bounds, result.risks) if result.bounds else None,
         spread_left_out=exposed.spread_left_out(result.exposure) if result.exposure else "",
         thresholds=result.exposure and exposed.threshold_table(result.exposure, float(result.spec.get("level", 0.95))),
-        groups_summary=exposed.groups_summary(result.exposure) if result.exposure else [],
-        groups=result.exposure and exposed.group_table(result.exposure),
+        groups_summary=exposed.groups_summary(result.exposure, result.choosy_epochs, terms_of(result))
+        if result.exposure
+        else [],
+        groups=result.exposure and exposed.group_table(result.exposure, result.choosy_epochs, terms_of(result)),
         groups_left_out=exposed.groups_left_out(result.exposure) if result.exposure else "",
         limits=sentences.LIMITS,
         attacks={attack_label(name): text for name, text in result.descriptions.items()},

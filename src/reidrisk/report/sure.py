@@ -53,7 +53,7 @@ def _around_checked(result: AuditResult, strict: Choosiness) -> Around:
     point = next(point for point in check.points if point.threshold == strict.threshold)
     right = limits(point.low, point.high)
     if point.right is not None:
-        right = f"{frequency(point.right)} ({interval(point.right, point.low, point.high)})"
+        right = f"{frequency(point.right)} ({interval(point.right, point.low or 0.0, point.high or 0.0)})"
     before = (
         f"See how often {attack} is sure: it gives {rate_of_records(strict.answered)} a chance of "
         f"{100 * strict.threshold:g} in 100 or more. The check: when halves of {check.n_people:,} known records were "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.base.notes import Note
-from reidrisk.present.terms import Terms
+from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import attack_label, joined, percent
 from reidrisk.present.words.reading_in import CHECK
 from reidrisk.present.words.register import Assumed, says
@@ -199,6 +199,16 @@ def _without_items(note: Note, terms: Terms) -> Assumed:
         f"In the first {first} {terms.periods} one of the tables holds no {terms.item}, so nothing was measured there.",
         f"Where {terms.items} are missing because a table starts late, cut both tables to the {terms.periods} they "
         "share.",
+    )
+
+
+@says("left-out")
+def _left_out_for_few(note: Note, terms: Terms) -> Assumed:
+    counts = ((plural("group", note["groups"]), note["groups"]), ("degrees of sureness", note["thresholds"]))
+    said = joined([f"{n:,} {what}" for what, n in counts if n])
+    return Assumed(
+        f"Numbers that tell of fewer than {note['least']:,} {terms.people} are left out: {said}.",
+        "They say nothing about the risk: small groups among those left out may be at a higher or a lower one.",
     )
 
 

@@ -1,5 +1,6 @@
 """An attacker who subtracts: from all that is shown of few people, no smaller circle of them can be set apart."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Traces, measure
+from reidrisk.audit import AuditSpec, Rehearsal, Rehearsed, audit_traces, suppress
 
 
 def derived(shown, n):
@@ -19,6 +21,10 @@ def derived(shown, n):
         if more <= known:
             return known - {frozenset()}
         known |= more
+
+
+def shown_of(sure, right, least):
+    return suppress.curve(measure.choosiness(sure, right), len(sure), least)
 
 
 def circle(mask):
@@ -42,7 +48,7 @@ def nobody_is_alone(shown, n, min_group):
 @settings(deadline=None, max_examples=150)
 def test_shares_above_thresholds_and_bars_cannot_be_subtracted(seed, n, levels):
     risk, traces = people(seed, n, levels)
-    found = measure.exposure(risk, traces, min_group=8)
+    found = suppress.exposure(measure.exposure(risk, traces), 8)
     above = {float(t) / 100: share for t, share in found.above.items()}
     bars = {(low, high): share for low, high, share in found.histogram}
     shown = {circle(risk > t): share for t, share in above.items()}
@@ -56,21 +62,21 @@ def test_shares_above_thresholds_and_bars_cannot_be_subtracted(seed, n, levels):
 @settings(deadline=None, max_examples=150)
 def test_groups_cannot_be_subtracted_from_everybody_or_from_those_who_were_seen(seed, n):
     risk, traces = people(seed, n, 0.5)
-    found = measure.exposure(risk, traces, min_group=8)
+    found = suppress.exposure(measure.exposure(risk, traces), 8)
     tokens = traces.tokens
     seen = (tokens >= 0).sum(axis=1)
     counts = np.bincount(tokens[tokens >= 0], minlength=3000) / n / traces.n_epochs
     rarest = np.where(tokens >= 0, counts[tokens], np.inf).min(axis=1)
-    members = {f"seen in {r} of {traces.n_epochs} epochs": circle(seen == r) for r in range(3)} | {
-        "rarest token seen less than once in 1,000 observations": circle(rarest < 0.001),
-        "rarest token seen once in 100 to 1,000 observations": circle((rarest >= 0.001) & (rarest < 0.01)),
-        "rarest token seen more than once in 100 observations": circle((rarest >= 0.01) & (rarest < np.inf)),
+    members = {str(r): circle(seen == r) for r in range(3)} | {
+        "below 1 in 1,000": circle(rarest < 0.001),
+        "1 in 1,000 to 100": circle((rarest >= 0.001) & (rarest < 0.01)),
+        "above 1 in 100": circle((rarest >= 0.01) & (rarest < np.inf)),
     }
-    for trait in ("epochs observed", "how common the rarest token is"):
+    for trait in ("periods-observed", "rarest-item"):
         shown = {members[group.level] for group in found.groups if group.trait == trait}
         assert {len(group) for group in shown} == {group.n for group in found.groups if group.trait == trait}
         nobody_is_alone(shown, n, 8)
-        if trait != "epochs observed" and shown and (seen > 0).sum() >= 8:
+        if trait != "periods-observed" and shown and (seen > 0).sum() >= 8:
             inside = derived(shown | {circle(seen > 0)}, n)
             assert all(len(group) >= 8 for group in inside if group <= circle(seen > 0))
 
@@ -80,7 +86,7 @@ def test_groups_cannot_be_subtracted_from_everybody_or_from_those_who_were_seen(
 def test_a_choosy_attacker_shows_no_steps_of_a_few_people(seed, n, truth):
     rng = np.random.default_rng(seed)
     sure = rng.choice([0.0, 0.02, 0.15, 0.5, 0.92, 0.99], n, p=rng.dirichlet(np.full(6, 0.3)))
-    curve = measure.choosiness(sure, rng.random(n) if truth else None, min_group=8)
+    curve = shown_of(sure, rng.random(n) if truth else None, least=8)
     assert curve[0].threshold == 0.0
     assert [p.threshold for p in curve] == sorted(p.threshold for p in curve)
     shown = {circle(sure >= point.threshold): point.answered for point in curve}
@@ -93,25 +99,25 @@ def test_one_of_33_people_is_not_told_apart():
     risk = np.r_[np.ones(32), 0.3]
     tokens = np.zeros((33, 4), dtype=np.int64)
     tokens[:13, 0] = -1
-    found = measure.exposure(risk, Traces(tokens, n_tokens=5), min_group=20)
+    found = suppress.exposure(measure.exposure(risk, Traces(tokens, n_tokens=5)), 20)
     assert found.above == {"10": 1.0, "1": 1.0}
     assert found.groups == ()  # 20 were seen in every epoch, which would leave 13
     assert found.hidden_groups == 2
 
 
 def test_of_four_people_nothing_is_shown_but_all_of_them():
-    curve = measure.choosiness(np.array([0.3, 0.95, 0.95, 0.99]), np.ones(4), min_group=20)
+    curve = shown_of(np.array([0.3, 0.95, 0.95, 0.99]), np.ones(4), least=20)
     assert [(point.threshold, point.answered) for point in curve] == [(0.0, 1.0)]
-    same = measure.choosiness(np.full(4, 0.95), np.ones(4), min_group=20)
+    same = shown_of(np.full(4, 0.95), np.ones(4), least=20)
     assert [point.threshold for point in same] == [0.0]
 
 
 def test_where_all_may_be_shown_all_is():
     risk = np.repeat([0.0, 0.005, 0.05, 0.15, 0.3, 0.6, 1.0], 20)
-    found = measure.exposure(risk, Traces(np.zeros((140, 2), dtype=np.int64), n_tokens=2), min_group=20)
+    found = suppress.exposure(measure.exposure(risk, Traces(np.zeros((140, 2), dtype=np.int64), n_tokens=2)), 20)
     assert [share for _, _, share in found.histogram] == [1 / 7] * 7
     assert list(found.above) == ["1", "10", "50", "90"]
-    curve = measure.choosiness(np.linspace(0, 1, 2_000), None, min_group=20)
+    curve = shown_of(np.linspace(0, 1, 2_000), None, least=20)
     assert len(curve) == 14  # of 15: between 0 and 0.001 lie two people
 
 
@@ -147,7 +153,7 @@ def test_right_and_wrong_answers_of_a_few_are_not_told_apart(seed, n, skill):
     rng = np.random.default_rng(seed)
     sure = rng.choice([0.0, 0.02, 0.15, 0.5, 0.92, 0.99], n, p=rng.dirichlet(np.full(6, 0.5)))
     right = rng.random(n) < rng.choice([skill, sure.mean(), 0.99])
-    curve = measure.choosiness(sure, right.astype(float), min_group=8)
+    curve = shown_of(sure, right.astype(float), least=8)
     assert curve[0].correct == pytest.approx(right.mean())
     for point in curve:
         answers = sure >= point.threshold
@@ -164,18 +170,18 @@ def test_a_few_who_were_found_or_were_not_do_not_follow_from_the_rates_of_groups
     rng = np.random.default_rng(seed)
     found = rng.random(n) < rate
     _, traces = people(seed, n, 0.5)
-    groups = measure.exposure(found.astype(float), traces, min_group=8).groups
+    groups = suppress.exposure(measure.exposure(found.astype(float), traces), 8).groups
     seen = (traces.tokens >= 0).sum(axis=1)
     for group in groups:
-        if group.trait == "epochs observed":
-            members = seen == int(group.level.split()[2])
+        if group.trait == "periods-observed":
+            members = seen == int(group.level)
             assert members.sum() == group.n
             assert group.low - 1e-12 <= found[members].mean() <= group.high + 1e-12
-    told = [seen == int(g.level.split()[2]) for g in groups if g.trait == "epochs observed" and g.rate is not None]
+    told = [seen == int(g.level) for g in groups if g.trait == "periods-observed"]
     for part in (found, ~found):
         assert not parts_of_few({circle(members & part) for members in told}, np.flatnonzero(part).tolist(), 8)
     for trait in {group.trait for group in groups}:
-        rates = [group for group in groups if group.trait == trait and group.rate is not None]
+        rates = [group for group in groups if group.trait == trait]
         for total, each in (
             (found.sum(), [g.rate * g.n for g in rates]),
             (n - found.sum(), [(1 - g.rate) * g.n for g in rates]),
@@ -187,23 +193,44 @@ def test_a_few_who_were_found_or_were_not_do_not_follow_from_the_rates_of_groups
 def test_one_wrong_answer_among_300_people_is_not_told():
     sure = np.r_[np.full(28, 0.95), np.full(272, 0.3)]
     right = np.r_[np.ones(27), 0.0, np.ones(100), np.zeros(172)]
-    point = next(point for point in measure.choosiness(sure, right, min_group=20) if point.threshold == 0.9)
-    assert point.answered == pytest.approx(28 / 300)
-    assert (point.correct, point.incorrect, point.precision) == (None, None, None)
-    assert (point.low, point.high) == pytest.approx((8 / 300, 28 / 300))
-    assert (point.incorrect_low, point.incorrect_high) == pytest.approx((0.0, 20 / 300))
-    assert (point.precision_low, point.precision_high) == pytest.approx((8 / 28, 1.0))
-    assert measure.Choosiness.from_json(point.to_json()) == point
+    told = shown_of(sure, right, least=20)
+    assert not {0.5, 0.9} & {point.threshold for point in told}
+    assert {0.0, 0.3, 0.99} <= {point.threshold for point in told}  # everybody, or nobody, is answered for
+    assert {0.5, 0.9} <= {point.threshold for point in shown_of(sure, None, least=20)}
 
 
 def test_seven_of_a_group_who_were_not_found_are_not_told():
     tokens = np.zeros((153, 2), dtype=np.int64)
     tokens[:53, 1] = -1
+    traces = Traces(tokens, n_tokens=2)
     found = np.r_[np.ones(46), np.zeros(7), np.ones(60), np.zeros(40)]
-    few, many = measure.exposure(found, Traces(tokens, n_tokens=2), min_group=20).groups
-    assert (few.n, few.rate, few.low, few.high) == (53, None, 33 / 53, 1.0)
-    assert (many.n, many.rate, many.low, many.high) == (100, None, 0.0, 1.0)  # what is left would tell
+    told = suppress.exposure(measure.exposure(found, traces), 20)
+    assert (told.groups, told.hidden_groups) == ((), 2)  # the rate of the other group would tell the seven
     found[40:46] = found[100:107] = 0.0
     found[20:40] = 0.0
-    few, many = measure.exposure(found, Traces(tokens, n_tokens=2), min_group=20).groups
+    few, many = suppress.exposure(measure.exposure(found, traces), 20).groups
     assert (few.rate, many.rate) == (20 / 53, 0.53)
+
+
+def test_the_check_of_an_attack_keeps_its_answer_and_loses_what_tells_of_a_few():
+    point = Rehearsed(0.9, 0.2, 0.95, 0.99, 0.97, 1.0, 0.005, passed=True)
+    check = Rehearsal("Hamming", 2_000, 4, (point, dataclasses.replace(point, threshold=0.99, answered=0.005)))
+    told = suppress._rehearsal(check, 20)
+    assert [one.threshold for one in told.points] == [0.9]  # ten people reached 0.99
+    only = told.points[0]
+    assert (only.answered, only.stated, only.passed) == (0.2, 0.95, True)
+    assert (only.right, only.low, only.high, only.strangers) == (None, None, None, None)
+
+
+def test_a_result_says_how_much_was_left_out_and_passing_twice_changes_nothing():
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 40, (200, 3))
+    b = np.where(rng.random(a.shape) < 0.7, a, rng.integers(0, 40, a.shape))
+    b[:7, 1] = -1
+    inside, outside = (audit_traces(Traces(a, 40), Traces(b, 40), AuditSpec(seed=1, min_group=k)) for k in (1, 20))
+    note = next(note for note in outside.notes if note.code == "left-out")
+    assert note["groups"] == outside.exposure.hidden_groups > 0
+    assert note["thresholds"] == len(inside.choosiness) - len(outside.choosiness)
+    assert suppress.exposure(outside.exposure, 20) == outside.exposure
+    assert {point.threshold for point in outside.choosiness} < {point.threshold for point in inside.choosiness}
+    assert [risk.rate for risk in inside.risks] == [risk.rate for risk in outside.risks]
