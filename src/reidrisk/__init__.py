@@ -12,7 +12,7 @@ from reidrisk.base.kernel_cache import settle as _settle_kernel_cache
 from reidrisk.base.moved import to_studies as _to_studies
 
 if TYPE_CHECKING:
-    from reidrisk import attacks, audit, bandits, bounds, cohorts, io, measure, populations, release, report, topics
+    from reidrisk import attacks, audit, bandits, bounds, cohorts, io, measure, populations, present, release, topics
     from reidrisk.base.errors import ReidRiskError
     from reidrisk.base.results import Bound, Difference, Measurement, Risk
     from reidrisk.base.vocabulary import Vocabulary
@@ -40,8 +40,8 @@ __all__ = [
     "io",
     "measure",
     "populations",
+    "present",
     "release",
-    "report",
     "topics",
 ]
 
@@ -65,7 +65,7 @@ _moved = _to_studies("reidrisk", {"studies": "reidrisk_studies"})
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f"reidrisk.{_HOME[name]}"), name)
-    if name in __all__:
+    if name in (*__all__, "report"):  # an old name, which warns by itself
         return importlib.import_module(f"reidrisk.{name}")
     return _moved(name)
 

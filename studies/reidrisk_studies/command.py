@@ -9,9 +9,9 @@ import typer
 from rich.table import Table
 
 from reidrisk.base.streams import checked_seed
-from reidrisk.base.wording import two_digits
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json
+from reidrisk.present.words.frequencies import two_digits
 
 __all__ = ["study"]
 

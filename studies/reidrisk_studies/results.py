@@ -11,7 +11,7 @@ from typing import Any
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point, Style
 from reidrisk.present.scales import rate_scale
-from reidrisk.report.phrases import frequency, interval
+from reidrisk.present.words.frequencies import in_words, interval
 
 __all__ = ["Comparison", "Row", "StudyResult", "line"]
 
@@ -132,9 +132,9 @@ def line(
 ) -> Line:
     """Return a line for the chart: (rate, low, high) by number of epochs or another x, the last rate at its end."""
     drawn = tuple(Point(float(x), *rates, text=_text(*rates)) for x, rates in sorted(points.items()))
-    return Line(name, short or name, frequency(drawn[-1].rate), style, drawn)
+    return Line(name, short or name, in_words(drawn[-1].rate), style, drawn)
 
 
 def _text(rate: float, low: float, high: float) -> str:
     about = interval(rate, low, high)
-    return frequency(rate) + (f" ({about})" if about else "")
+    return in_words(rate) + (f" ({about})" if about else "")

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from reidrisk import Traces, attacks, report
+from reidrisk import Traces, attacks, present
 from reidrisk.attacks import registry as listed
 from reidrisk.attacks.registry import by_search, entry, left_out, nameable, per_pair
 from reidrisk.audit import AuditSpec, audit_traces, plan
@@ -46,10 +46,10 @@ def test_an_attack_added_in_ten_lines_is_in_the_audit_and_on_the_page(added):
     found = audit_traces(table, table, AuditSpec(seed=1), truth=np.arange(60))
     assert found.spec["attacks"] == ["hamming", "weighted-hamming", "profile-bayes", "last-epoch"]
     assert "LastEpoch" in {risk.attack for risk in found.risks}
-    page = report.render(found)
+    page = present.render(found)
     assert added.label == "Last Epoch"
     assert "Last Epoch" in page
-    assert "Looks at the last epoch alone." in page
+    assert "Looks at the last period alone." in page
     assert AuditSpec(attacks=("last-epoch",)).attacks == ("last-epoch",)
 
 

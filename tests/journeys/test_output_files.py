@@ -102,13 +102,13 @@ def test_an_audit_of_cohorts_writes_its_report_before_a_pipe_that_breaks(
 
 
 def test_files_that_cannot_be_written_do_not_cost_the_answer(reidrisk, pair, monkeypatch):
-    from reidrisk import report
+    from reidrisk import present
     from reidrisk.base.errors import FormatError
 
     def full(*_):
         raise FormatError("r.html: cannot be written: No space left on device")
 
-    monkeypatch.setattr(report, "write", full)
+    monkeypatch.setattr(present, "write", full)
     done = reidrisk("audit", *pair, "--out", "r.html")
     assert done.code == 2
     assert "blind guess" in done.out

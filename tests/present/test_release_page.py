@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("altair")
 
-from reidrisk import TopSets, release, report
+from reidrisk import TopSets, present, release
 from reidrisk.base.notes import Note
 from reidrisk.release import TypeMixture
 
@@ -39,8 +39,8 @@ def found() -> tuple[Any, ...]:
 def files(found: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     public, internal, canary, noise = found
     folder = tmp_path_factory.mktemp("validation")
-    report.write_public(public, folder / "public.html", canary, noise)
-    report.write_internal(internal, folder / "internal.html")
+    present.write(public, folder / "public.html", canary, noise)
+    present.write(internal, folder / "internal.html")
     return {"public": folder / "public.html", "internal": folder / "internal.html"}
 
 
@@ -81,7 +81,7 @@ def test_nothing_can_be_fetched(files: dict[str, Path]) -> None:
 
 
 def test_the_public_report_does_without_sample_and_canary(found: Any) -> None:
-    text = report.render_public(dataclasses.replace(found[0], n_sampled=0))
+    text = present.render(dataclasses.replace(found[0], n_sampled=0))
     assert "An attack on noise" not in text
     assert "synthetic people</span>" not in text
     assert "Whether the counts have the stated noise was not examined." in text
@@ -98,15 +98,15 @@ def test_the_box_on_top_is_calm_only_where_everything_was_found_right(found: Any
     public, _, canary, noise = found
     better = tuple(dataclasses.replace(s, within_fifth=0.9 if s.what == "model" else 0.1) for s in public.summaries)
     good, fits = dataclasses.replace(public, summaries=better), dataclasses.replace(noise, fits=True)
-    assert top(report.render_public(good, canary, fits))[0] == "calm"
+    assert top(present.render(good, canary, fits))[0] == "calm"
     worse = tuple(dataclasses.replace(s, within_fifth=0.1 if s.what == "model" else 0.9) for s in public.summaries)
-    assert top(report.render_public(dataclasses.replace(public, summaries=worse), canary, fits))[0] == "unsure"
-    assert top(report.render_public(good, canary, dataclasses.replace(noise, fits=None)))[0] == "unsure"
+    assert top(present.render(dataclasses.replace(public, summaries=worse), canary, fits))[0] == "unsure"
+    assert top(present.render(good, canary, dataclasses.replace(noise, fits=None)))[0] == "unsure"
     for attacked, looked in (
         (canary, dataclasses.replace(noise, fits=False, troubles=(Note("users-not-of-counts"),))),
         (dataclasses.replace(canary, passed=False, within_budget=False), fits),
     ):
-        mood, box = top(report.render_public(good, attacked, looked))
+        mood, box = top(present.render(good, attacked, looked))
         assert mood == "alarm"
         failed = looked.reading if looked.fits is False else attacked.reading
         assert box.removeprefix("What was found").strip().startswith(failed)

@@ -98,9 +98,9 @@ def test_linkage_is_said(surface):
 
 def test_the_html_page_is_whole(surface):
     pytest.importorskip("altair", reason="the extra report is not installed")
-    from reidrisk.report import render_tradeoff
+    from reidrisk.present import render
 
-    text = unescape(render_tradeoff(surface))
+    text = unescape(render(surface))
     for part in ("by the attack 'scoreboard'", "Pareto-optimal", 'id="choices"', 'data-chart="likelihood"'):
         assert part in text
-    assert "by the attack 'likelihood'" in unescape(render_tradeoff(surface, attack="likelihood"))
+    assert "by the attack 'likelihood'" in unescape(render(surface, attack="likelihood"))

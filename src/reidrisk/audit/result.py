@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from reidrisk import measure
@@ -134,6 +135,12 @@ class AuditResult(Result):
         from reidrisk.present.words.audit import terms_of
 
         return reading(self, terms_of(self))
+
+    def write(self, path: str | Path) -> None:
+        """Write the report as one offline HTML file; it needs the extra ``report``."""
+        from reidrisk.present import write
+
+        write(self, path)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

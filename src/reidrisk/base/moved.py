@@ -1,4 +1,4 @@
-"""Old names of what is now in the distribution ``reidrisk-studies``: they work for one version, with a warning."""
+"""Old names of what has moved, within the package or to the studies: they work for one version, with a warning."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ STUDIES = "reidrisk-studies"
 """The distribution that holds the papers' figures, and what only they use."""
 
 
-def to_studies(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module some of whose names have moved; ``homes`` names their new modules.
+
+    After a colon stands what a name is called there, where that has changed.
 
     Examples
     --------
-    >>> find = to_studies("reidrisk.cohorts", {"weekly_histories": "no_such_studies.floc.weekly_histories"})
+    >>> find = moved("reidrisk.cohorts", {"weekly_histories": "no_such_studies.floc.weekly_histories"})
     >>> find("weekly_histories")
     Traceback (most recent call last):
         ...
@@ -29,7 +31,7 @@ def to_studies(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        home = homes[name]
+        home, _, new = homes[name].partition(":")
         try:
             found = importlib.import_module(home)
         except ModuleNotFoundError as error:
@@ -38,7 +40,12 @@ def to_studies(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             raise MissingExtraError(
                 f"{module}.{name} is now in {home}; install it with: pip install {STUDIES}"
             ) from error
-        warnings.warn(f"{module}.{name} is now in {home}", DeprecationWarning, stacklevel=2)
-        return getattr(found, name, found)
+        place = f"{home}.{new}" if new else home
+        warnings.warn(f"{module}.{name} is now in {place}", DeprecationWarning, stacklevel=2)
+        return getattr(found, new or name, found)
 
     return find
+
+
+to_studies = moved
+"""The same, by the name of those whose homes are the studies."""

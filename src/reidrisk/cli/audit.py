@@ -217,15 +217,18 @@ def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> 
             temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
     def page(path: Path) -> None:
-        from reidrisk import report
+        from reidrisk import present
 
-        report.write(found, path)
+        present.write(found, path)
 
     def show() -> None:
         if as_json:
             output.print_json(found.to_dict())
         else:
-            output.print_audit(found)
+            from reidrisk.present import page as made
+            from reidrisk.present.console import print_page
+
+            print_page(made(found), output.console())
 
     do_each([(result, save), (out, page)], show)
     for what, path in (("report", out), ("result", result)):

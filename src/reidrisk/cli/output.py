@@ -9,29 +9,19 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.table import Table
 from rich.text import Text
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
 from reidrisk.base.progress import Progress, silent
-from reidrisk.base.results import Bound, Risk
-from reidrisk.base.wording import percent
-from reidrisk.present import words
 from reidrisk.present.console import harmless
-from reidrisk.present.terms import Terms
-from reidrisk.present.words.audit import terms_of
-from reidrisk.present.words.bounds import bound_name, setting_name
-
-if TYPE_CHECKING:
-    from reidrisk.audit import AuditResult
 
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
 
@@ -124,84 +114,6 @@ def progress_bar() -> Iterator[Progress]:
     with Bar(*columns, console=terminal, transient=True) as bar:
         task = bar.add_task("starting", total=1.0)
         yield lambda stage, share: bar.update(task, description=printable(stage), completed=share)
-
-
-def print_audit(result: AuditResult) -> None:
-    """Print the verdict, a row for each attack and number of epochs, the bounds, and what was assumed."""
-    screen = console()
-    screen.print(f"\n{result.verdict}\n", highlight=False)
-    if result.risks:
-        screen.print(_risks(result))
-    elif result.choosiness:
-        screen.print(_sureness(result))
-    telling = [bound for bound in result.bounds if bound.says_something]
-    proven = [bound for bound in telling if not bound.within_model]
-    if proven:
-        screen.print(_bounds(proven, "no attacker beats", terms_of(result)))
-    if len(proven) < len(telling):
-        modelled = [bound for bound in telling if bound.within_model]
-        screen.print(_bounds(modelled, "best attacker, if the model of people holds", terms_of(result), result.risks))
-    silent = len(result.bounds) - len(telling)
-    if silent:
-        screen.print(f"{silent} further {'bound says' if silent == 1 else 'bounds say'} nothing here (100 % or more).")
-    if result.gate is not None:
-        screen.print(f"\nGate: {words.reading(result.gate, terms_of(result))}", highlight=False)
-    elif result.spec.get("max_risk") is not None:
-        screen.print("\nGate: no answer, because no rate was measured.")
-    screen.print("\nAssumed:")
-    for assumption in result.assumptions:
-        screen.print(f"- {assumption.holds}", highlight=False)
-    screen.print(f"Seed {result.seed}.")
-
-
-def _risks(result: AuditResult) -> Table:
-    table = Table(terms_of(result).periods, "attack", "correct links", "interval", "wrong", "no answer", "blind guess")
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for risk in sorted(result.risks, key=lambda risk: risk.n_epochs):
-        table.add_row(
-            str(risk.n_epochs),
-            risk.attack,
-            percent(risk.rate),
-            f"{percent(risk.low)} to {percent(risk.high)}",
-            percent(risk.incorrect),
-            percent(risk.abstained),
-            percent(risk.baseline),
-        )
-    return table
-
-
-def _sureness(result: AuditResult) -> Table:
-    """Return how sure the attack is, with the check of it beside each line."""
-    table = Table(f"{result.choosy_attack} is at least this sure", "share of records", "right when rehearsed", "stated")
-    check = next(rehearsal for rehearsal in result.rehearsals if rehearsal.attack == result.choosy_attack)
-    checked = {point.threshold: point for point in check.points}
-    for point in result.choosiness:
-        beside = checked[point.threshold]
-        ends = f"{percent(beside.low or 0.0)} to {percent(beside.high or 0.0)}"
-        right = "left out" if beside.right is None else f"{percent(beside.right)} ({ends})"
-        table.add_row(percent(point.threshold), percent(point.answered), right, percent(beside.stated))
-    return table
-
-
-def _bounds(bounds: Sequence[Bound], meaning: str, terms: Terms, risks: Sequence[Risk] = ()) -> Table:
-    from reidrisk.audit import exceeds
-
-    table = Table(terms.periods, meaning, "limits who links", "because", "reference")
-    for bound in bounds:
-        value = percent(bound.value)
-        if bound.low < bound.high:
-            value += f" ({percent(bound.low)} to {percent(bound.high)})"
-        if exceeds(risks, bound):
-            value += ": exceeded here"
-        table.add_row(
-            str(bound.n_epochs or ""),
-            value,
-            setting_name(bound.setting, terms).removeprefix("for "),
-            bound_name(bound, terms),
-            bound.reference,
-        )
-    return table
 
 
 class _Console(Console):

@@ -1,1 +1,81 @@
-"""What people read: sentences, one model of the page, and its renderers for console, HTML and notebook."""
+"""Results as pages: one model of sections, shown in a terminal or written as one offline HTML file."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from reidrisk.present.model import Cell, Figure, Page, Section, Sentence, Table
+from reidrisk.present.terms import Terms
+
+__all__ = [
+    "Cell",
+    "Figure",
+    "Page",
+    "Section",
+    "Sentence",
+    "Table",
+    "Terms",
+    "chart",
+    "page",
+    "render",
+    "save_chart",
+    "write",
+]
+
+_PAGES = {
+    "AuditResult": ("audit", "page"),
+    "CohortAudit": ("cohorts", "page"),
+    "Tradeoff": ("tradeoff", "page"),
+    "PublicValidation": ("release", "public_page"),
+    "Validation": ("release", "public_page"),
+    "InternalValidation": ("release", "internal_page"),
+}
+
+
+def page(result: Any, *how: Any, **options: Any) -> Page:
+    """Return the page of a result: of an audit, of cohorts, of a trade-off, or of a release.
+
+    Parameters
+    ----------
+    result : AuditResult, CohortAudit, Tradeoff, PublicValidation or InternalValidation
+        What was found.
+    how, options
+        What a page of its kind takes, in :mod:`reidrisk.present.pages`: cohorts ``subject`` and ``command``, a
+        trade-off ``command`` and ``attack``, the public page of a release ``canary``, ``noise`` and ``budget``.
+    """
+    if type(result).__name__ not in _PAGES:
+        raise TypeError(f"there is no page for results of class {type(result).__name__}")
+    module, function = _PAGES[type(result).__name__]
+    made: Page = getattr(importlib.import_module(f"reidrisk.present.pages.{module}"), function)(result, *how, **options)
+    return made
+
+
+def render(result: Any, *how: Any, **options: Any) -> str:
+    """Return the page of a result as the text of one HTML file, which fetches nothing and holds aggregates only."""
+    from reidrisk.present import html
+
+    return html.render(page(result, *how, **options))
+
+
+def write(result: Any, path: str | Path, *how: Any, **options: Any) -> None:
+    """Write the page of a result as one HTML file; an interrupted run leaves the old file or none."""
+    from reidrisk.present import html
+
+    html.write(page(result, *how, **options), path)
+
+
+def chart(result: Any, name: str, narrow: bool = False) -> Any:
+    """Return a chart of a result's page by the name of its section, such as ``"growth"``, as an Altair chart."""
+    figures = page(result).figures()
+    if name not in figures:
+        raise KeyError(f"this page has no chart {name!r}; it has {', '.join(figures) or 'none'}")
+    return figures[name].draw(narrow)
+
+
+def save_chart(chart: Any, path: str | Path, width: int = 720) -> None:
+    """Write a chart as a picture, ``.png`` or ``.svg``, ``width`` pixels wide (a PNG has twice as many)."""
+    from reidrisk.present.drawing import save
+
+    save(chart, path, width)

@@ -45,8 +45,9 @@ def _section(section: Section) -> Iterator[str | Table]:
     if section.title:
         yield f"{section.title}:"
     yield from section.paragraphs
-    if section.table is not None and section.table.rows:
-        yield section.table
+    shown = section.table or (section.figure and section.figure.numbers)
+    if shown and shown.rows:
+        yield shown
     for part in section.parts:
         if part.console:
             yield from _section(part)

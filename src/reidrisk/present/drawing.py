@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
+from reidrisk.io import write_atomically
 from reidrisk.present.scales import RateScale, spread
 
 INK, _GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
@@ -107,10 +110,7 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
             marks = base.mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=1)
             parts.append(marks.encode(y=y, tooltip=tips))
     parts += _end_labels(drawn, x, scale, unit, narrow)
-    heading = alt.TitleParams(
-        title, anchor="start", frame="group", fontSize=14, fontWeight="normal", color=_GREY, offset=12
-    )
-    return finished(alt.layer(*parts).properties(title=heading), _HEIGHT)
+    return finished(alt.layer(*parts).properties(title=heading(title)), _HEIGHT)
 
 
 def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool) -> Any:
@@ -147,6 +147,27 @@ def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool)
             text.encode(x=alt.value(0), text="label:N"),
         ]
     return finished(alt.layer(*parts), _ROW * len(drawn))
+
+
+def heading(text: str) -> Any:
+    """Return what a chart shows, above it."""
+    return altair().TitleParams(
+        text, anchor="start", frame="group", fontSize=14, fontWeight="normal", color=_GREY, offset=12
+    )
+
+
+def save(chart: Any, path: str | Path, width: int = 720) -> None:
+    """Write a chart as a picture; the ending of ``path``, ``.png`` or ``.svg``, says which kind."""
+    kind = Path(path).suffix.lower()
+    if kind not in (".png", ".svg"):
+        raise OptionError(f"a chart is written as .png or .svg, not as {Path(path).name!r}")
+    convert = require("vl_convert", "report", "a picture of a chart")
+    spec = chart.to_dict() | {"width": width}
+    with write_atomically(path) as temporary:
+        if kind == ".svg":
+            temporary.write_text(convert.vegalite_to_svg(spec), encoding="utf-8")
+        else:
+            temporary.write_bytes(convert.vegalite_to_png(spec, scale=2))
 
 
 def finished(chart: Any, height: int) -> Any:

@@ -55,12 +55,14 @@ class Table:
 class Figure:
     """A chart and its numbers.
 
-    ``draw(narrow)`` gives an Altair chart, for a screen or for a phone; ``alt`` is for those who cannot see it.
+    ``draw(narrow)`` gives an Altair chart, for a screen or for a phone; ``alt`` is for those who cannot see it; ``how``
+    says how to read it.
     """
 
     draw: Callable[[bool], Any]
     alt: str
     numbers: Table | None = None
+    how: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+_CODE = re.compile(r"\b(user|token|epoch|representation|target|query|querie)(s?)\b")
 _IRREGULAR = {"person": "people", "category": "categories", "company": "companies", "country": "countries"}
 
 
@@ -57,3 +59,26 @@ class Terms:
     def many(self, what: str, n: int) -> str:
         """Write a number of something, by the name of the attribute: ``many("period", 8)``."""
         return f"{n:,} {plural(getattr(self, what), n)}"
+
+    def spoken(self, text: str) -> str:
+        """Return a name or a description, written where nothing is known of the data, in the reader's words.
+
+        Examples
+        --------
+        >>> Terms(period="week", item="topic").spoken("counts epochs in which query and target show one token")
+        'counts weeks in which record to identify and known record show one topic'
+        """
+        return _CODE.sub(self._said, text)
+
+    def _said(self, found: re.Match[str]) -> str:
+        words = {
+            "user": self.person,
+            "token": self.item,
+            "epoch": self.period,
+            "representation": self.record,
+            "target": f"known {self.record}",
+        }
+        word, many = found[1], found[2]
+        if word in ("query", "querie"):
+            return f"{plural(self.record, 2 if many else 1)} to identify"
+        return plural(words[word], 2 if many else 1)

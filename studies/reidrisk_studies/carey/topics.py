@@ -13,8 +13,8 @@ import numpy as np
 from reidrisk import attacks, bounds, measure, populations, topics
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.base.results import Bound, Difference, Risk
-from reidrisk.base.wording import percent, two_digits
 from reidrisk.present import drawing
+from reidrisk.present.words.frequencies import percent, two_digits
 from reidrisk.records import TopSets, Traces
 from reidrisk_studies.carey.information import EpochInformation, epoch_information
 from reidrisk_studies.results import Comparison, Row, StudyResult, line

@@ -8,10 +8,10 @@ from functools import partial
 from reidrisk import populations
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.present import drawing
+from reidrisk.present.words.frequencies import attack_label
 from reidrisk.records import TopSets
 from reidrisk.release import RateComparison, compare_rates
 from reidrisk.release.validate.likeness import distinct_tokens
-from reidrisk.report.phrases import attack_label
 from reidrisk_studies.dick.releases import (
     ASSUMED,
     EPOCHS,

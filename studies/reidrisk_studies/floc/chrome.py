@@ -9,8 +9,8 @@ import numpy as np
 from reidrisk import cohorts
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.progress import Progress, Steps
-from reidrisk.base.wording import percent
 from reidrisk.present import drawing
+from reidrisk.present.words.frequencies import percent
 from reidrisk_studies.data import data_file
 from reidrisk_studies.floc.weekly_histories import weekly_histories
 from reidrisk_studies.results import Comparison, Row, StudyResult, line

@@ -7,8 +7,8 @@ from typing import Literal
 
 from reidrisk import cohorts
 from reidrisk.base.progress import Progress, Steps
-from reidrisk.base.wording import percent
 from reidrisk.present import drawing
+from reidrisk.present.words.frequencies import percent
 from reidrisk_studies.floc.people import all_browsing
 from reidrisk_studies.floc.users_needed import UsersNeeded, users_needed
 from reidrisk_studies.results import Comparison, Row, StudyResult, line

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from reidrisk import cohorts
 from reidrisk.base.progress import Progress, Steps
-from reidrisk.base.wording import percent
 from reidrisk.cohorts import EmptyCohort, FrequencyHistogram, SensitivitySummary, ThresholdCurve
 from reidrisk.present import drawing
+from reidrisk.present.words.frequencies import percent
 from reidrisk_studies.floc.people import Browsing, all_browsing
 from reidrisk_studies.results import Comparison, Row, StudyResult, line
 from reidrisk_studies.study import study

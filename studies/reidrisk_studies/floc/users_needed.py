@@ -13,12 +13,12 @@ from reidrisk.base.intervals import mean_interval
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.base.wording import percent
 from reidrisk.cohorts.private.answers import simulated_answers
 from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.cohorts.private.sensitivity import Model, private_decisions
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
+from reidrisk.present.words.frequencies import percent
 
 __all__ = ["UsersNeeded", "users_needed"]
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from reidrisk import Risk, Traces, attacks, bounds, cohorts, measure
 from reidrisk.base.progress import Progress, Steps
-from reidrisk.base.wording import percent
 from reidrisk.present import drawing
+from reidrisk.present.words.frequencies import percent
 from reidrisk_studies.floc.weekly_histories import weekly_histories
 from reidrisk_studies.jha.audiences import seen, visits
 from reidrisk_studies.results import Comparison, Row, StudyResult, line

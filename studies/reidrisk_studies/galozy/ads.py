@@ -8,7 +8,7 @@ from typing import Any
 from reidrisk import bandits
 from reidrisk.bandits import Shared
 from reidrisk.base.progress import Progress
-from reidrisk.base.wording import percent
+from reidrisk.present.words.frequencies import percent
 from reidrisk_studies.galozy import charts
 from reidrisk_studies.galozy.charts import DrawnResult, Series
 from reidrisk_studies.galozy.people import HOMES, SPORTSPEOPLE, WEARERS, People, Size, casas, endomondo, fitbit

@@ -9,8 +9,8 @@ import numpy as np
 
 from reidrisk import bandits
 from reidrisk.bandits import Tradeoff, TradeoffPoint
-from reidrisk.base.wording import percent, two_digits
 from reidrisk.present.words.bandits import amount_text, strategy_label
+from reidrisk.present.words.frequencies import percent, two_digits
 from reidrisk_studies.galozy.choices import by_stronger, mixture, price
 from reidrisk_studies.galozy.people import People
 from reidrisk_studies.galozy.surfaces import COUNTS, LAPLACE, SVD, harmless_variance

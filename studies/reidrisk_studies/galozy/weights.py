@@ -11,7 +11,7 @@ from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.base.progress import Progress
 from reidrisk.base.results import Risk
-from reidrisk.base.wording import percent
+from reidrisk.present.words.frequencies import percent
 from reidrisk_studies.galozy import charts
 from reidrisk_studies.galozy.charts import DrawnResult, Series
 from reidrisk_studies.galozy.choices import by_stronger, mixture

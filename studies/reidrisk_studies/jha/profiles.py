@@ -10,7 +10,7 @@ import numpy as np
 from reidrisk.attacks.pooled import as_traces
 from reidrisk.base.options import between_0_and_1, from_0_to_1, whole, whole_up_to
 from reidrisk.base.results import Result
-from reidrisk.present.words.frequencies import capital, in_words, people_in_words, range_in_words
+from reidrisk.present.words.frequencies import capital, in_words, people, range_in_words
 
 
 def p_above(threshold: int, epochs: int, noise: float = 0.05, n_tokens: int = 349) -> float:
@@ -82,7 +82,7 @@ class Anonymity(Result):
     @property
     def reading(self) -> str:
         """One sentence for someone who is no statistician."""
-        who = capital(people_in_words(self.rate))
+        who = capital(people(self.rate))
         others = "other" if self.k == 2 else "others"
         return (
             f"{who} {'share their' if self.rate else 'shares a'} profile with at least {self.k - 1} {others} "

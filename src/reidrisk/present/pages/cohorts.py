@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from reidrisk.cohorts import AssignmentSummary, CohortAudit
-from reidrisk.present import html
 from reidrisk.present.model import Page, Section, Sentence, Table, Tile
 from reidrisk.present.sections.cohorts import basis, blocked, counts, gaps, thresholds, worst
 from reidrisk.present.terms import Terms
@@ -82,16 +80,6 @@ def assignment_page(found: AssignmentSummary, subject: str = "Cohorts") -> Page:
         news=(dropped,) if found.dropped_visits else (),
         sections=(Section("", table=table, console=True),),
     )
-
-
-def render(audit: CohortAudit, subject: str = "Cohorts", command: str = "") -> str:
-    """Return the page as the text of one HTML file that fetches nothing."""
-    return html.render(page(audit, subject, command))
-
-
-def write(audit: CohortAudit, path: str | Path, subject: str = "Cohorts", command: str = "") -> None:
-    """Write the page as one HTML file; an interrupted run leaves the old file or none."""
-    html.write(page(audit, subject, command), path)
 
 
 def _tiles(audit: CohortAudit) -> tuple[Tile, ...]:

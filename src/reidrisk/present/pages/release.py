@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-from reidrisk.present import html, words
+from reidrisk.present import words
 from reidrisk.present.model import Mood, Page, Section, Sentence
 from reidrisk.present.sections.assumed import assumed
-from reidrisk.present.sections.release import errors, noise, people, statement
+from reidrisk.present.sections.release import errors, people, statement
+from reidrisk.present.sections.release import noise as noises
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.release import sample_agrees
 from reidrisk.privacy import PrivacyStatement
@@ -20,15 +20,26 @@ PUBLIC = (
     errors.absolute,
     errors.relative,
     errors.density,
-    noise.counts,
-    noise.budget,
-    noise.canary,
+    noises.counts,
+    noises.budget,
+    noises.canary,
 )
 INTERNAL = (people.found_again, people.distinct, people.errors, people.alike)
 
 
-def public_page(result: Validation, terms: Terms | None = None) -> Page:
-    """Return the public page; nothing in it comes from the real data but the release."""
+def public_page(
+    result: Validation | PublicValidation,
+    canary: CanaryTest | None = None,
+    noise: NoiseFit | None = None,
+    budget: NoiseBudget | None = None,
+    terms: Terms | None = None,
+) -> Page:
+    """Return the public page; nothing in it comes from the real data but the release.
+
+    What is not given, or not part of the validation, is said not to have been examined.
+    """
+    if isinstance(result, PublicValidation):
+        result = Validation(result, noise, budget, canary)
     terms, found = terms or Terms(), result.public
     notes = [note for one in (found, result.noise, result.canary) if one is not None for note in one.notes]
     mood, verdict, news = _top(result, terms)
@@ -106,34 +117,3 @@ def _top(result: Validation, terms: Terms) -> tuple[Mood, str, tuple[str, ...]]:
 
 def _made(sections: list[Section | None]) -> tuple[Section, ...]:
     return tuple(section for section in sections if section is not None)
-
-
-def render_public(
-    result: PublicValidation,
-    canary: CanaryTest | None = None,
-    noise: NoiseFit | None = None,
-    budget: NoiseBudget | None = None,
-) -> str:
-    """Return the public page as the text of one HTML file."""
-    return html.render(public_page(Validation(result, noise, budget, canary)))
-
-
-def write_public(
-    result: PublicValidation,
-    path: str | Path,
-    canary: CanaryTest | None = None,
-    noise: NoiseFit | None = None,
-    budget: NoiseBudget | None = None,
-) -> None:
-    """Write the public page as one HTML file; what is not given is said not to have been examined."""
-    html.write(public_page(Validation(result, noise, budget, canary)), path)
-
-
-def render_internal(result: InternalValidation) -> str:
-    """Return the internal page as the text of one HTML file."""
-    return html.render(internal_page(result))
-
-
-def write_internal(result: InternalValidation, path: str | Path) -> None:
-    """Write the internal page as one HTML file; it says at both ends that it must not be published."""
-    html.write(internal_page(result), path)

@@ -13,8 +13,9 @@ from reidrisk.present.words.bandits import stronger_attacker
 SECTIONS = (curves.section, choices.section, lambda result, terms: assumed(result.notes, terms), methods.section)
 
 
-def page(result: Tradeoff, command: str = "", terms: Terms | None = None) -> Page:
-    """Return the page of what :func:`reidrisk.bandits.tradeoff` found; ``command`` runs it again."""
+def page(result: Tradeoff, command: str = "", attack: str | None = None, terms: Terms | None = None) -> Page:
+    """Return the page of a trade-off; ``command`` runs it again, ``attack`` is by whose success choices are judged."""
+    result = result if attack is None else result.judged_by(attack)
     terms = terms or Terms(person="user", item="state")
     made = [make(result, terms) for make in SECTIONS]
     again = Section(

@@ -9,7 +9,7 @@ from reidrisk.bounds import tightest
 from reidrisk.present import words
 from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.bounds import bound_name, setting_name
+from reidrisk.present.words.bounds import setting_name
 from reidrisk.present.words.frequencies import percent, two_digits
 
 
@@ -21,7 +21,7 @@ def section(entries: Sequence[Bound | Measurement], terms: Terms) -> Section:
         what: str | Cell = entry.name
         value = f"{two_digits(entry.value)} {entry.unit}".strip() if isinstance(entry, Measurement) else ""
         if isinstance(entry, Bound):
-            named = f"{bound_name(entry, terms)}, {setting_name(entry.setting, terms)}"
+            named = f"{terms.spoken(entry.name)}, {setting_name(entry.setting, terms)}"
             what = Cell(named, tag="tightest" if (entry.setting, entry.name) in best else "")
             value = percent(entry.value) if entry.says_something else "says nothing"
         rows.append((what, value, words.reading(entry, terms), entry.reference))

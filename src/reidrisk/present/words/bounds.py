@@ -68,7 +68,7 @@ def _because(bound: Bound, terms: Terms) -> str:
         return f"{terms.people} with the same {terms.record} cannot be told apart"
     if bound.name == "optimal attacker, epoch by epoch":
         return f"each {terms.period} helps by no more than its own factor"
-    return f"of {bound.name}"
+    return f"of {terms.spoken(bound.name)}"
 
 
 def _who(bound: Bound, terms: Terms) -> str:
@@ -94,19 +94,6 @@ def _number(value: float) -> str:
     return two_digits(value) if value < 1e6 else f"{value:.1e}"
 
 
-def bound_name(bound: Bound, terms: Terms) -> str:
-    """Name a bound in the reader's terms.
-
-    Examples
-    --------
-    >>> bound_name(Bound("optimal attacker, epoch by epoch", "random user", 0.5, 0.1, ""), Terms(period="week"))
-    'optimal attacker, week by week'
-    """
-    return bound.name.replace("epoch by epoch", f"{terms.period} by {terms.period}").replace(
-        "representations", terms.records
-    )
-
-
 def setting_name(setting: str, terms: Terms) -> str:
     """Say whom a bound limits.
 
@@ -124,11 +111,10 @@ def _tightest(found: Tightest, terms: Terms) -> str:
         return f"No bound says anything {setting_name(found.setting, terms)} here."
     rest = ""
     if found.silent:
-        quoted = joined([f"'{name}'" for name in found.silent])
+        quoted = joined([f"'{terms.spoken(name)}'" for name in found.silent])
         rest = f"; {quoted} {'says' if len(found.silent) == 1 else 'say'} nothing here"
-    return (
-        f"The tightest bound {setting_name(found.setting, terms)} is '{found.name}' with {in_words(found.value)}{rest}."
-    )
+    best = f"'{terms.spoken(found.name)}' with {in_words(found.value)}"
+    return f"The tightest bound {setting_name(found.setting, terms)} is {best}{rest}."
 
 
 @reads("Measurement")

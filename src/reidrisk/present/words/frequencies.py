@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 _ALMOST_ALL = 0.995  # would be rounded to 100
 
@@ -55,28 +56,6 @@ def in_words(rate: float) -> str:
     return f"{two_digits(rate * out_of)} in {out_of:,}"
 
 
-def counted(number: int, least: int = 1) -> str:
-    """Write a number of people, or that there are fewer than may be told.
-
-    Examples
-    --------
-    >>> counted(1234), counted(7, least=20), counted(0, least=20)
-    ('1,234', 'fewer than 20', '0')
-    """
-    return f"fewer than {least:,}" if 0 < number < least else f"{number:,}"
-
-
-def people_in_words(rate: float) -> str:
-    """Write a rate as the people it stands for.
-
-    Examples
-    --------
-    >>> people_in_words(0.031), people_in_words(0.0)
-    ('3.1 in 100 people', 'nobody')
-    """
-    return f"{in_words(rate)} people" if rate > 0.0 else "nobody"
-
-
 def about_in_words(rate: float) -> str:
     """Write a measured rate; what is only bounded is not 'about'.
 
@@ -87,6 +66,17 @@ def about_in_words(rate: float) -> str:
     """
     words = in_words(rate)
     return words if words.startswith(("more than", "fewer than", "none")) else f"about {words}"
+
+
+def people(rate: float) -> str:
+    """Write a rate as the people it stands for.
+
+    Examples
+    --------
+    >>> people(0.031), people(0.0)
+    ('3.1 in 100 people', 'nobody')
+    """
+    return f"{in_words(rate)} people" if rate > 0.0 else "nobody"
 
 
 def range_in_words(rate: float, low: float, high: float) -> str:
@@ -103,96 +93,9 @@ def range_in_words(rate: float, low: float, high: float) -> str:
     return f"{two_digits(low * out_of)} to {two_digits(high * out_of)} in {out_of:,}"
 
 
-def people(rate: float) -> str:
-    """Write a natural frequency of people, for use in a sentence.
-
-    Examples
-    --------
-    >>> people(0.031), people(0.0)
-    ('3.1 in 100 people', 'no one')
-    """
-    return "no one" if rate <= 0.0 else f"{in_words(rate)} people"
-
-
-def rate_of_records(rate: float, low: float | None = None, high: float | None = None) -> str:
-    """Write a natural frequency of records with its interval, where there is one, for use in a sentence.
-
-    Examples
-    --------
-    >>> rate_of_records(0.031, 0.02, 0.045), rate_of_records(0.0, 0.0, 0.014), rate_of_records(0.0)
-    ('3.1 in 100 records (2 to 4.5 in 100)', 'no record (0 to 1.4 in 100)', 'no record')
-    """
-    about = interval(max(rate, 0.0), low, high) if low is not None and high is not None else ""
-    return ("no record" if rate <= 0.0 else f"{in_words(rate)} records") + (f" ({about})" if about else "")
-
-
 def interval(rate: float, low: float, high: float) -> str:
-    """Write an interval over the denominator of its rate; an empty string where it is a single point.
-
-    Examples
-    --------
-    >>> interval(0.029, 0.0271, 0.0316), interval(0.0, 0.0, 0.00018), interval(1.0, 1.0, 1.0)
-    ('2.7 to 3.2 in 100', '0 to 1.8 in 10,000', '')
-    """
+    """Write an interval over the denominator of its rate; an empty string where it is a single point."""
     return "" if low >= high else range_in_words(rate, low, high)
-
-
-def limits(low: float | None, high: float | None) -> str:
-    """Write between which limits a rate lies that is not shown because it is about a few people.
-
-    Examples
-    --------
-    >>> limits(0.867, 1.0), limits(0.0, 0.067), limits(0.027, 0.093), limits(0.0, 1.0)
-    ('more than 87 in 100', 'fewer than 6.7 in 100', '2.7 to 9.3 in 100', 'not shown')
-    """
-    low, high = low or 0.0, 1.0 if high is None else high
-    if low <= 0.0:
-        return "not shown" if high >= 1.0 else f"fewer than {in_words(high)}"
-    return f"more than {in_words(low)}" if high >= 1.0 else range_in_words(high, low, high)
-
-
-def span(low: float, high: float) -> str:
-    """Write a range of percentages.
-
-    Examples
-    --------
-    >>> span(0.027, 0.0316)
-    '2.7 to 3.2 %'
-    """
-    return f"{two_digits(100 * low)} to {two_digits(100 * high)} %"
-
-
-def attack_label(name: str) -> str:
-    """Write the name of an attack as words.
-
-    Examples
-    --------
-    >>> attack_label("WeightedHamming"), attack_label("Hamming")
-    ('Weighted Hamming', 'Hamming')
-    """
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-
-
-def among(scored: int, total: int) -> str:
-    """Say how many records were scored.
-
-    Examples
-    --------
-    >>> among(20_000, 100_000), among(4, 4)
-    ('20,000 of 100,000 records, drawn at random', 'all 4 records')
-    """
-    return f"all {total:,} records" if scored >= total else f"{scored:,} of {total:,} records, drawn at random"
-
-
-def joined(parts: list[str]) -> str:
-    """Join words as in a sentence.
-
-    Examples
-    --------
-    >>> joined(["a"]), joined(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def with_interval(rate: float, low: float | None, high: float | None) -> str:
@@ -207,19 +110,35 @@ def with_interval(rate: float, low: float | None, high: float | None) -> str:
     return in_words(rate) + (f" ({about})" if about else "")
 
 
+def attack_label(name: str) -> str:
+    """Write the name of an attack as words.
+
+    Examples
+    --------
+    >>> attack_label("WeightedHamming"), attack_label("Hamming")
+    ('Weighted Hamming', 'Hamming')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Join words as in a sentence.
+
+    Examples
+    --------
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
 def capital(text: str) -> str:
     """Begin a text with a capital letter."""
     return text[:1].upper() + text[1:]
 
 
 def clause(sentence: str) -> str:
-    """Write a sentence as part of another one.
-
-    Examples
-    --------
-    >>> clause("People are independent of each other.")
-    'people are independent of each other'
-    """
+    """Write a sentence as part of another one: without its capital and its full stop."""
     return (sentence[:1].lower() + sentence[1:]).rstrip(".")
 
 

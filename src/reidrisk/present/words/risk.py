@@ -8,7 +8,7 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import (
     about_in_words,
     in_words,
-    people_in_words,
+    people,
     range_in_words,
 )
 from reidrisk.present.words.register import Assumed, reads, says
@@ -42,7 +42,7 @@ def _risk(risk: Risk, terms: Terms) -> str:
     ends = range_in_words(risk.rate, risk.low, risk.high)
     guessing = f"guessing blindly would link {in_words(risk.baseline)}"
     if risk.setting == "matching":
-        linked = people_in_words(risk.rate)
+        linked = people(risk.rate)
         return f"An attacker who sees all {terms.records} at once links {linked} correctly ({ends}); {guessing}."
     if risk.setting == "known victim":
         return (
@@ -51,7 +51,7 @@ def _risk(risk: Risk, terms: Terms) -> str:
         )
     if risk.low <= risk.baseline:
         return (
-            f"This attacker cannot be told apart from blind guessing: it links {people_in_words(risk.rate)} correctly "
+            f"This attacker cannot be told apart from blind guessing: it links {people(risk.rate)} correctly "
             f"({ends}), guessing links {in_words(risk.baseline)}."
         )
     return f"An attacker who holds both tables links {about_in_words(risk.rate)} people correctly ({ends}); {guessing}."

@@ -13,7 +13,6 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.streams import blocks, checked_seed
 from reidrisk.base.users import take_users
-from reidrisk.base.wording import percent
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
@@ -80,13 +79,9 @@ class Replay:
     @property
     def reading(self) -> str:
         """Two sentences for people: how much of the sets comes from the histories."""
-        real = 1.0 - self.n_padding / self.top_sets.tokens.size
-        return (
-            f"{percent(self.visits.shares['topics'])} of {self.visits.n:,} visits have a topic, and they fill "
-            f"{percent(real)} of the places in the top sets of {len(self.top_sets):,} users in {self.epochs.n} epochs; "
-            f"the rest is random padding. {percent(self.n_idle / self.active.size)} of the sets are of epochs without "
-            "a single visit."
-        )
+        from reidrisk.present.words import reading
+
+        return reading(self)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

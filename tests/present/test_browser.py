@@ -12,7 +12,7 @@ pytest.importorskip("altair")
 
 import examples
 
-from reidrisk import report
+from reidrisk import present
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -49,7 +49,7 @@ class Visit:
 def written(folder: Path, case: str) -> Path:
     file = folder / f"{list(examples.CASES).index(case)}.html"
     if not file.exists():
-        report.write(examples.CASES[case], file)
+        present.write(examples.CASES[case], file)
     return file
 
 
@@ -76,10 +76,10 @@ def test_charts_are_drawn_and_nothing_is_fetched(browser: Any, folder: Path, cas
 @pytest.mark.parametrize("width", [1280, 390])
 def test_labels_at_line_ends_neither_overlap_nor_leave_the_page(browser: Any, folder: Path, width: int) -> None:
     visit = Visit(browser, written(folder, "normal"), width)
-    for name in ("growth", "choosiness"):
+    for name in ("growth", "sure"):
         texts = visit.page.locator(f"[data-chart={name}] svg text[font-weight='600']").all()
         boxes = [text.bounding_box() for text in texts]
-        assert len(boxes) == {"growth": 4, "choosiness": 2}[name]
+        assert len(boxes) == {"growth": 4, "sure": 2}[name]
         assert all(box["x"] + box["width"] <= width for box in boxes)
         boxes.sort(key=lambda box: box["y"])
         assert all(a["y"] + a["height"] <= b["y"] + 1.0 for a, b in itertools.pairwise(boxes))
@@ -150,7 +150,7 @@ def test_no_table_leaves_a_row_alone_on_a_page(browser: Any, folder: Path) -> No
 def test_the_label_of_a_bound_that_ends_early_lies_beside_the_plot(browser: Any, folder: Path, width: int) -> None:
     """Within the plot it would lie over the lines of the attacks."""
     short = examples.published(bounds=tuple(bound for bound in examples.bounds() if bound.n_epochs in (1, 2)))
-    report.write(short, folder / "short.html")
+    present.write(short, folder / "short.html")
     visit = Visit(browser, folder / "short.html", width)
     chart = visit.page.locator("[data-chart=growth] svg")
     ends = max(

@@ -14,7 +14,7 @@ import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk import report
+from reidrisk import present
 from reidrisk.base.errors import OptionError
 from reidrisk.present.scales import rate_scale, spread
 
@@ -22,25 +22,25 @@ pytestmark = pytest.mark.xdist_group("report")
 
 
 def test_a_chart_is_written_as_png_and_svg(tmp_path: Path) -> None:
-    chart = report.charts.growth(examples.CASES["normal"])
-    report.save_chart(chart, tmp_path / "growth.png")
-    report.save_chart(chart, tmp_path / "growth.svg")
+    chart = present.chart(examples.CASES["normal"], "growth")
+    present.save_chart(chart, tmp_path / "growth.png")
+    present.save_chart(chart, tmp_path / "growth.svg")
     assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
     picture = (tmp_path / "growth.svg").read_text()
     for words in ("Weighted Hamming", "4.2 in 100", "Blind guessing", "1 in 100,000", "Bound: optimal attacker"):
         assert words in picture
     with pytest.raises(OptionError, match=r"\.png or \.svg"):
-        report.save_chart(chart, tmp_path / "growth.pdf")
+        present.save_chart(chart, tmp_path / "growth.pdf")
 
 
 @pytest.mark.parametrize("case", ["normal", "one epoch, bounds", "no truth"])
 def test_charts_are_valid_by_the_schema_of_their_language(case: str) -> None:
     result = examples.CASES[case]
-    drawn = [report.charts.growth(result), report.charts.perspective(result, narrow=True)]
+    drawn = [present.chart(result, "growth"), present.chart(result, "perspective", narrow=True)]
     if result.exposure is not None:
-        drawn.append(report.charts.exposure(result.exposure))
+        drawn.append(present.chart(result, "exposed"))
     if result.choosiness:
-        drawn.append(report.charts.choosiness(result))
+        drawn.append(present.chart(result, "sure"))
     for chart in drawn:
         assert chart.to_dict(validate=True)["width"] == "container"
 

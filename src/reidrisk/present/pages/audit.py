@@ -1,0 +1,53 @@
+"""The page of an audit: how many people can be found, how sure that is, who is exposed, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reidrisk.audit import AuditResult
+from reidrisk.present.model import Page, Section
+from reidrisk.present.sections.audit import basis, bounds, exposed, growth, perspective, sure, top
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.audit import terms_of
+from reidrisk.present.words.verdict import verdict
+
+SECTIONS: list[Callable[[AuditResult, Terms], Section | None]] = [
+    growth.section,
+    bounds.section,
+    exposed.section,
+    sure.section,
+    perspective.section,
+    basis.assumptions,
+    basis.untold,
+    basis.methods,
+]
+"""The sections in order; a function inserted here is on the page, in a terminal and in a browser."""
+
+_INTERNAL = "Not to be passed on: groups of any size are shown, and numbers may be about single people."
+
+
+def page(result: AuditResult, terms: Terms | None = None) -> Page:
+    """Return the page of an audit; it is made of aggregates only, ``Risk.per_user`` is not looked at."""
+    terms = terms or terms_of(result)
+    made = (make(result, terms) for make in SECTIONS)
+    least = result.spec.get("min_group", 20)
+    return Page(
+        kind="Re-identification risk report",
+        subject=top.subject(result, terms),
+        verdict=verdict(result, terms),
+        sections=tuple(section for section in made if section is not None),
+        facts=top.facts(result, terms),
+        first=top.first(result, terms),
+        news=(top.news(result, terms),),
+        tiles=top.tiles(result, terms),
+        badge=top.badge(result, terms),
+        warning=_INTERNAL if result.internal else "",
+        mood=top.mood(result),
+        footer=(
+            f"This file holds counts and averages only: no {terms.record}, no id and no sequence of {terms.items} of a "
+            f"single {terms.person}. The sizes of the tables and the rates of everybody are always shown; parts of "
+            "everybody, and those among them who were linked correctly or were not, only where they are nobody or at "
+            f"least {least:,} {terms.people}. It works without a network and sends nothing."
+        ),
+        heading="The verdict",
+    )

@@ -1,0 +1,104 @@
+"""What an audit rests on: assumptions, what it does not tell, and the methods."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from reidrisk.audit import AuditResult
+from reidrisk.present.model import Section, Table
+from reidrisk.present.sections.assumed import assumed
+from reidrisk.present.sections.audit.bounds import name_of
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import attack_label, percent, two_digits
+
+_UNTOLD = (
+    (
+        "Attributes",
+        "What can be learnt about a {person} without naming them, such as an illness or a belief, is another risk. It "
+        "can be high where this one is low.",
+    ),
+    ("Membership", "Whether someone is in the data at all was not asked; it can give a {person} away by itself."),
+    (
+        "Other data sources",
+        "Network addresses, device fingerprints, sign-ins or further tables were not used. An attacker who has them "
+        "can link more {people}.",
+    ),
+    (
+        "Attacks that were not tried",
+        "A measured rate is what these attacks reach. A better attack may reach more, up to the bounds where they "
+        "exclude something.",
+    ),
+    ("Single {people}", "The numbers are about groups. They do not say that a given {person} is safe, or is not."),
+)
+_ROLES = {"targets": "the known records", "queries": "the records to identify", "truth": "the true pairs"}
+
+
+def assumptions(result: AuditResult, terms: Terms) -> Section | None:
+    """Return what the numbers rest on, each with what happens where it does not hold."""
+    section = assumed(result.notes, terms)
+    every = "Every number here rests on these sentences; beside each stands what happens where it does not hold."
+    return section and replace(section, see=(every, f"Seed {result.seed}."))
+
+
+def untold(result: AuditResult, terms: Terms) -> Section:
+    """Return what the audit does not tell."""
+    rows = tuple(tuple(text.format(person=terms.person, people=terms.people) for text in row) for row in _UNTOLD)
+    return Section("What this does not tell", table=Table(("not asked", "why it matters"), rows), name="untold")
+
+
+def methods(result: AuditResult, terms: Terms) -> Section:
+    """Return the attacks, where the bounds are proven, and how to run the audit again."""
+    attacks = tuple((attack_label(name), terms.spoken(text)) for name, text in result.descriptions.items())
+    proofs = dict.fromkeys((name_of(bound, terms), bound.reference) for bound in result.bounds if bound.reference)
+    level = percent(float(result.spec.get("level", 0.95)))
+    rates = (
+        f"Rates count a link as right with probability 1/t where t {terms.records} share the best score and the true "
+        f"one is among them. Intervals are at the level {level}."
+    )
+    carey = "carey is Carey et al., Measuring re-identification risk."
+    return Section(
+        "Methods and how to run it again",
+        parts=(
+            Section("The attacks", table=Table(("attack", "what it does"), attacks), caution=rates),
+            *(
+                (Section("The bounds", table=Table(("bound", "reference"), tuple(proofs)), caution=carey),)
+                if proofs
+                else ()
+            ),
+            _again(result),
+        ),
+        name="methods",
+    )
+
+
+def _again(result: AuditResult) -> Section:
+    sums = result.fingerprints
+    if result.spec.get("inputs", {}).get("kind") == "memory":
+        see = (
+            "The tables were handed over in memory. Hand the same ones to reidrisk.audit.audit_traces with this spec; "
+        )
+        see, code = see + "it gives the same numbers.", ""
+    else:
+        see = (
+            "Save the spec below as spec.json, next to the same input, and run the command; it gives the same numbers."
+        )
+        code = "reidrisk audit --spec spec.json"
+    if sums:
+        method = "plain SHA-256" if sums.method == "sha256" else "HMAC-SHA256, with the key of the audit,"
+        see += (
+            f" The input is the same if the {method} of each file begins as in the table; the result holds all of it."
+        )
+    facts = [("Seed", str(result.seed))]
+    facts += (
+        [(f"{sums.method} of {_ROLES.get(name, name)}", digest[:16]) for name, digest in sums.sums.items()]
+        if sums
+        else []
+    )
+    if result.timing:
+        facts += [("Date", result.timing.created), ("Time it took", f"{two_digits(result.timing.seconds)} seconds")]
+    facts += list(result.versions.items())
+    spec = Section("spec.json", code=json.dumps(result.spec, indent=2), folded=True)
+    return Section(
+        "Run it again", see=see, code=code, parts=(spec, Section("", table=Table(("what", "value"), tuple(facts))))
+    )

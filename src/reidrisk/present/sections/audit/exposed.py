@@ -1,0 +1,153 @@
+"""Who is exposed: how the risk is spread over people, and what the exposed have in common."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from reidrisk.audit import AuditResult
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.results import Risk
+from reidrisk.measure import Exposure
+from reidrisk.present import drawing
+from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.exposed import group_name, trait_name
+from reidrisk.present.words.frequencies import attack_label, capital, in_words, interval, percent
+
+
+def section(result: AuditResult, terms: Terms) -> Section:
+    """Return the spread of risk and the groups that differ; nothing that tells of a few people is in the result."""
+    found, risk = result.exposure, result.strongest
+    if found is None or risk is None:
+        why = (
+            "Who is exposed cannot be said: that needs to know which links are right, and who is whom is not known "
+            f"here. With known pairs, even for a part of the {terms.people}, this section shows how the risk is spread."
+        )
+        return Section("Who is exposed", see=why, name="exposed")
+    groups = Section(
+        "What the exposed have in common",
+        see=(*_summary(found, risk, terms), _left_out(found, terms)),
+        table=_groups(found, risk, terms),
+    )
+    if len(found.histogram) < 2:
+        why = (
+            f"How the risk is spread is left out: wherever a line is drawn between higher and lower risk, fewer than "
+            f"{found.min_group:,} {terms.people} are on one side of it."
+        )
+        return Section("Who is exposed", see=why, parts=(groups,), name="exposed")
+    see, caution = _around(found, risk, terms)
+    bars = tuple((name, percent(part)) for name, part in _bins(found))
+    alt = f"Share of {terms.people} by their risk of being linked correctly. {'; '.join(map(': '.join, bars))}."
+    table = Table(("risk", f"share of {terms.people}"), bars, (1,))
+    return Section(
+        "Who is exposed",
+        see=see,
+        figure=Figure(partial(chart, found, terms), alt, table),
+        caution=caution,
+        table=_thresholds(found, float(result.spec.get("level", 0.95)), terms),
+        parts=(groups,),
+        name="exposed",
+    )
+
+
+def chart(found: Exposure, terms: Terms, narrow: bool = False) -> Any:
+    """Draw how many people have which risk, as bars."""
+    alt = drawing.altair()
+    bins = _bins(found)
+    rows = [{"risk": name, "share": part, "label": percent(part)} for name, part in bins]
+    quarters = [0, 0.5, 1] if narrow else [0, 0.25, 0.5, 0.75, 1]
+    percents = alt.Axis(labelExpr="format(100 * datum.value, 'd') + ' %'", values=quarters)
+    names = [name for name, _ in bins]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        y=alt.Y("risk:N", sort=names, title=None, axis=alt.Axis(domain=False, ticks=False)),
+        x=alt.X("share:Q", title=f"share of {terms.people}", scale=alt.Scale(domain=[0, 1]), axis=percents),
+    )
+    tips = [alt.Tooltip("risk:N", title="risk"), alt.Tooltip("label:N", title=f"share of {terms.people}")]
+    bars = base.mark_bar(color=drawing.ATTACKS[0].color, height={"band": 0.72}).encode(tooltip=tips)
+    labels = base.mark_text(align="left", dx=6, color=drawing.INK).encode(text="label:N")
+    chart = alt.layer(bars, labels).properties(title=drawing.heading(f"risk of the {terms.person}"))
+    return drawing.finished(chart, 30 * len(rows))
+
+
+def _bins(found: Exposure) -> list[tuple[str, float]]:
+    """Return the bins of risk by name, each with its share of people."""
+    names = [f"{100 * low:g} to {100 * high:g} %" for low, high, _ in found.histogram]
+    names[0] = f"at most {100 * found.histogram[0][1]:g} %"
+    names[-1] = f"above {100 * found.histogram[-1][0]:g} %"
+    return [(name, part) for name, (_, _, part) in zip(names, found.histogram, strict=True)]
+
+
+def _found_or_not(found: Exposure) -> bool:
+    """Whether the attack left next to no ties, so that people were either found or not, and nobody is in between."""
+    return all(part == 0.0 or high <= 0.001 or low >= 0.9 for low, high, part in found.histogram)
+
+
+def _around(found: Exposure, risk: Risk, terms: Terms) -> tuple[str, str]:
+    """Return what to see in the distribution of risk, and what not to conclude."""
+    first, last = found.histogram[0], found.histogram[-1]
+    name = f"{attack_label(risk.attack)} at {terms.many('period', risk.n_epochs)}"
+    if _found_or_not(found):
+        see = f"See who carries the risk: {name} linked {percent(last[2])} of {terms.people} correctly and "
+        see += f"{percent(first[2])} not; nobody is in between."
+        whom = f"{terms.people} who were not found"
+    else:
+        see = f"See how unevenly the risk is spread: with {name}, {percent(first[2])} of {terms.people} have a risk of "
+        see += f"at most {100 * first[1]:g} %, and {percent(last[2])} one above {100 * last[0]:g} %."
+        whom = f"{terms.people} in the first bar"
+    caution = f"Do not conclude that {whom} are safe for good: this is how one set of observations turned out. With "
+    return see, caution + f"other {terms.periods}, or more of them, others may be among those who are found."
+
+
+def _thresholds(found: Exposure, level: float, terms: Terms) -> Table:
+    """Return the shares of people above each threshold, with intervals; one row where all are the same people."""
+    above = {f"risk above {threshold} %": part for threshold, part in found.above.items()}
+    if _found_or_not(found) and "90" in found.above:
+        above = {"linked correctly": found.above["90"]}
+    rows = []
+    for name, part in above.items():
+        many = round(part * found.n)
+        low, high = mean_interval(np.repeat([0.0, 1.0], [found.n - many, many]), level)
+        rows.append((capital(name), percent(part), f"{percent(low)} to {percent(high)}"))
+    return Table((terms.people, "share", "interval"), tuple(rows), (1, 2))
+
+
+def _groups(found: Exposure, risk: Risk, terms: Terms) -> Table:
+    rows = tuple(
+        (
+            capital(group_name(group, risk.n_epochs, terms)),
+            f"{group.n:,}",
+            in_words(group.rate),
+            interval(group.rate, group.low, group.high),
+        )
+        for group in found.groups
+    )
+    return Table(("group", terms.people, "linked correctly", "interval"), rows, (1, 2, 3))
+
+
+def _summary(found: Exposure, risk: Risk, terms: Terms) -> list[str]:
+    """Say, for each trait that tells people apart, who is linked least and most."""
+    said = []
+    for trait in dict.fromkeys(group.trait for group in found.groups):
+        ordered = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
+        least, most = ordered[0], ordered[-1]
+        if most.rate > least.rate:
+            ends = (f"{in_words(one.rate)} ({group_name(one, risk.n_epochs, terms)})" for one in (least, most))
+            said.append(f"By {trait_name(trait, terms)}, the share linked correctly goes from {' to '.join(ends)}.")
+    return said
+
+
+def _left_out(found: Exposure, terms: Terms) -> str:
+    """Say how many groups are not shown and why."""
+    n, few = found.hidden_groups, f"fewer than {found.min_group:,} {terms.people}"
+    if not n and not found.groups:
+        return (
+            f"There are no groups to compare: {terms.people} were seen equally often and hold {terms.items} that are "
+            "equally rare."
+        )
+    if not n:
+        return ""
+    which = f"{n:,} {'group is' if n == 1 else 'groups are'}" if found.groups else "All groups are"
+    return f"{which} left out: the numbers would tell of {few}."

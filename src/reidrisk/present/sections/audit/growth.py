@@ -1,0 +1,175 @@
+"""How it grows: risk against the number of periods, one line per attack, blind guessing, and the tightest bound."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from reidrisk.audit import AuditResult
+from reidrisk.base.results import Risk
+from reidrisk.bounds import tightest_by_epochs
+from reidrisk.present import drawing
+from reidrisk.present.drawing import Line, Point
+from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.scales import rate_scale
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import attack_label, in_words, interval, people, with_interval
+
+
+def section(result: AuditResult, terms: Terms) -> Section:
+    """Return what an attacker gains by watching longer."""
+    counts = {risk.n_epochs for risk in result.risks} | set(tightest_by_epochs(result.bounds))
+    title = "How it grows" if len(counts) > 1 else "What each attack finds"
+    if not counts:
+        why = "There is no rate and no bound to draw: who is whom is not known, and no bound excludes anything."
+        return Section("How it grows", see=why, name="growth")
+    see, caution = _around(result, terms, grows=len(counts) > 1)
+    how = "The band around a line is its interval." if len(counts) > 1 else ""
+    if _scale(_lines(result, terms)).log:
+        how += f" Each step of the scale is ten times as many {terms.people}."
+    figure = Figure(partial(chart, result, terms), _alt(result, terms), _table(result, terms), how.strip())
+    return Section(title, (see, *_paired(result, terms)), figure=figure, caution=caution, console=True, name="growth")
+
+
+def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
+    """Draw risk against the number of periods; where only one number was measured, each attack is a point."""
+    alt = drawing.altair()
+    drawn = _lines(result, terms)
+    scale = _scale(drawn)
+    counts = sorted({point.x for line in drawn for point in line.points})
+    if len(counts) == 1:
+        title = f"{terms.people} linked correctly, {terms.many('period', int(counts[0]))} observed"
+        return drawing.row_chart(drawn, scale, title, narrow)
+    x = alt.X(
+        "x:Q",
+        title=f"number of {terms.periods} observed",
+        scale=alt.Scale(domain=[counts[0], counts[-1]], nice=False),
+        axis=alt.Axis(values=counts, format="d", grid=False, labelFlush=False),
+    )
+    return drawing.line_chart(drawn, x, scale, f"{terms.people} linked correctly", terms.periods, narrow)
+
+
+def _by_attack(result: AuditResult) -> dict[str, list[Risk]]:
+    """Return the risks of each attack by growing number of periods, the strongest attack first."""
+    found: dict[str, list[Risk]] = {}
+    for risk in sorted(result.risks, key=lambda risk: risk.n_epochs):
+        found.setdefault(risk.attack, []).append(risk)
+    order = sorted(found, key=lambda attack: (-found[attack][-1].n_epochs, -found[attack][-1].rate))
+    return {attack: found[attack] for attack in order}
+
+
+def _guesses(result: AuditResult) -> dict[int, float]:
+    counts = {risk.n_epochs: risk.baseline for risk in result.risks}
+    return counts or dict.fromkeys(tightest_by_epochs(result.bounds), 1.0 / result.n_targets)
+
+
+def _lines(result: AuditResult, terms: Terms) -> list[Line]:
+    drawn = []
+    for number, (attack, risks) in enumerate(_by_attack(result).items()):
+        name = attack_label(attack)
+        points = tuple(Point(r.n_epochs, r.rate, r.low, r.high, with_interval(r.rate, r.low, r.high)) for r in risks)
+        style = drawing.ATTACKS[number % len(drawing.ATTACKS)]
+        drawn.append(Line(name, name, in_words(points[-1].rate), style, points))
+    bounds = tightest_by_epochs(result.bounds)
+    if bounds:
+        points = tuple(
+            Point(r, b.value, b.low, b.high, with_interval(b.value, b.low, b.high)) for r, b in bounds.items()
+        )
+        names = {float(r): f"Bound: {terms.spoken(b.name)}" for r, b in bounds.items()}
+        last = max(bounds)
+        drawn.append(Line(names[last], "Bound", in_words(bounds[last].value), drawing.BOUND, points, names))
+    points = tuple(Point(r, rate, rate, rate, in_words(rate)) for r, rate in sorted(_guesses(result).items()))
+    drawn.append(Line("Blind guessing", "Blind guessing", points[-1].text, drawing.GUESSING, points))
+    return drawn
+
+
+def _scale(drawn: list[Line]) -> Any:
+    return rate_scale([rate for line in drawn for point in line.points for rate in (point.rate, point.high)])
+
+
+def _table(result: AuditResult, terms: Terms) -> Table:
+    """Return every measured rate with its interval, blind guessing, and the tightest bound."""
+    bounds, guesses = tightest_by_epochs(result.bounds), _guesses(result)
+    rows: list[tuple[str, ...]] = [
+        (
+            str(risk.n_epochs),
+            attack_label(attack),
+            in_words(risk.rate),
+            interval(risk.rate, risk.low, risk.high) or "exact",
+            in_words(risk.incorrect),
+            in_words(risk.abstained),
+            in_words(risk.baseline),
+        )
+        for attack, risks in _by_attack(result).items()
+        for risk in risks
+    ]
+    rows += [
+        (
+            str(r),
+            f"Tightest bound: {terms.spoken(bound.name)}",
+            in_words(bound.value),
+            interval(bound.value, bound.low, bound.high) or "exact",
+            *("", ""),
+            in_words(guesses.get(r, bound.baseline)),
+        )
+        for r, bound in bounds.items()
+    ]
+    rows.sort(key=lambda row: int(row[0]))
+    columns = (terms.periods, "attack", "linked correctly", "interval", "wrong", "no answer", "blind guess")
+    return Table(columns, tuple(rows), (0, 2, 3, 4, 5, 6))
+
+
+def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:
+    """Return what to see in the chart, and what not to conclude."""
+    bounds, risk = tightest_by_epochs(result.bounds), result.strongest
+    said = []
+    for attack, risks in _by_attack(result).items():
+        one, last = risks[0], risks[-1]
+        more = f" and {people(last.rate)} after {last.n_epochs:,}" if len(risks) > 1 else ""
+        after = terms.many("period", one.n_epochs)
+        said.append(f"{attack_label(attack)} links {people(one.rate)} after {after}{more}")
+    see = f"See how much an attacker gains: {'; '.join(said)}." if said else "See what the tightest bound allows."
+    if not said:
+        see = f"No rate was measured. {see}"
+        caution = "Do not read a bound as a rate: it says what cannot be exceeded, not what was reached."
+    elif grows:
+        caution = "Do not extend the lines beyond what was measured, nor read them as the most any attacker can do."
+    else:
+        caution = f"Do not conclude anything about more {terms.periods}, nor read this as the most an attacker can do."
+    r = max(bounds, default=0)
+    if risk is not None and r == risk.n_epochs:
+        bound = bounds[r]
+        named = f"tightest bound that says something ({terms.spoken(bound.name)}, {in_words(bound.value)})"
+        if risk.high >= bound.value:
+            caution += f" The strongest attack comes close to the {named}."
+        else:
+            caution += f" The {named} leaves room above the attacks for better ones."
+    return see, caution
+
+
+def _alt(result: AuditResult, terms: Terms) -> str:
+    heard = "; ".join(
+        f"{line.name}: " + ", ".join(f"{point.text} at {point.x:g}" for point in line.points)
+        for line in _lines(result, terms)
+    )
+    return f"Share of {terms.people} linked correctly, by number of {terms.periods}. {heard}."
+
+
+def _paired(result: AuditResult, terms: Terms) -> list[str]:
+    """Say how the attacks differ at the periods of the strongest row, on the same records."""
+    most = result.strongest.n_epochs if result.strongest else 0
+    at, said = terms.many("period", most), []
+    for gap in result.differences:
+        if gap.n_epochs != most:
+            continue
+        one, other = attack_label(gap.attack), attack_label(gap.other)
+        if gap.low <= 0.0 <= gap.high:
+            said.append(f"On the same {terms.records}, {one} and {other} cannot be told apart at {at}.")
+            continue
+        (more, less), sign = ((one, other), 1.0) if gap.low > 0.0 else ((other, one), -1.0)
+        about = with_interval(sign * gap.difference, *sorted((sign * gap.low, sign * gap.high)))
+        said.append(
+            f"On the same {terms.records}, {more} links {about} more {terms.people} than {less} at {at}; the "
+            "difference is statistically significant."
+        )
+    return said

@@ -1,0 +1,121 @@
+"""Put into perspective: this data between what names everyone and blind guessing, beside published figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from reidrisk.audit import AuditResult
+from reidrisk.present import drawing
+from reidrisk.present.drawing import Line, Point
+from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.scales import rate_scale
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import in_words, interval, people, with_interval
+
+PUBLISHED = (
+    ("real users", "below", 0.03, 10_000_000, 8, "Carey et al., Measuring re-identification risk, Figure 2"),
+    (
+        *("real users", "below", 0.01, 10_000_000, 4),
+        "Dick et al., Differentially private synthetic data release for Topics API outputs, Section 6.1.3",
+    ),
+    (
+        *("simulated users", "about", 0.25, 1_000, 30),
+        "Jha et al., Re-identification attacks against the Topics API, Section 6.1; another attack did better there",
+    ),
+)
+"""Figures for the Topics API as printed: whose, how exact, rate, people, weeks, source."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A rate that is known, measured, or published as 'below' or 'about' so much."""
+
+    label: str
+    short: str
+    rate: float
+    low: float
+    high: float
+    kind: str
+    note: str
+
+    @property
+    def text(self) -> str:
+        """The rate in words: exact, with its interval, or as the paper prints it."""
+        if self.kind in ("below", "about"):
+            return f"{self.kind} {in_words(self.rate)}"
+        return with_interval(self.rate, self.low, self.high)
+
+
+def section(result: AuditResult, terms: Terms) -> Section:
+    """Return the comparison."""
+    rows = _rows(result, terms)
+    topics = result.spec.get("system") == "topics"
+    see = f"See where this data lies between {_yardstick(result)[1]}, which links everyone, and blind guessing"
+    see += ", and beside published figures for topics." if topics else "."
+    caution = (
+        f"Do not compare rates without the number of {terms.people} and {terms.periods}: the same data is easier to "
+        f"link among fewer {terms.people} and over more {terms.periods}."
+    )
+    if topics:
+        caution += f" The published figures come from other {terms.people}, other sizes and partly other attacks."
+    known = "; ".join(f"{row.short}: {people(row.rate)}" for row in rows if row.kind in ("known", "measured"))
+    alt = f"Share of {terms.people} linked correctly. {known}."
+    columns = ("what", "linked correctly", "interval", "source or remark")
+    table = Table(columns, tuple((row.label, *_cells(row), row.note) for row in rows), (1, 2))
+    figure = Figure(partial(chart, result, terms), alt, table)
+    return Section("Put into perspective", see=see, figure=figure, caution=caution, name="perspective")
+
+
+def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
+    """Draw this data between what names everyone and blind guessing, beside published figures."""
+    styles = {
+        "known": drawing.GUESSING,
+        "measured": drawing.ATTACKS[0],
+        "about": drawing.PUBLISHED,
+        "below": drawing.PUBLISHED_BELOW,
+    }
+    drawn = [
+        Line(row.label, row.short, row.text, styles[row.kind], (Point(0.0, row.rate, row.low, row.high, row.text),))
+        for row in _rows(result, terms)
+    ]
+    scale = rate_scale([rate for line in drawn for rate in (line.points[0].rate, line.points[0].high)])
+    return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly", narrow)
+
+
+def _cells(row: _Row) -> tuple[str, str]:
+    if row.kind in ("below", "about"):
+        return row.text, ""
+    return in_words(row.rate), interval(row.rate, row.low, row.high) or "exact"
+
+
+def _yardstick(result: AuditResult) -> tuple[str, str, str]:
+    """Return what names everyone in data of this kind: a label, in a sentence, and why."""
+    if result.spec.get("system") == "topics":
+        return "Third-party cookie", "a third-party cookie", "the same identifier at every site"
+    return "A name or a customer number", "a name or a customer number", "the same in both tables"
+
+
+def _rows(result: AuditResult, terms: Terms) -> list[_Row]:
+    label, _, why = _yardstick(result)
+    rows = [_Row(label, label, 1.0, 1.0, 1.0, "known", why)]
+    risk = result.strongest
+    if risk is not None:
+        name = f"This data ({_sizes(risk.n_targets, risk.n_epochs, terms)})"
+        rows.append(
+            _Row(name, "This data", risk.rate, risk.low, risk.high, "measured", "strongest attack of this audit")
+        )
+    guess = 1.0 / result.n_targets if risk is None else risk.baseline
+    name = f"Blind guessing (among {result.n_targets:,} {terms.people})"
+    rows.append(_Row(name, "Blind guessing", guess, guess, guess, "known", f"one in the number of {terms.people}"))
+    for whose, kind, rate, n, weeks, source in PUBLISHED if result.spec.get("system") == "topics" else ():
+        sizes = _sizes(n, weeks, terms)
+        rows.append(_Row(f"Published, {whose} ({sizes})", f"Published ({sizes})", rate, rate, rate, kind, source))
+    return rows
+
+
+def _sizes(n_targets: int, n_epochs: int, terms: Terms) -> str:
+    millions, rest = divmod(n_targets, 1_000_000)
+    many = f"{millions} million" if millions and not rest else f"{n_targets:,}"
+    return f"{many} {terms.people}, {terms.many('period', n_epochs)}"

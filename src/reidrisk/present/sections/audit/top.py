@@ -1,0 +1,119 @@
+"""The top of an audit's page: what was audited, how good the news is, three numbers, and the gate's answer."""
+
+from __future__ import annotations
+
+from reidrisk.audit import AuditResult
+from reidrisk.base.results import Risk
+from reidrisk.present.model import Badge, Mood, Tile
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import attack_label, in_words, interval, people
+from reidrisk.present.words.gate import in_frequencies
+
+_FEW = 0.01
+"""A rate whose whole interval lies below this is called low: fewer than 1 in 100."""
+
+
+def subject(result: AuditResult, terms: Terms) -> str:
+    """Say in one line what was audited."""
+    inputs = result.spec.get("inputs", {})
+    if inputs.get("kind") == "tables":
+        return f"{inputs.get('queries')} linked to {inputs.get('targets')}"
+    over = terms.many("period", result.n_epochs)
+    if result.simulated:
+        return f"{result.n_targets:,} simulated {terms.people}, seen by two sites over {over}"
+    return f"{result.n_queries:,} {terms.records} linked to {result.n_targets:,} over {over}"
+
+
+def facts(result: AuditResult, terms: Terms) -> tuple[str, ...]:
+    """Return the sizes of what was read."""
+    return (
+        f"{result.n_targets:,} known {terms.records}",
+        f"{result.n_queries:,} {terms.records} to identify",
+        f"{result.n_scored:,} scored",
+        terms.many("period", result.n_epochs),
+        f"{result.n_tokens:,} possible {terms.items}",
+    )
+
+
+def first(result: AuditResult, terms: Terms) -> tuple[str, ...]:
+    """Say before anything else that a stronger attack did not run."""
+    if not result.left_out:
+        return ()
+    return (f"{attack_label(result.left_out)} was not run and may link more {terms.people} than is said here.",)
+
+
+def news(result: AuditResult, terms: Terms) -> str:
+    """Say how good the news is and what it was measured on."""
+    risk = result.strongest
+    if risk is None:
+        return "Without known pairs there is no rate; below is what can be said without them."
+    strangers = result.n_strangers or 0
+    drawn, total = result.n_scored + strangers, terms.many("record", result.n_queries)
+    on = f"all {total}" if drawn >= result.n_queries else f"{drawn:,} of {total}, drawn at random"
+    if strangers:
+        on += f" ({result.n_scored:,} of them have a counterpart; the rates are about these)"
+    over = terms.many("period", risk.n_epochs)
+    of = f" of {result.n_epochs:,}" if risk.n_epochs < result.n_epochs else ""
+    measured = f"Measured on {on}, with {attack_label(risk.attack)}, the strongest attack tried, over {over}{of}."
+    if result.truth_doubt is not None:
+        return f"The truth is in doubt, so these rates may be far too low. {measured}"
+    kind = mood(result)
+    if kind == "calm" and risk.low <= risk.baseline:
+        return f"Good news: these attacks do no better here than guessing. {measured}"
+    if kind == "calm":
+        few = f"even at the upper end of the interval, fewer than 1 in 100 {terms.people} are linked"
+        return f"Good news: {few}. {measured}"
+    if kind == "unsure":
+        few = f"There are too few {terms.records} to tell this attack from blind guessing"
+        return f"{few}; that is no proof of safety. {measured}"
+    return measured
+
+
+def mood(result: AuditResult) -> Mood:
+    """Say how good the news is, from the whole interval and not from the rate alone.
+
+    ``calm`` where the risk is low or at the level of blind guessing, ``unsure`` where the measurement is too small to
+    tell the attack from guessing or the truth is in doubt, ``plain`` otherwise.
+    """
+    risk = result.strongest
+    if risk is None or result.truth_doubt is not None:
+        return "unsure"
+    if risk.high <= _FEW or (risk.low <= risk.baseline and risk.high <= min(2.0 * risk.baseline, 1.0)):
+        return "calm"
+    return "unsure" if risk.low <= risk.baseline else "plain"
+
+
+def tiles(result: AuditResult, terms: Terms) -> tuple[Tile, ...]:
+    """Return the strongest row's right, wrong and missing links; or, without truth, how sure the attack is, checked."""
+    risk = result.strongest
+    if risk is None:
+        return tuple(
+            Tile(f"At least {100 * point.threshold:g} in 100 sure", in_words(point.answered), f"of {terms.records}")
+            for point in result.choosiness
+            if point.threshold in (0.5, 0.9, 0.99)
+        )
+    about = interval(risk.rate, risk.low, risk.high) or "exact"
+    where = f"{attack_label(risk.attack)}, {terms.many('period', risk.n_epochs)}"
+    return (
+        Tile("Correct links", in_words(risk.rate), f"{about}; {where}", "correct"),
+        Tile("Wrong links", in_words(risk.incorrect), _wrong_interval(risk), "wrong"),
+        Tile("No answer", in_words(risk.abstained), "" if risk.abstained else "the attack always answers"),
+    )
+
+
+def badge(result: AuditResult, terms: Terms) -> Badge | None:
+    """Return how the gate answers, in natural frequencies, where a limit was given."""
+    if result.gate is not None:
+        return Badge(result.gate.answer, in_frequencies(result.gate, terms))
+    limit = result.spec.get("max_risk")
+    if limit is None or result.risks:
+        return None
+    unchecked = "Without known pairs no rate was measured, so it cannot be checked."
+    return Badge("undecided", f"The limit given is {people(limit)}. {unchecked}")
+
+
+def _wrong_interval(risk: Risk) -> str:
+    # Only where every record gets an answer does the interval of the right links fix that of the wrong ones.
+    if risk.abstained:
+        return ""
+    return "all the others" if risk.incorrect >= 0.995 else interval(risk.incorrect, 1.0 - risk.high, 1.0 - risk.low)
