@@ -72,8 +72,10 @@ def test_groups_cannot_be_subtracted_from_everybody_or_from_those_who_were_seen(
         "1 in 1,000 to 100": circle((rarest >= 0.001) & (rarest < 0.01)),
         "above 1 in 100": circle((rarest >= 0.01) & (rarest < np.inf)),
     }
-    for trait in ("periods-observed", "rarest-item"):
-        shown = {members[group.level] for group in found.groups if group.trait == trait}
+    for trait, whole in (("periods-observed", circle(seen >= 0)), ("rarest-item", circle(seen > 0))):
+        levels = [group.level for group in found.groups if group.trait == trait]
+        shown = {members[level] for level in levels if level != "other"}
+        shown |= {whole.difference(*shown)} if "other" in levels else set()
         assert {len(group) for group in shown} == {group.n for group in found.groups if group.trait == trait}
         nobody_is_alone(shown, n, 8)
         if trait != "periods-observed" and shown and (seen > 0).sum() >= 8:
@@ -172,12 +174,14 @@ def test_a_few_who_were_found_or_were_not_do_not_follow_from_the_rates_of_groups
     _, traces = people(seed, n, 0.5)
     groups = suppress.exposure(measure.exposure(found.astype(float), traces), 8).groups
     seen = (traces.tokens >= 0).sum(axis=1)
+    levels = [group.level for group in groups if group.trait == "periods-observed"]
+    alone = [int(level) for level in levels if level != "other"]
+    told = [seen == int(level) if level != "other" else ~np.isin(seen, alone) for level in levels]
     for group in groups:
         if group.trait == "periods-observed":
-            members = seen == int(group.level)
+            members = told[levels.index(group.level)]
             assert members.sum() == group.n
             assert group.low - 1e-12 <= found[members].mean() <= group.high + 1e-12
-    told = [seen == int(g.level) for g in groups if g.trait == "periods-observed"]
     for part in (found, ~found):
         assert not parts_of_few({circle(members & part) for members in told}, np.flatnonzero(part).tolist(), 8)
     for trait in {group.trait for group in groups}:
@@ -210,6 +214,19 @@ def test_seven_of_a_group_who_were_not_found_are_not_told():
     found[20:40] = 0.0
     few, many = suppress.exposure(measure.exposure(found, traces), 20).groups
     assert (few.rate, many.rate) == (20 / 53, 0.53)
+
+
+def test_small_groups_of_a_trait_are_put_together():
+    tokens = np.zeros((200, 4), dtype=np.int64)
+    for row, missing in ((slice(0, 10), 1), (slice(10, 25), 2)):
+        tokens[row, :missing] = -1
+    found = np.r_[np.ones(22), np.zeros(178)]
+    found[150:] = 1.0
+    told = suppress.exposure(measure.exposure(found, Traces(tokens, n_tokens=2)), 3)
+    assert [(group.level, group.n) for group in told.groups] == [("2", 15), ("3", 10), ("4", 175)]
+    told = suppress.exposure(measure.exposure(np.r_[np.ones(25), found[25:]], Traces(tokens, n_tokens=2)), 20)
+    assert [(group.level, group.n, group.rate) for group in told.groups][1:] == [("other", 25, 1.0)]
+    assert told.hidden_groups == 0
 
 
 def test_the_check_of_an_attack_keeps_its_answer_and_loses_what_tells_of_a_few():

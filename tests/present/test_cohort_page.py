@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("altair")
 
 from reidrisk import cohorts
-from reidrisk.present.pages.cohorts import render, write
+from reidrisk.present import render, write
 from reidrisk.present.sections.cohorts import gaps, thresholds
 
 HOSTILE = "</script><script>alert(1)</script>"

@@ -12,9 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
+
 from reidrisk.audit.rehearsal import Rehearsal, Rehearsed
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.truth_doubt import TruthDoubt
+from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.measure import Choosiness, Exposure, Group
 
@@ -39,7 +42,7 @@ def suppress(result: AuditResult) -> AuditResult:
     if result.internal:
         return result
     least = int(result.spec["min_group"])
-    spread = None if result.exposure is None else exposure(result.exposure, least)
+    spread = None if result.exposure is None else exposure(result.exposure, least, float(result.spec["level"]))
     rehearsals = tuple(_rehearsal(one, least) for one in result.rehearsals)
     shown = curve(result.choosiness, result.n_choosy, least)
     if not result.risks:  # how sure an attack is, is said with its check beside it, or not at all
@@ -100,8 +103,8 @@ def cuts_to_show(cells: Sequence[Mapping[float, float]], totals: Sequence[float]
     return True
 
 
-def exposure(found: Exposure, least: int) -> Exposure:
-    """Join bins of risk until none holds only a few people, and leave out thresholds and groups that would."""
+def exposure(found: Exposure, least: int, level: float = 0.95) -> Exposure:
+    """Join bins of risk, and small groups of a trait, until none holds only a few people, or leave them out."""
     counts = [round(part * found.n) for _, _, part in found.histogram]
     beyond = {low: sum(counts[i:]) for i, (low, _, _) in enumerate(found.histogram) if i}
     cuts: list[float] = []
@@ -112,8 +115,9 @@ def exposure(found: Exposure, least: int) -> Exposure:
     left = [found.n, *(beyond[cut] for cut in edges[1:-1]), 0]
     bins = tuple((edges[i], edges[i + 1], (left[i] - left[i + 1]) / found.n) for i in range(len(edges) - 1))
     above = {name: part for name, part in found.above.items() if any(name == f"{100 * cut:g}" for cut in cuts)}
-    groups = tuple(_groups(found.groups, least))
-    hidden = found.hidden_groups + len(found.groups) - len(groups)
+    groups = tuple(_groups(found.groups, least, level))
+    told = {group.trait for group in groups if group.level == "other"} | {(g.trait, g.level) for g in groups}
+    hidden = found.hidden_groups + sum(not {g.trait, (g.trait, g.level)} & told for g in found.groups)
     return replace(found, above=above, histogram=bins, groups=groups, min_group=least, hidden_groups=hidden)
 
 
@@ -137,8 +141,8 @@ def curve(points: Sequence[Choosiness], n: int, least: int) -> tuple[Choosiness,
     return tuple(known[one] for one in sorted({*kept, *({0.0} & set(known))}))
 
 
-def _groups(groups: Sequence[Group], least: int) -> Iterable[Group]:
-    """Yield the groups to show: of each trait the largest, until what is left of everybody is nobody or enough."""
+def _groups(groups: Sequence[Group], least: int, level: float) -> Iterable[Group]:
+    """Yield the groups to show: of each trait the largest, until what is left is nobody or enough; then the others."""
     traits = {
         trait: [group for group in groups if group.trait == trait] for trait in dict.fromkeys(g.trait for g in groups)
     }
@@ -156,6 +160,12 @@ def _groups(groups: Sequence[Group], least: int) -> Iterable[Group]:
                 break
             shown.pop()
         yield from (group for group in members if group in shown)
+        hidden = [group for group in members if group not in shown]
+        # The others together, where that does not tell how few people are in no group of this trait.
+        if shown and hidden and not any(few(a - b, least) for a, b in zip(everyone, _people(members), strict=True)):
+            n, right, _ = _people(hidden)
+            each = np.repeat([1.0, 0.0], [round(right), round(n) - round(right)])
+            yield Group(hidden[0].trait, "other", round(n), right / n, *mean_interval(each, level))
 
 
 def _people(groups: Sequence[Group]) -> tuple[float, ...]:

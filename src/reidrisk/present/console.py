@@ -33,9 +33,8 @@ def parts_of(page: Page) -> Iterator[str | Table]:
     yield f"\n{page.verdict}"
     for text in page.news:
         yield text
-    yield ""
     if page.badge is not None:
-        yield f"{page.badge.answer}: {page.badge.sentence}\n"
+        yield f"\n{page.badge.answer}: {page.badge.sentence}"
     for section in page.sections:
         if section.console:
             yield from _section(section)
@@ -43,7 +42,7 @@ def parts_of(page: Page) -> Iterator[str | Table]:
 
 def _section(section: Section) -> Iterator[str | Table]:
     if section.title:
-        yield f"{section.title}:"
+        yield f"\n{section.title}:"
     yield from section.paragraphs
     shown = section.table or (section.figure and section.figure.numbers)
     if shown and shown.rows:

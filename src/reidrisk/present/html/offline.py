@@ -15,6 +15,7 @@ from typing import Any
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
 from reidrisk.io import write_atomically
+from reidrisk.present.words.frequencies import capital
 
 _TEMPLATES = Path(__file__).parent
 
@@ -41,6 +42,7 @@ def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["kept"] = lambda text: marked(kept(text))
+    environment.filters["capital"] = capital
     scripts = [_bundle(), (_TEMPLATES / "charts.js").read_text(encoding="utf-8")]
     text: str = environment.get_template(template).render(
         specs=marked(_json(specs)),

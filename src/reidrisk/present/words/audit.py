@@ -8,7 +8,7 @@ from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import attack_label, joined, percent
 from reidrisk.present.words.reading_in import CHECK
-from reidrisk.present.words.register import Assumed, says
+from reidrisk.present.words.register import Assumed, say, says
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult
@@ -19,65 +19,96 @@ def terms_of(result: AuditResult) -> Terms:
     return Terms(item="topic", period="week") if result.spec.get("system") == "topics" else Terms()
 
 
+say(
+    {
+        "no-truth": (
+            "Who is whom is not known, so no rate was measured. How sure an attack is, is said only where its "
+            "probabilities held in a rehearsal: halves of the known {records}, linked to each other.",
+            "Two tables can differ more than two halves of one, and then the probabilities are too high; true pairs "
+            "would tell.",
+        ),
+        "closed-world": (
+            "The attacker has these two tables and nothing else (a closed world).",
+            "With any further source (addresses, fingerprints, sign-ins) more {people} can be linked than stated here.",
+        ),
+        "system-topics": (
+            "The {items} come from the Topics API: one of a {person}'s top {top_k} per {period}, and a random one with "
+            "probability {noise:share}.",
+            "With other parameters, attacks that know the system find fewer {people} than they could.",
+        ),
+        "vocabulary": (
+            "The system can show {n:,} different {items}.",
+            "Noise is spread over all of them: if there are more, attacks that know the system gain a little.",
+        ),
+        "attack-left-out": (
+            "The attacks that ran compare {period} by {period}; {attack}, which learns what lasts, was not run.",
+            "It links more {people} the more {periods} there are: ask for it, where tables are large with a sample.",
+        ),
+        "gaps": (
+            "{targets:share} of the known {records}' {items} and {queries:share} of the others' are missing, and are "
+            "missing for reasons that have nothing to do with who a {person} is.",
+            "If gaps themselves are telling (the same {periods} away on both sides), more {people} can be linked than "
+            "stated.",
+        ),
+        "sample-drawn": (
+            "The rates were measured on {n:,} of {of:,} {records}, drawn at random; the attacker saw all of them.",
+            "The intervals cover this draw among these {people}. Scored all together, their rate would be exact; other "
+            "{people} would differ more than the intervals say.",
+        ),
+        "strangers-drawn": (
+            "Of the {records} drawn, {n:,} belong to nobody among the known {records}; rates are about the {scored:,} "
+            "that have a counterpart.",
+            "An attacker who cannot tell who has none also makes wrong links for them; no rate here counts these.",
+        ),
+        "people-independent": (
+            "{people:capital} are independent of each other.",
+            "Where they are not (shared devices, households), the true intervals are wider than stated.",
+        ),
+        "truth-not-checked": (
+            "The truth could not be checked: too few {records} come clearly closer to a known one than strangers.",
+            "Wrong pairs would look the same and make every rate too low: check a few pairs by hand.",
+        ),
+        "first-periods": (
+            "Rates at fewer {periods} than there are use the first ones; other choices were not tried.",
+            "An attacker may use any {periods}: where later ones tell more, more {people} can be linked than stated.",
+        ),
+        "model-exceeded": (
+            "At {n_epochs:period} {attack:attack} links more {people} than '{bound}' allows ({rate:share} against "
+            "{value:share}).",
+            "So {people} are not as that model takes them: interests last, and it has every {period} start anew. Do "
+            "not quote it as a limit here.",
+        ),
+        "simulated-people": (
+            "The {people} are simulated: a population calibrated on figures printed in two papers.",
+            "Real {people} have habits these figures do not show; their risk can be higher or lower.",
+        ),
+        "same-file-twice": (
+            "Both tables are the same file, so everyone agrees with themselves.",
+            "Give what two different observers saw: these rates say nothing about that.",
+        ),
+        "format-1": (
+            "This result was written in format 1: its intervals are too narrow where everyone was scored, and {people} "
+            "without a counterpart dilute its rates.",
+            "Audit again: the gate answers 'undecided' unless the limit is exceeded in any case.",
+        ),
+    }
+)
+
+
 @says("own-words")
 def _own_words(note: Note, terms: Terms) -> Assumed:
     return Assumed(note["holds"], note.get("otherwise") or CHECK)
 
 
-@says("no-truth")
-def _no_truth(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "Who is whom is not known, so no rate was measured. How sure an attack is, is said only where its "
-        f"probabilities held in a rehearsal: halves of the known {terms.records}, linked to each other.",
-        "Two tables can differ more than two halves of one, and then the probabilities are too high; true pairs would "
-        "tell.",
-    )
-
-
-@says("closed-world")
-def _closed_world(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "The attacker has these two tables and nothing else (a closed world).",
-        "With any further source (addresses, fingerprints, sign-ins) more people can be linked than stated here.",
-    )
-
-
-@says("system-topics")
-def _topics(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"The {terms.items} come from the Topics API: one of a person's top {note['top_k']} per {terms.period}, and a "
-        f"random one with probability {percent(note['noise'])}.",
-        "With other parameters, attacks that know the system find fewer people than they could.",
-    )
-
-
 @says("system-unknown")
 def _unknown(note: Note, terms: Terms) -> Assumed:
-    noise = (
-        f"a random {terms.item} with probability {percent(note['noise'])}" if note["noise"] else "no noise was declared"
-    )
+    noise = "no noise was declared"
+    if note["noise"]:
+        noise = f"a random {terms.item} with probability {percent(note['noise'])}"
     return Assumed(
-        f"The system is not known: {noise}, and two observers of one person are taken to see the same {terms.item} "
-        f"once in {note['top_k']} times.",
-        "Rates stay true for the attacks that ran, but one who knows the system better may find more people.",
-    )
-
-
-@says("vocabulary")
-def _vocabulary(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"The system can show {note['n']:,} different {terms.items}.",
-        "Noise is spread over the whole vocabulary: with a larger one, attacks that know the system gain a little.",
-    )
-
-
-@says("attack-left-out")
-def _left_out(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"The attacks that ran compare {terms.period} by {terms.period}; {note['attack']}, which learns what lasts, "
-        "was not run.",
-        f"It links more people the more {terms.periods} there are: ask for it, with a sample where the tables are "
-        "large.",
+        f"The system is not known: {noise}, and two observers of one {terms.person} are taken to see the same "
+        f"{terms.item} once in {note['top_k']} times.",
+        f"Rates stay true for the attacks that ran, but one who knows the system better may find more {terms.people}.",
     )
 
 
@@ -86,27 +117,7 @@ def _all_observed(note: Note, terms: Terms) -> Assumed:
     when = f"all {note['n']} {terms.periods}" if note["n"] > 1 else f"the one {terms.period} there is"
     return Assumed(
         f"Everyone was observed by both in {when}.",
-        f"People who come less often leave shorter {terms.records} and are harder to link.",
-    )
-
-
-@says("gaps")
-def _gaps(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"{percent(note['targets'])} of the known {terms.records}' {terms.items} and {percent(note['queries'])} of the "
-        "others' are missing, and are missing for reasons that have nothing to do with who a person is.",
-        f"If gaps themselves are telling (the same {terms.periods} away on both sides), more people can be linked than "
-        "stated.",
-    )
-
-
-@says("sample-drawn")
-def _sample(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"The rates were measured on {note['n']:,} of {note['of']:,} {terms.records}, drawn at random; the attacker "
-        "saw all of them.",
-        "The intervals cover this draw among these people. Scored all together, their rate would be exact; other "
-        "people would differ more than the intervals say.",
+        f"Those who come less often leave shorter {terms.records} and are harder to link.",
     )
 
 
@@ -129,23 +140,6 @@ def _all_scored(note: Note, terms: Terms) -> Assumed:
     return Assumed(f"All {note['n']:,} {terms.records} were scored: rates are exact for these people.", " ".join(said))
 
 
-@says("strangers-drawn")
-def _strangers(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"Of the {terms.records} drawn, {note['n']:,} belong to nobody among the known {terms.records}; rates are "
-        f"about the {note['scored']:,} that have a counterpart.",
-        "An attacker who cannot tell who has none also makes wrong links for them; no rate here counts these.",
-    )
-
-
-@says("people-independent")
-def _independent(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "People are independent of each other.",
-        "Where they are not (shared devices, households), the true intervals are wider than stated.",
-    )
-
-
 @says("truth-in-doubt")
 def _doubt(note: Note, terms: Terms) -> Assumed:
     close = "many" if note["close"] is None else f"{note['close']:,}"
@@ -154,32 +148,6 @@ def _doubt(note: Note, terms: Terms) -> Assumed:
         f"{terms.many('period', note['n_epochs'])} links {close} closely, far more than of strangers, and most of "
         "these links are called wrong.",
         "Rows in another order or ids given anew make every rate too low: check a few pairs by hand, then audit again.",
-    )
-
-
-@says("truth-not-checked")
-def _not_checked(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"The truth could not be checked: too few {terms.records} come clearly closer to a known one than strangers.",
-        "Wrong pairs would look the same and make every rate too low: check a few pairs by hand.",
-    )
-
-
-@says("first-periods")
-def _first(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"Rates at fewer {terms.periods} than there are use the first ones; other choices were not tried.",
-        f"An attacker may use any {terms.periods}: where later ones tell more, more people can be linked than stated.",
-    )
-
-
-@says("model-exceeded")
-def _exceeded(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"At {terms.many('period', note['n_epochs'])} {attack_label(note['attack'])} links more people than "
-        f"'{note['bound']}' allows ({percent(note['rate'])} against {percent(note['value'])}).",
-        f"So people are not as that model takes them: interests last, and it has every {terms.period} start anew. Do "
-        "not quote it as a limit here.",
     )
 
 
@@ -203,35 +171,10 @@ def _without_items(note: Note, terms: Terms) -> Assumed:
 
 
 @says("left-out")
-def _left_out_for_few(note: Note, terms: Terms) -> Assumed:
+def _left_out(note: Note, terms: Terms) -> Assumed:
     counts = ((plural("group", note["groups"]), note["groups"]), ("degrees of sureness", note["thresholds"]))
     said = joined([f"{n:,} {what}" for what, n in counts if n])
     return Assumed(
         f"Numbers that tell of fewer than {note['least']:,} {terms.people} are left out: {said}.",
         "They say nothing about the risk: small groups among those left out may be at a higher or a lower one.",
-    )
-
-
-@says("simulated-people")
-def _simulated(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "The people are simulated: a population calibrated on figures printed in two papers.",
-        "Real people have habits these figures do not show; their risk can be higher or lower.",
-    )
-
-
-@says("same-file-twice")
-def _same_file(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "Both tables are the same file, so everyone agrees with themselves.",
-        "Give what two different observers saw: these rates say nothing about that.",
-    )
-
-
-@says("format-1")
-def _format(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "This result was written in format 1: its intervals are too narrow where everyone was scored, and people "
-        "without a counterpart dilute its rates.",
-        "Audit again: the gate answers 'undecided' unless the limit is exceeded in any case.",
     )

@@ -8,7 +8,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
-from reidrisk.present.words.register import Assumed, reads, says
+from reidrisk.present.words.register import Assumed, reads, say, says
 
 if TYPE_CHECKING:  # sentences are made where pydantic is not installed, too
     from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint
@@ -112,39 +112,55 @@ def linkage_reading(risk: Risk, cells: int) -> str:
     )
 
 
-_FIXED = {
-    "noise-simulated": Assumed(
-        "The noise is a simulation to measure with; it must not protect real people's records.",
-        "Whoever guesses the seed removes it.",
-    ),
-    "states-move": Assumed(
-        "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
-        "Where recommendations change what people do, the regret is another one.",
-    ),
-    "agent-knows": Assumed(
-        "The recommender knows the mean rewards and their spread, and starts with a uniform belief.",
-        "One that must learn them loses more.",
-    ),
-    "all-shared-obtained": Assumed(
-        "The attacker has obtained every shared record, and everyone attacked is among them.",
-        "With some of the records fewer people are found.",
-    ),
-    "group-by-guess": Assumed(
-        "A match with a group finds the right one of its members by a guess.",
-        "An attacker who knows more about the members finds more.",
-    ),
-    "mechanism-known": Assumed(
-        "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have "
-        "none, and how many users are behind each shared record."
-    ),
-}
-for _code in _FIXED:
-    says(_code)(lambda note, terms: _FIXED[note.code])
-
-
-@says("origin")
-def _origin(note: Note, terms: Terms) -> str:
-    return str(note["text"])
+say(
+    {
+        "noise-simulated": (
+            "The noise is a simulation to measure with; it must not protect real people's records.",
+            "Whoever guesses the seed removes it.",
+        ),
+        "states-move": (
+            "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
+            "Where recommendations change what people do, the regret is another one.",
+        ),
+        "agent-knows": (
+            "The recommender knows the mean rewards and their spread, and starts with a uniform belief.",
+            "One that must learn them loses more.",
+        ),
+        "all-shared-obtained": (
+            "The attacker has obtained every shared record, and everyone attacked is among them.",
+            "With some of the records fewer people are found.",
+        ),
+        "group-by-guess": (
+            "A match with a group finds the right one of its members by a guess.",
+            "An attacker who knows more about the members finds more.",
+        ),
+        "mechanism-known": (
+            "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have "
+            "none, and how many users are behind each shared record."
+        ),
+        "origin": "{text}",
+        "matrices-read": "The file {name} holds the transition matrices of {users:person}.",
+        "users-made-up": "The {people} are made up: {types} types with {states} states (seed {seed}). No real person "
+        "is behind them.",
+        "profiles-alike": (
+            "{users:person} share their profile with others.",
+            "Who is grouped with whom follows their order, and another order gives other groups.",
+        ),
+        "cells-without-noise": (
+            "{cells:,} of {of:,} cells get no noise, whatever its amount: their values round to one number, so the "
+            "weights '{weights}' are 0 there.",
+            "The attacker who knows the mechanism reads them; the weights 'uniform' leave none.",
+        ),
+        "runs-cover": "The interval of the regret covers the draw of users, states, rewards and choices in {runs:,} "
+        "runs.",
+        "cells-known": (
+            "The attacker knows {cells} cells of the true record, drawn uniformly, to full precision.",
+            "With fewer or rounded cells fewer people are found, with more cells more.",
+        ),
+        "attack-coarse": "At its tolerance of {tolerance:g} this attack finds {found:rate} owners even of records that "
+        "nobody changed: it is too coarse for these matrices, or the known cells are too few.",
+    }
+)
 
 
 @says("log-read")
@@ -154,47 +170,10 @@ def _log(note: Note, terms: Terms) -> str:
     return f"{read}; a stay of {stay} counts as much as one transition."
 
 
-@says("matrices-read")
-def _matrices(note: Note, terms: Terms) -> str:
-    return f"The file {note['name']} holds the transition matrices of {terms.many('person', note['users'])}."
-
-
-@says("users-made-up")
-def _made_up(note: Note, terms: Terms) -> str:
-    kinds = f"{note['types']} types with {note['states']} states (seed {note['seed']})"
-    return f"The {terms.people} are made up: {kinds}. No real person is behind them."
-
-
-@says("profiles-alike")
-def _alike(note: Note, terms: Terms) -> Assumed:
-    alike = f"{terms.many('person', note['users'])} share their profile with others."
-    return Assumed(alike, "Who is grouped with whom follows their order, and another order gives other groups.")
-
-
-@says("cells-without-noise")
-def _bare(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"{note['cells']:,} of {note['of']:,} cells get no noise, whatever its amount: their values round to one "
-        f"number, so the weights '{note['weights']}' are 0 there.",
-        "The attacker who knows the mechanism reads them; the weights 'uniform' leave none.",
-    )
-
-
 @says("noise-drawn")
 def _drawn(note: Note, terms: Terms) -> Assumed:
     drawn = f"Noise is drawn {note['times']} {plural('time', note['times'])} for each choice."
     return Assumed(drawn, "The intervals take these draws as given: other draws may lie outside.")
-
-
-@says("runs-cover")
-def _runs(note: Note, terms: Terms) -> str:
-    return f"The interval of the regret covers the draw of users, states, rewards and choices in {note['runs']:,} runs."
-
-
-@says("cells-known")
-def _cells(note: Note, terms: Terms) -> Assumed:
-    known = f"The attacker knows {note['cells']} cells of the true record, drawn uniformly, to full precision."
-    return Assumed(known, "With fewer or rounded cells fewer people are found, with more cells more.")
 
 
 @says("cells-drawn")
@@ -202,12 +181,4 @@ def _draws(note: Note, terms: Terms) -> str:
     return (
         f"Every user was attacked with {note['draws']} {plural('draw', note['draws'])} of cells: the interval is for "
         "other users attacked among the same shared records, if users are independent."
-    )
-
-
-@says("attack-coarse")
-def _coarse(note: Note, terms: Terms) -> str:
-    return (
-        f"At its tolerance of {note['tolerance']:g} this attack finds {in_words(note['found'])} owners even of records "
-        "that nobody changed: it is too coarse for these matrices, or the known cells are too few."
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Measurement
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import about_in_words, in_words, joined, range_in_words, two_digits
-from reidrisk.present.words.register import reads, says
+from reidrisk.present.words.register import reads, say
 
 if TYPE_CHECKING:
     from reidrisk.bounds import Tightest
@@ -166,47 +165,17 @@ _MEASURED = {
 }
 
 
-@says("knows-probabilities")
-def _knows_probabilities(note: Note, terms: Terms) -> str:
-    return f"The attacker knows every {terms.person}'s probabilities."
-
-
-@says("equally-likely")
-def _equally_likely(note: Note, terms: Terms) -> str:
-    return f"Every {terms.person} is equally likely to be the one in question."
-
-
-@says("all-seen")
-def _all_seen(note: Note, terms: Terms) -> str:
-    return f"One {terms.record} of every {terms.person} is seen, in random order."
-
-
-@says("estimated-from-records")
-def _estimated(note: Note, terms: Terms) -> str:
-    return f"It was estimated from one {terms.record} of each {terms.person}, drawn independently."
-
-
-@says("knows-top-sets")
-def _knows_top_sets(note: Note, terms: Terms) -> str:
-    return f"The attacker knows every {terms.person}'s top {terms.items}."
-
-
-@says("periods-independent")
-def _periods_independent(note: Note, terms: Terms) -> str:
-    return f"What is shown is independent between {terms.periods}, given the top {terms.items}."
-
-
-@says("maximum-entropy-sets")
-def _maximum_entropy(note: Note, terms: Terms) -> str:
-    return (
-        f"The top {terms.items} are as random as their popularity allows, independent between {terms.people} and "
-        f"{terms.periods}."
-    )
-
-
-@says("knows-popularity")
-def _knows_popularity(note: Note, terms: Terms) -> str:
-    return (
-        f"The attacker knows how common each {terms.item} is, how much noise there is, and what one site saw of every "
-        f"{terms.person}."
-    )
+say(
+    {
+        "knows-probabilities": "The attacker knows every {person}'s probabilities.",
+        "equally-likely": "Every {person} is equally likely to be the one in question.",
+        "all-seen": "One {record} of every {person} is seen, in random order.",
+        "estimated-from-records": "It was estimated from one {record} of each {person}, drawn independently.",
+        "knows-top-sets": "The attacker knows every {person}'s top {items}.",
+        "periods-independent": "What is shown is independent between {periods}, given the top {items}.",
+        "maximum-entropy-sets": "The top {items} are as random as their popularity allows, independent between "
+        "{people} and {periods}.",
+        "knows-popularity": "The attacker knows how common each {item} is, how much noise there is, and what one site "
+        "saw of every {person}.",
+    }
+)

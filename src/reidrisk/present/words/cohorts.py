@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.present.words.frequencies import percent
-from reidrisk.present.words.register import Assumed, reads, says
+from reidrisk.present.words.register import reads, say
 
 if TYPE_CHECKING:
     from reidrisk import cohorts
-    from reidrisk.base.notes import Note
     from reidrisk.present.terms import Terms
 
 STATUS = {
@@ -22,33 +21,24 @@ STATUS = {
 """What a reader calls the status of a cohort."""
 
 
-@says("cohorts-population")
-def _population(_note: Note, _terms: Terms) -> Assumed:
-    return Assumed(
-        "A user counts once per category, and the population is every user given, with or without a cohort.",
-        "Users who are left out change the frequencies that cohorts are compared with.",
-    )
-
-
-@says("cohorts-sample")
-def _sample(_note: Note, _terms: Terms) -> Assumed:
-    return Assumed(
-        "Intervals and p-values treat the users of a cohort as an independent sample of users like these.",
-        "Where users of a cohort depend on each other, as in a household, intervals are too narrow.",
-    )
-
-
-@says("cohorts-listed")
-def _listed(_note: Note, _terms: Terms) -> Assumed:
-    return Assumed(
-        "Categories are as the table lists them.",
-        "What it does not list is not seen: a cohort may give away more than is shown here.",
-    )
-
-
-@says("cohorts-noise")
-def _noise(_note: Note, _terms: Terms) -> str:
-    return "Intervals and p-values allow for the noise as well as for chance; sizes and numbers of users are estimates."
+say(
+    {
+        "cohorts-population": (
+            "A user counts once per category, and the population is every user given, with or without a cohort.",
+            "Users who are left out change the frequencies that cohorts are compared with.",
+        ),
+        "cohorts-sample": (
+            "Intervals and p-values treat the users of a cohort as an independent sample of users like these.",
+            "Where users of a cohort depend on each other, as in a household, intervals are too narrow.",
+        ),
+        "cohorts-listed": (
+            "Categories are as the table lists them.",
+            "What it does not list is not seen: a cohort may give away more than is shown here.",
+        ),
+        "cohorts-noise": "Intervals and p-values allow for the noise as well as for chance; sizes and numbers of users "
+        "are estimates.",
+    }
+)
 
 
 @reads("SensitivitySummary")

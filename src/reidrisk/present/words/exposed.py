@@ -26,6 +26,8 @@ def group_name(group: Group, n_epochs: int, terms: Terms) -> str:
     >>> group_name(Group("periods-observed", "3", 40, 0.1, 0.0, 0.2), 8, Terms(period="week"))
     'seen in 3 of 8 weeks'
     """
+    if group.level == "other":
+        return f"others, by {trait_name(group.trait, terms)}"
     if group.trait == "periods-observed":
         return f"seen in {group.level} of {terms.many('period', n_epochs)}"
     if group.trait == "rarest-item":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.register import Assumed, says
+from reidrisk.present.words.register import Assumed, say, says
 from reidrisk.present.words.risk import how_many
 
 CHECK = "If this does not hold, the rates are about something else: check it first."
@@ -22,27 +22,23 @@ def _vocabulary(note: Note, terms: Terms) -> Assumed:
     )
 
 
-@says("dates-read")
-def _dates(note: Note, terms: Terms) -> Assumed:
-    shown = f"The {terms.periods} of {note['name']} were read as dates with the {note['first']} first"
-    return Assumed(f"{shown}, as {note['proof']} shows.", CHECK)
-
-
-@says("rows-are-people")
-def _rows(note: Note, terms: Terms) -> Assumed:
-    return Assumed("Neither table names its people; row i of one is taken to be row i of the other.", CHECK)
-
-
-@says("lengths-differ")
-def _lengths(note: Note, terms: Terms) -> Assumed:
-    return Assumed("Neither table names its people and their lengths differ; who is who is not known.", CHECK)
-
-
-@says("nobody-in-common")
-def _nobody(note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        "The two tables have no id in common; who is who is known from a file of true pairs or not at all.", CHECK
-    )
+say(
+    {
+        "rows-are-people": ("Neither table names its {people}; row i of one is taken to be row i of the other.", CHECK),
+        "lengths-differ": (
+            "Neither table names its {people} and their lengths differ; who is who is not known.",
+            CHECK,
+        ),
+        "nobody-in-common": (
+            "The two tables have no id in common; who is who is known from a file of true pairs or not at all.",
+            CHECK,
+        ),
+        "dates-read": (
+            "The {periods} of {name} were read as dates with the {first} first, as {proof} shows.",
+            CHECK,
+        ),
+    }
+)
 
 
 @says("without-pair")

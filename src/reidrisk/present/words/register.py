@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import attack_label, capital, in_words, percent
 
 _NOTES: dict[str, Callable[[Note, Terms], str | Assumed]] = {}
 _RESULTS: dict[str, Callable[[Any, Terms], str]] = {}
@@ -35,6 +37,49 @@ def says(code: str) -> Callable[[Function], Function]:
         return function
 
     return keep
+
+
+def _of_100(rate: float) -> str:
+    return f"{100 * rate:g}"
+
+
+class _Filled(string.Formatter):
+    """Fills in a sentence with numbers as people read them and the words of their data."""
+
+    _WRITE: Mapping[str, Callable[[Any], str]] = {
+        "share": percent,
+        "rate": in_words,
+        "attack": attack_label,
+        "capital": capital,
+        "of100": _of_100,
+    }
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+
+    def format_field(self, value: Any, spec: str) -> Any:
+        if spec in ("person", "item", "period", "record"):
+            return self._terms.many(spec, value)
+        return self._WRITE[spec](value) if spec in self._WRITE else super().format_field(value, spec)
+
+
+def say(sentences: Mapping[str, str | tuple[str, str]]) -> None:
+    """Register the sentences of codes, each alone or with what follows where it does not hold.
+
+    ``{n:,}`` is a value of the note; ``{noise:share}`` writes one as a percentage, ``{rate:rate}`` as a natural
+    frequency, ``{attack:attack}`` as the name of an attack, ``{n:period}`` as a number of weeks; ``{people}``,
+    ``{item}``, ``{records}`` and so on are the reader's terms.
+    """
+    for code, texts in sentences.items():
+        says(code)(lambda note, terms, texts=texts: _said(texts, note, terms))
+
+
+def _said(texts: str | tuple[str, str], note: Note, terms: Terms) -> Assumed:
+    words = {name: getattr(terms, name) for one in ("item", "period", "record") for name in (one, f"{one}s")}
+    words |= {"person": terms.person, "people": terms.people} | dict(note)
+    holds, otherwise = (texts, "") if isinstance(texts, str) else texts
+    fill = _Filled(terms)
+    return Assumed(fill.vformat(holds, (), words), fill.vformat(otherwise, (), words))
 
 
 def reads(kind: str) -> Callable[[Function], Function]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from reidrisk.present.words.frequencies import attack_label, clause, joined, percent
-from reidrisk.present.words.register import Assumed, reads, says, sentence
+from reidrisk.present.words.register import reads, say, says, sentence
 
 if TYPE_CHECKING:
     from reidrisk.base.notes import Note
@@ -114,24 +114,6 @@ def sample_agrees(result: PublicValidation, terms: Terms) -> str:
     )
 
 
-@says("targets-hold-in-every-period")
-def _stationary(_note: Note, terms: Terms) -> Assumed:
-    return Assumed(
-        f"The same targets hold in every {terms.period}.",
-        "Where habits change, the model shows people as they were when the statistics were measured.",
-    )
-
-
-@says("model-errors-computed")
-def _computed(note: Note, terms: Terms) -> str:
-    return f"Errors are over all {terms.many('period', note['n_epochs'])} of the model, computed and not sampled."
-
-
-@says("sample-as-drawn")
-def _drawn(note: Note, terms: Terms) -> str:
-    return f"The sample is {note['n_users']:,} synthetic {terms.people}; sets that came out short count as they are."
-
-
 # Whether the counts in the file have the stated noise.
 
 
@@ -182,11 +164,6 @@ def _multiple(value: float) -> str:
     return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
-@says("counts-of-other-tables")
-def _other_tables(note: Note, _terms: Terms) -> str:
-    return f"Counts, statement and size of the sets are not of the same tables: {', '.join(note['tables'])}."
-
-
 @says("sums-agree-too-well")
 def _too_well(note: Note, _terms: Terms) -> str:
     return f"{_differ(note)} There is less noise than stated."
@@ -213,29 +190,9 @@ def _near_zero(note: Note, _terms: Terms) -> str:
     )
 
 
-@says("counts-not-whole")
-def _not_whole(note: Note, _terms: Terms) -> str:
-    return f"In {note['table']}, {percent(note['share'])} of the counts are not whole, but the noise should be."
-
-
-@says("counts-whole")
-def _whole(note: Note, _terms: Terms) -> str:
-    return f"In {note['table']}, {percent(note['share'])} of the counts are whole, but the noise should not be."
-
-
 @says("statistics-not-of-counts")
 def _not_of_counts(note: Note, terms: Terms) -> str:
     return f"The statistics of {kinds(terms)[note['kind']]} do not follow from the noisy counts."
-
-
-@says("users-not-of-counts")
-def _users_not_of_counts(_note: Note, terms: Terms) -> str:
-    return f"The number of {terms.people} does not follow from the noisy counts."
-
-
-@says("noise-below-one-count")
-def _below_one(note: Note, _terms: Terms) -> str:
-    return f"The stated noise is below one count (sigma {note['sigma']:.2g})."
 
 
 @says("noise-test-error")
@@ -271,11 +228,6 @@ def _budget(result: NoiseBudget, terms: Terms) -> str:
     return f"{told}, by the accounting of discrete noise."
 
 
-@says("periods-not-stated")
-def _periods(_note: Note, terms: Terms) -> str:
-    return f"It is not stated how many {terms.periods} were measured."
-
-
 @says("noise-of-other-tables")
 def _noise_of_others(note: Note, terms: Terms) -> str:
     return (
@@ -305,11 +257,6 @@ def _canary(result: CanaryTest, _terms: Terms) -> str:
         return f"There is less noise than promised. {told}"
     padded = "Short sets are padded so that one more person changes nobody else's."
     return f"Noise of the stated size keeps the promise. {told} {padded}"
-
-
-@says("canary-moves-most")
-def _moves_most(_note: Note, terms: Terms) -> str:
-    return f"The canary's set is the same in every {terms.period}: nobody moves the counts further."
 
 
 # Against the real people.
@@ -346,67 +293,54 @@ def _rate(result: RateComparison, terms: Terms) -> str:
     )
 
 
-@says("real-users")
-def _real(note: Note, terms: Terms) -> str:
-    return (
-        f"All {note['n_users']:,} real {terms.people} over {terms.many('period', note['n_epochs'])}; the exact "
-        f"statistics are of the first {note['measured']}."
-    )
-
-
-@says("short-sets-padded")
-def _padded(_note: Note, terms: Terms) -> str:
-    return (
-        f"Synthetic sets that came out short are padded with random {terms.items}, once per {terms.person} and "
-        f"{terms.period}, as a browser does."
-    )
-
-
-@says("one-item-per-period")
-def _one_item(note: Note, terms: Terms) -> str:
-    return (
-        f"Sites are shown one {terms.item} per {terms.period}, a random one with probability {note['noise']:g}; "
-        "nothing is filtered."
-    )
-
-
-@says("model-fitted-anew")
-def _anew(_note: Note, terms: Terms) -> str:
-    return f"Every trial fits the model anew, draws new synthetic {terms.people}, and looks for other people."
-
-
-@says("one-model-for-all-trials")
-def _one_model(_note: Note, _terms: Terms) -> str:
-    return "One model serves all trials: what another fit would change is not part of the spread."
-
-
-# Notes without values, the same for every reader.
-
-_FIXED: dict[str, str | Assumed] = {
-    "targets-are-released": Assumed(
-        "The targets are the released statistics.",
-        "How far those are from the real ones is not part of a public report; the internal report says it.",
-    ),
-    "counts-missing": "The noisy counts (counts.npz) are missing.",
-    "no-counts": "There are no noisy counts in it.",
-    "noise-not-stated": "The statement does not say how much noise there is.",
-    "noise-does-not-show": "Too few counts are empty, and too few would be alike without noise, to show its size.",
-    "noise-test-limits": Assumed(
-        "Near-empty counts show too little noise only where many pairs never occur.",
-        "Whoever knows the test can make noise that passes it.",
-    ),
-    "canary-known": "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
-    "canary-of-new-noise": Assumed(
-        "The attacked noise was drawn anew, of the stated size, by the code that draws it for a release.",
-        "If the file was made by other code, the attack says nothing about it.",
-    ),
-    "canary-of-new-padding": Assumed(
-        "Short sets were padded by the code that pads them for a release.",
-        "How the sets were padded before they came here is not known.",
-    ),
-    "not-covered-by-the-privacy-statement": (
-        "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
-    ),
-}
-for _code in _FIXED:
-    says(_code)(lambda note, terms: _FIXED[note.code])
+say(
+    {
+        "targets-hold-in-every-period": (
+            "The same targets hold in every {period}.",
+            "Where habits change, the model shows people as they were when the statistics were measured.",
+        ),
+        "model-errors-computed": "Errors are over all {n_epochs:period} of the model, computed and not sampled.",
+        "sample-as-drawn": "The sample is {n_users:,} synthetic {people}; sets that came out short count as they are.",
+        "counts-of-other-tables": "Counts, statement and size of the sets are not of the same tables: {tables:list}.",
+        "counts-not-whole": "In {table}, {share:share} of the counts are not whole, but the noise should be.",
+        "counts-whole": "In {table}, {share:share} of the counts are whole, but the noise should not be.",
+        "users-not-of-counts": "The number of {people} does not follow from the noisy counts.",
+        "noise-below-one-count": "The stated noise is below one count (sigma {sigma:.2g}).",
+        "periods-not-stated": "It is not stated how many {periods} were measured.",
+        "canary-moves-most": "The canary's set is the same in every {period}: nobody moves the counts further.",
+        "real-users": "All {n_users:,} real {people} over {n_epochs:period}; the exact statistics are of the first "
+        "{measured}.",
+        "short-sets-padded": "Synthetic sets that came out short are padded with random {items}, once per {person} and "
+        "{period}, as a browser does.",
+        "one-item-per-period": "Sites are shown one {item} per {period}, a random one with probability {noise:g}; "
+        "nothing is filtered.",
+        "model-fitted-anew": "Every trial fits the model anew, draws new synthetic {people}, and looks for other "
+        "people.",
+        "one-model-for-all-trials": "One model serves all trials: what another fit would change is not part of the "
+        "spread.",
+        "targets-are-released": (
+            "The targets are the released statistics.",
+            "How far those are from the real ones is not part of a public report; the internal report says it.",
+        ),
+        "counts-missing": "The noisy counts (counts.npz) are missing.",
+        "no-counts": "There are no noisy counts in it.",
+        "noise-not-stated": "The statement does not say how much noise there is.",
+        "noise-does-not-show": "Too few counts are empty, and too few would be alike without noise, to show its size.",
+        "noise-test-limits": (
+            "Near-empty counts show too little noise only where many pairs never occur.",
+            "Whoever knows the test can make noise that passes it.",
+        ),
+        "canary-known": "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
+        "canary-of-new-noise": (
+            "The attacked noise was drawn anew, of the stated size, by the code that draws it for a release.",
+            "If the file was made by other code, the attack says nothing about it.",
+        ),
+        "canary-of-new-padding": (
+            "Short sets were padded by the code that pads them for a release.",
+            "How the sets were padded before they came here is not known.",
+        ),
+        "not-covered-by-the-privacy-statement": (
+            "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
+        ),
+    }
+)

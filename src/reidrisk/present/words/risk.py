@@ -11,7 +11,7 @@ from reidrisk.present.words.frequencies import (
     people,
     range_in_words,
 )
-from reidrisk.present.words.register import Assumed, reads, says
+from reidrisk.present.words.register import Assumed, reads, say, says
 
 ORIGINS = {
     "given": "The true pairs were given.",
@@ -78,26 +78,9 @@ def how_many(note: Note, which: str = "n") -> str:
     return f"fewer than {note['least']:,}" if note[which] is None else f"{note[which]:,}"
 
 
-def _times(note: Note) -> str:
-    return f"in {100 * note['level']:g} of 100 such measurements"
-
-
 @says("truth")
 def _truth(note: Note, terms: Terms) -> Assumed:
     return Assumed(ORIGINS.get(note["origin"], note["origin"]), "Wrong pairs make every attack look weaker than it is.")
-
-
-@says("everyone-scored")
-def _everyone(note: Note, terms: Terms) -> str:
-    return f"Every {terms.record} to identify was scored: the rate is exact for these people."
-
-
-@says("sample-scored")
-def _sample(note: Note, terms: Terms) -> str:
-    return (
-        f"The rate was measured on {terms.many('record', note['n'])} drawn at random, and the interval holds the rate "
-        f"of all of them {_times(note)}."
-    )
 
 
 @says("strangers-scored")
@@ -108,43 +91,12 @@ def _strangers(note: Note, terms: Terms) -> str:
     )
 
 
-@says("covers-people")
-def _covers_people(note: Note, terms: Terms) -> str:
-    return (
-        "The interval is for as many people like these, drawn anew for both tables: the wider of Gaffke's bound and a "
-        f"jackknife over people. It is meant to hold their expected rate {_times(note)} if people are independent, and "
-        "at 95 % it did in the simulations listed in docs/explanation/intervals.md; it does not allow for kinds of "
-        f"{terms.records} that nobody has here."
-    )
-
-
-@says("covers-nothing")
-def _covers_nothing(note: Note, terms: Terms) -> str:
-    return (
-        f"The links depend on all {terms.records} together; the interval takes them for independent, so how often it "
-        "holds the expected rate is not promised."
-    )
-
-
 @says("covers-records")
 def _covers_records(note: Note, terms: Terms) -> str:
     return (
         f"The interval covers another draw of {terms.records} to identify among the same known ones, not other people "
-        f"among the known: {_WHY_NOT.get(note['why'], note['why'])}. It holds their expected rate {_times(note)} if "
-        "people are independent."
-    )
-
-
-@says("gaffke-conjectured")
-def _gaffke(note: Note, terms: Terms) -> str:
-    return "That Gaffke's bound holds is conjectured; it was tested by simulation."
-
-
-@says("within-groups")
-def _within_groups(note: Note, terms: Terms) -> str:
-    return (
-        f"Only known {terms.records} of the {terms.record}'s own group were candidates: {note['groups']:,} groups, "
-        f"{note['mean']:,.1f} known {terms.records} in a {terms.record}'s group on average."
+        f"among the known: {_WHY_NOT.get(note['why'], note['why'])}. It holds their expected rate in "
+        f"{100 * note['level']:g} of 100 such measurements if people are independent."
     )
 
 
@@ -157,19 +109,23 @@ def _assignment(note: Note, terms: Terms) -> str:
     )
 
 
-@says("orders")
-def _orders(note: Note, terms: Terms) -> str:
-    return f"Equal scores were broken by {note['n']} random orders; the rate is their mean."
-
-
-@says("distinct-records")
-def _distinct(note: Note, terms: Terms) -> str:
-    return (
-        f"There are {in_words(note['share'])} different {terms.records} for the people there are; on average no "
-        "attacker links more."
-    )
-
-
-@says("victims-alone")
-def _victims(note: Note, terms: Terms) -> str:
-    return f"Each victim's {terms.record} is known by itself and compared with the audience."
+say(
+    {
+        "everyone-scored": "Every {record} to identify was scored: the rate is exact for these {people}.",
+        "sample-scored": "The rate was measured on {n:record} drawn at random, and the interval holds the rate of all "
+        "of them in {level:of100} of 100 such measurements.",
+        "covers-people": "The interval is for as many people like these, drawn anew for both tables: the wider of "
+        "Gaffke's bound and a jackknife over people. It is meant to hold their expected rate in {level:of100} of 100 "
+        "such measurements if people are independent, and at 95 % it did in the simulations listed in "
+        "docs/explanation/intervals.md; it does not allow for kinds of {records} that nobody has here.",
+        "covers-nothing": "The links depend on all {records} together; the interval takes them for independent, so how "
+        "often it holds the expected rate is not promised.",
+        "gaffke-conjectured": "That Gaffke's bound holds is conjectured; it was tested by simulation.",
+        "within-groups": "Only known {records} of the {record}'s own group were candidates: {groups:,} groups, "
+        "{mean:,.1f} known {records} in a {record}'s group on average.",
+        "orders": "Equal scores were broken by {n} random orders; the rate is their mean.",
+        "distinct-records": "There are {share:rate} different {records} for the people there are; on average no "
+        "attacker links more.",
+        "victims-alone": "Each victim's {record} is known by itself and compared with the audience.",
+    }
+)

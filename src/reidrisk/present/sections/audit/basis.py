@@ -38,7 +38,7 @@ def assumptions(result: AuditResult, terms: Terms) -> Section | None:
     """Return what the numbers rest on, each with what happens where it does not hold."""
     section = assumed(result.notes, terms)
     every = "Every number here rests on these sentences; beside each stands what happens where it does not hold."
-    return section and replace(section, see=(every, f"Seed {result.seed}."))
+    return section and replace(section, see=f"{every} Seed: {result.seed}.")
 
 
 def untold(result: AuditResult, terms: Terms) -> Section:
@@ -50,7 +50,9 @@ def untold(result: AuditResult, terms: Terms) -> Section:
 def methods(result: AuditResult, terms: Terms) -> Section:
     """Return the attacks, where the bounds are proven, and how to run the audit again."""
     attacks = tuple((attack_label(name), terms.spoken(text)) for name, text in result.descriptions.items())
-    proofs = dict.fromkeys((name_of(bound, terms), bound.reference) for bound in result.bounds if bound.reference)
+    proofs = dict.fromkeys(
+        (name_of(bound, terms), terms.spoken(bound.reference)) for bound in result.bounds if bound.reference
+    )
     level = percent(float(result.spec.get("level", 0.95)))
     rates = (
         f"Rates count a link as right with probability 1/t where t {terms.records} share the best score and the true "

@@ -78,7 +78,7 @@ def _table(result: AuditResult, letters: dict[str, str], terms: Terms) -> Table:
         cells = (_cell(found.get(count), result, found.get(count) in best) for count in counts)
         rows.append((Cell(name_of(next(iter(found.values())), terms), small), *cells))
     heads = (terms.many("period", count) if count else f"any number of {terms.periods}" for count in counts)
-    return Table(("no attacker links more than", *heads), tuple(rows))
+    return Table(("no attacker links more than", *heads), tuple(rows), tuple(range(1, len(counts) + 1)))
 
 
 def _cell(bound: Bound | None, result: AuditResult, best: bool) -> Cell:
@@ -117,7 +117,7 @@ def _summary(result: AuditResult, terms: Terms) -> str:
     if bound.setting == "matching":
         said += f" It limits who links all {terms.records} together, and so also who links them one at a time."
     if bound.notes:
-        said += f" It assumes that {'; '.join(clause(words.sentence(note, terms)) for note in bound.notes)}."
+        said += f" It rests on this: {'; '.join(clause(words.sentence(note, terms)) for note in bound.notes)}."
     if risk is not None:
         said += f" The strongest attack tried reaches {people(risk.rate)}; what lies between is not known."
     if any(b.value > bound.value for b in result.bounds if b.n_epochs == most and b.setting == bound.setting):

@@ -68,12 +68,16 @@ def chart(found: Exposure, terms: Terms, narrow: bool = False) -> Any:
     tips = [alt.Tooltip("risk:N", title="risk"), alt.Tooltip("label:N", title=f"share of {terms.people}")]
     bars = base.mark_bar(color=drawing.ATTACKS[0].color, height={"band": 0.72}).encode(tooltip=tips)
     labels = base.mark_text(align="left", dx=6, color=drawing.INK).encode(text="label:N")
-    chart = alt.layer(bars, labels).properties(title=drawing.heading(f"risk of the {terms.person}"))
+    chart = alt.layer(bars, labels)
+    if not _found_or_not(found):
+        chart = chart.properties(title=drawing.heading(f"risk of the {terms.person}"))
     return drawing.finished(chart, 30 * len(rows))
 
 
 def _bins(found: Exposure) -> list[tuple[str, float]]:
     """Return the bins of risk by name, each with its share of people."""
+    if _found_or_not(found):
+        return [("not linked correctly", found.histogram[0][2]), ("linked correctly", found.histogram[-1][2])]
     names = [f"{100 * low:g} to {100 * high:g} %" for low, high, _ in found.histogram]
     names[0] = f"at most {100 * found.histogram[0][1]:g} %"
     names[-1] = f"above {100 * found.histogram[-1][0]:g} %"
