@@ -12,7 +12,7 @@ def test_two_small_tables_to_verdict_result_and_report(reidrisk, pair, tmp_path)
     done = reidrisk("audit", *pair, "--seed", 1, "--out", "r.html", "--result", "r.json", "--max-risk", 0.9)
     assert done.code == 0, done.err
     assert "links about 50 in 100 people correctly" in " ".join(done.out.split())
-    assert "Gate: undecided" in done.out
+    assert "undecided: " in done.out
     values = json.loads((tmp_path / "r.json").read_text())
     assert values["seed"] == 1
     assert {(risk["attack"], risk["n_epochs"]) for risk in values["risks"]} == {

@@ -99,7 +99,7 @@ def test_where_everybody_is_blocked_nothing_reassures():
     assert "points above the population in any category, which stays within" not in page
     assert "these and everyone who never had a cohort" not in page
     assert "of the users who have one (500 of 20,500 users)" in page
-    assert "users blocked, of those with a cohort" in page
+    assert "Users blocked, of those with a cohort" in page
     some = re.sub(r"<[^>]+>", "", render(CASES["exact"]))
     assert "these and everyone who never had a cohort" in some
 

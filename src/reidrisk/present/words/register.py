@@ -52,6 +52,7 @@ class _Filled(string.Formatter):
         "attack": attack_label,
         "capital": capital,
         "of100": _of_100,
+        "list": ", ".join,
     }
 
     def __init__(self, terms: Terms) -> None:
