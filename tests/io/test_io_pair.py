@@ -135,7 +135,7 @@ def test_no_shared_ids(write) -> None:
     assert pair.truth.tolist() == [-1, 0]
     assert pair.truth.dtype == np.int64
     assert (pair.unmatched_targets, pair.unmatched_queries) == (1, 1)
-    assert pair.notes[-1] == Note("without-pair", n=1, of=2, least=1)
+    assert pair.notes[-1] == Note("without-pair", n=1, of=2)
 
 
 def test_users_without_names(write) -> None:

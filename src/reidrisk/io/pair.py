@@ -189,7 +189,7 @@ def _paired(
             raise DataError(_why_unmatched(targets, queries, names, alone))
         named = targets.users is not None
         if matched is None:
-            note = Note("nobody-in-common" if named else "lengths-differ")
+            note = Note("nobody-in-common") if named else Note("lengths-differ")
         elif any(alone):
             note = Note("in-one-table-only", targets=alone[0], queries=alone[1])
         elif not named:
