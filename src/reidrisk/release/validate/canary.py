@@ -158,8 +158,11 @@ def canary(
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
         within_budget=within_budget,
-        notes=tuple(
-            Note(code) for code in ("canary-known", "canary-moves-most", "canary-of-new-noise", "canary-of-new-padding")
+        notes=(
+            Note("canary-known"),
+            Note("canary-moves-most"),
+            Note("canary-of-new-noise"),
+            Note("canary-of-new-padding"),
         ),
         **overall | {"passed": bool(passed)},
     )
