@@ -9,8 +9,8 @@ from reidrisk import bandits, cohorts, populations
 from reidrisk.base.errors import MissingExtraError
 
 MOVED = {
-    bandits: ("ClusterScore", "cluster_scores", "read_casas", "read_endomondo", "read_fitbit"),
-    cohorts: ("UsersNeeded", "users_needed", "weekly_histories"),
+    bandits: ("ClusterScore", "cluster_scores", "graph2vec", "read_casas", "read_endomondo", "read_fitbit"),
+    cohorts: ("UsersNeeded", "kmeans", "prefix_lsh", "users_needed", "weekly_histories"),
     populations: ("audiences", "crossover", "distinct", "drifting", "identical", "iid", "seen", "visits"),
 }
 CASES = [(module, name) for module, names in MOVED.items() for name in names]

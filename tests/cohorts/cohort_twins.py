@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from reidrisk.cohorts.floc.cityhash import CONSTANTS, MULTIPLIER
-from reidrisk.cohorts.floc.simhash import BITS, SCALE, TWO_PI
+from reidrisk.cohorts.floc.kernels import CONSTANTS, MULTIPLIER, SCALE, TWO_PI
+from reidrisk.cohorts.floc.simhash import BITS
 
 _MASK = (1 << 64) - 1
 

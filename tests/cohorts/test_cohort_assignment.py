@@ -1,10 +1,9 @@
-"""Tables cut the SimHash space into cohorts: Chrome's own, fitted ones, and other groupings beside them."""
+"""Tables cut the SimHash space into cohorts: Chrome's own, and fitted ones."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from reidrisk import cohorts
 from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
@@ -91,28 +90,6 @@ def test_fitted_cohorts_of_real_simhashes_are_k_anonymous():
     assert cohorts.k_anonymity(table.assign(hashes)) >= 40
 
 
-def test_prefixes_are_equal_parts_of_the_space():
-    hashes = np.random.default_rng(0).integers(0, 1 << 50, 1_000)
-    assert np.array_equal(cohorts.prefix_lsh(hashes, 4), SortingLSH([46] * 16).assign(hashes))
-    assert set(cohorts.prefix_lsh(hashes, 0).tolist()) == {0}
-    assert np.array_equal(cohorts.prefix_lsh(hashes, 50), hashes)
-
-
-def test_kmeans_finds_groups_that_are_there_and_keeps_them_large():
-    rng = np.random.default_rng(1)
-    truth = np.repeat([0, 1, 2, 3], [60, 60, 60, 3])
-    points = rng.normal(0, 0.1, (183, 2)) + 10 * np.array([[0, 0], [0, 1], [1, 0], [1, 1]])[truth]
-    found = cohorts.kmeans(points, 4, seed=2)
-    assert len({(a, b) for a, b in zip(truth, found, strict=True)}) == 4
-    large = cohorts.kmeans(points, 4, min_size=10, seed=2)
-    assert sorted(np.bincount(large).tolist())[0] >= 60
-    assert np.array_equal(large, cohorts.kmeans(sparse.csr_array(points), 4, min_size=10, seed=2))
-    assert set(cohorts.kmeans(np.zeros((5, 1)), 3).tolist()) == {0}
-    rare = np.eye(30)[np.random.default_rng(0).integers(0, 30, 400)]  # every group can be told apart
-    sizes = np.bincount(cohorts.kmeans(rare, 30))
-    assert sorted(sizes.tolist()) == sorted(rare.sum(axis=0).astype(int).tolist())
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -159,14 +136,6 @@ def test_other_bad_input_is_refused(tmp_path):
         SortingLSH.fit([1, 2], 0)
     with pytest.raises(OptionError, match="bits"):
         SortingLSH([64], bits=64)
-    with pytest.raises(OptionError, match="prefix"):
-        cohorts.prefix_lsh([1], 51)
-    with pytest.raises(OptionError, match="n_cohorts"):
-        cohorts.kmeans([[1.0]], 2)
-    with pytest.raises(DataError, match="features of user 1"):
-        cohorts.kmeans([[1.0], [np.nan]], 1)
-    with pytest.raises(DataError, match="shape"):
-        cohorts.kmeans([1.0], 1)
 
 
 def test_registrable_domains_follow_todays_public_suffix_list():

@@ -31,7 +31,6 @@ def private(**change):
         (lambda: cohorts.sensitivity([0, 1], [[1], [0]], cohorts.CohortSpec(), t=0.1), "a spec or t, not both"),
         (lambda: cohorts.sensitivity([0, 1], [[1], [0]], threshold=0.1), "threshold is no option"),
         (lambda: cohorts.audit_tables(cohorts.CohortSpec()), "the spec names no tables"),
-        (lambda: cohorts.kmeans([["a"], ["b"]], 2), "must be numbers"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(call, message):

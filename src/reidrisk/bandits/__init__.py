@@ -3,7 +3,6 @@
 from reidrisk.bandits.agent.environment import LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.agent.regret import Regret, RegretDifference, compare, regret
 from reidrisk.bandits.clustered import clustered_users
-from reidrisk.bandits.graph2vec import graph2vec
 from reidrisk.bandits.linkage.ads import ads
 from reidrisk.bandits.linkage.measure import deanonymisation
 from reidrisk.bandits.logs import from_log
@@ -53,7 +52,6 @@ __all__ = [
     "deanonymisation",
     "easy_rewards",
     "from_log",
-    "graph2vec",
     "hard_rewards",
     "paper_strategies",
     "read_matrices",
@@ -66,6 +64,7 @@ __getattr__ = to_studies(
     {
         "ClusterScore": "reidrisk_studies.galozy.cluster_choice",
         "cluster_scores": "reidrisk_studies.galozy.cluster_choice",
+        "graph2vec": "reidrisk_studies.galozy.graph2vec",
         "read_casas": "reidrisk_studies.galozy.casas",
         "read_endomondo": "reidrisk_studies.galozy.endomondo",
         "read_fitbit": "reidrisk_studies.galozy.fitbit",

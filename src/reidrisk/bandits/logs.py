@@ -117,22 +117,6 @@ def _tolerance(records: Floats, time: Floats) -> float:
     return max(LEAST_ALPHA, min(PAPER_TOLERANCE, 0.5 / most)) if most else PAPER_TOLERANCE
 
 
-def line_of_text(line: bytes, path: str | Path, number: int) -> str:
-    r"""Decode one line of a file, or name it.
-
-    Examples
-    --------
-    >>> line_of_text("caf\xe9".encode("latin-1"), "log.txt", 3)
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.FormatError: log.txt: line 3 is not UTF-8 text; save the file in UTF-8
-    """
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: line {number} is not UTF-8 text; save the file in UTF-8") from error
-
-
 def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """Return the distinct texts of a column in order, and for each row which of them it holds."""
     import polars as pl

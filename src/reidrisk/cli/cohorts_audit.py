@@ -48,7 +48,7 @@ def audit(
         raise OptionError(
             "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
         )
-    spec = CohortSpec.checked(**options, noise=noise if private else None, tables=tables)
+    spec = CohortSpec(**options, noise=noise if private else None, tables=tables)
     with output.progress_bar() as progress:
         audited, found = api.audit_tables(spec, progress)
     blocked = found.blocklist(spec.rule)

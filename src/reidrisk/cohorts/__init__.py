@@ -1,4 +1,4 @@
-"""Cohorts: FLoC as Chrome computed it, other groupings, and which of them give a sensitive interest away."""
+"""Cohorts: FLoC as Chrome computed it, and which cohorts give a sensitive interest away."""
 
 from reidrisk.base.moved import to_studies
 from reidrisk.cohorts.assignment import AssignmentSummary, CohortSizes, assignment_summary
@@ -9,7 +9,6 @@ from reidrisk.cohorts.floc.simhash import simhash
 from reidrisk.cohorts.floc.sorting_lsh import SortingLSH
 from reidrisk.cohorts.floc.weekly import WeeklyCohorts, weekly_cohorts
 from reidrisk.cohorts.measure import private_sensitivity, sensitivity
-from reidrisk.cohorts.other_groupings import kmeans, prefix_lsh
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
 from reidrisk.cohorts.sensitivity.blocklist import (
     Blocklist,
@@ -19,10 +18,10 @@ from reidrisk.cohorts.sensitivity.blocklist import (
     check_blocklist,
 )
 from reidrisk.cohorts.sensitivity.categories import CategoryVisits, category_visits
-from reidrisk.cohorts.sensitivity.closeness import Closeness, closeness
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, sensitivity_of_counts
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, count_visits, k_anonymity
 from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, EmptyProfile, empty_cohort
+from reidrisk.cohorts.sensitivity.gaps import Closeness, closeness
 from reidrisk.cohorts.sensitivity.thresholds import (
     FrequencyHistogram,
     ThresholdCurve,
@@ -69,8 +68,6 @@ __all__ = [
     "fitted_to_users",
     "frequency_histogram",
     "k_anonymity",
-    "kmeans",
-    "prefix_lsh",
     "private_sensitivity",
     "read_assignment",
     "read_categories",
@@ -88,6 +85,8 @@ __getattr__ = to_studies(
     "reidrisk.cohorts",
     {
         "UsersNeeded": "reidrisk_studies.floc.users_needed",
+        "kmeans": "reidrisk_studies.floc.other_groupings",
+        "prefix_lsh": "reidrisk_studies.floc.other_groupings",
         "users_needed": "reidrisk_studies.floc.users_needed",
         "weekly_histories": "reidrisk_studies.floc.weekly_histories",
     },

@@ -36,9 +36,8 @@ def assignment_summary(cohorts: npt.NDArray[np.int64], n_cohorts: int, dropped: 
 
     Examples
     --------
-    >>> found = assignment_summary(np.array([[0], [0], [1], [1], [1], [-1]]), n_cohorts=4)
-    >>> found.weeks[0].without, found.weeks[0].cohorts, found.weeks[0].smallest, found.weeks[0].largest
-    (1, 2, 2, 3)
+    >>> assignment_summary(np.array([[0], [0], [1], [1], [1], [-1]]), n_cohorts=4).weeks[0]
+    CohortSizes(week=0, users=6, without=1, cohorts=2, smallest=2, largest=3)
     """
     weeks = []
     for number, week in enumerate(cohorts.T):

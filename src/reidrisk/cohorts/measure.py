@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.streams import fresh_seed
-from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
-from reidrisk.cohorts.private.sensitivity import private_sensitivity as _private
-from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, exact_sensitivity
-from reidrisk.cohorts.spec import CohortSpec, former_noise
+from reidrisk.cohorts.private.sensitivity import measured_through_noise
+from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, measured_exactly
+from reidrisk.cohorts.spec import CohortSpec, Noise
 
 
 def sensitivity(
@@ -47,16 +46,12 @@ def sensitivity(
 
     Parameters
     ----------
-    assignment : (n,) integers
-        Cohort of each user; -1 = none. They count in the population.
-    visited : (n, c) array or ``scipy.sparse`` matrix
-        Whether a user visited a sensitive category; anything above 0 counts once.
+    assignment, visited
+        As for :func:`count_visits`.
     spec : CohortSpec, optional
-        Threshold, levels, baseline, seed, noise.
+        Threshold, levels, baseline, seed, noise; or, as ``options``, its fields by name.
     categories : sequence of str, optional
         Names of the columns.
-    options
-        Instead of a spec, its fields by name.
 
     Examples
     --------
@@ -74,29 +69,50 @@ def sensitivity(
     ((0,), True, False)
     """
     if not isinstance(spec, CohortSpec):
-        private = bool(options.pop("private", False))
-        given = former_noise(options, private)
+        given = _former_noise(options, bool(options.pop("private", False)))
         if spec is not None:
             warnings.warn("give the threshold by name: sensitivity(..., t=0.1)", DeprecationWarning, stacklevel=2)
             given["t"] = spec
-        spec = CohortSpec.checked(**given)
+        spec = CohortSpec(**given)
     elif options:
         raise OptionError(f"give a spec or {next(iter(options))}, not both")
-    measure = exact_sensitivity if spec.noise is None else _private
+    measure = measured_exactly if spec.noise is None else measured_through_noise
     return measure(assignment, visited, spec, categories)
 
 
 def private_sensitivity(
     assignment: npt.ArrayLike, visited: Any, *former: Any, categories: Sequence[str] | None = None, **options: Any
-) -> PrivateSensitivity:
+) -> Sensitivity:
     """Measure the gaps through noise; until version 0.2 with ``(n_cohorts, epsilon, delta, model, t, ...)``.
 
     Use ``sensitivity(assignment, visited, CohortSpec(n_cohorts=..., noise=Noise(...)))``.
     """
     names = ("n_cohorts", "epsilon", "delta", "model", "t", "level", "fdr")
-    options |= dict(zip(names, former, strict=False))
-    seed, simulation = options.pop("seed", None), options.get("simulation", False)
-    if seed is not None and not simulation:
-        raise OptionError(f"seed {seed!r} was given, but noise that protects people is never seeded; leave it out")
-    given = former_noise(options, private=True) | {"seed": fresh_seed() if seed is None else seed}
-    return _private(assignment, visited, CohortSpec.checked(**given), categories)
+    given = {"seed": None, **options, **dict(zip(names, former, strict=False))}
+    if given["seed"] is None:
+        given["seed"] = fresh_seed()
+    elif not given.get("simulation", False):
+        raise OptionError(
+            f"seed {given['seed']!r} was given, but noise that protects people is never seeded; leave it out"
+        )
+    return sensitivity(assignment, visited, CohortSpec(**_former_noise(given, private=True)), categories)
+
+
+def _former_noise(options: dict[str, Any], private: bool) -> dict[str, Any]:
+    """Return options with those of noise in a :class:`Noise`; until version 0.2 they stood beside the others."""
+    noise = {name: options[name] for name in Noise.model_fields if name in options}
+    if not private and not noise:
+        return options
+    warnings.warn(
+        "give the options of noise in a spec: CohortSpec(n_cohorts=..., noise=Noise(epsilon=..., delta=...))",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    rest = {name: value for name, value in options.items() if name not in noise}
+    if private:
+        return rest | {"noise": noise}
+    if any(value != Noise.model_fields[name].default for name, value in noise.items()):
+        raise OptionError(
+            "epsilon, delta, model, most_categories and simulation are for private=True; nothing is noisy"
+        )
+    return rest

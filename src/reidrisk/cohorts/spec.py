@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import between_0_and_1, whole
+from reidrisk.base.specs import Spec
 from reidrisk.base.streams import checked_seed
 
 Model = Literal["central", "local"]
@@ -24,11 +24,7 @@ _share = partial(_number, between_0_and_1)
 _count = partial(_number, whole)
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CohortTables(_Frozen):
+class CohortTables(Spec):
     """The files of an audit of cohorts: who is in which, visits, and the categories of what was visited."""
 
     assignment: str
@@ -36,14 +32,8 @@ class CohortTables(_Frozen):
     categories: str
 
 
-class Noise(_Frozen):
-    """How a private measurement protects people; :func:`reidrisk.cohorts.sensitivity` says what the models are.
-
-    Examples
-    --------
-    >>> Noise(epsilon=1.0, delta=1e-9).model
-    'central'
-    """
+class Noise(Spec):
+    """How a private measurement protects people; :func:`reidrisk.cohorts.sensitivity` says what the models are."""
 
     epsilon: float = Field(description="With --private: the privacy budget.")
     delta: float | None = Field(default=None, description="With --private, central: its delta, such as 1e-9.")
@@ -69,7 +59,7 @@ class Noise(_Frozen):
         return self
 
 
-class CohortSpec(_Frozen):
+class CohortSpec(Spec):
     """Everything that defines a measurement of cohorts; saved with its result, anyone can run it again.
 
     Fields say what they are in their descriptions. ``shuffles`` says how often users are shuffled for the baseline, 0
@@ -115,46 +105,3 @@ class CohortSpec(_Frozen):
         if self.noise is not None and self.n_cohorts is None:
             raise OptionError("a private measurement needs n_cohorts: which cohorts exist is public")
         return self
-
-    @classmethod
-    def checked(cls, **options: Any) -> Self:
-        """Return a spec of these options, or name the first that is wrong in one line.
-
-        Examples
-        --------
-        >>> CohortSpec.checked(rule="most")
-        Traceback (most recent call last):
-        reidrisk.base.errors.OptionError: rule must be 'plain', 'chance' or 'doubt', not 'most'
-        """
-        try:
-            return cls.model_validate(options)
-        except ValidationError as error:
-            first = error.errors()[0]
-            own = first.get("ctx", {}).get("error")
-            name = str(first["loc"][-1]) if first["loc"] else "the spec"
-            if first["type"] in ("missing", "extra_forbidden"):
-                what = "is missing" if first["type"] == "missing" else "is no option of a measurement of cohorts"
-                raise OptionError(f"{name} {what}") from error
-            allowed = first["msg"].removeprefix("Input should ")
-            raise own or OptionError(f"{name} must {allowed}, not {first['input']!r}") from error
-
-
-def former_noise(options: dict[str, Any], private: bool) -> dict[str, Any]:
-    """Return options with those of noise in a :class:`Noise`; until version 0.2 they stood beside the others."""
-    names = [name for name in Noise.model_fields if name in options]
-    if not private and not names:
-        return options
-    warnings.warn(
-        "give the options of noise in a spec: CohortSpec(n_cohorts=..., noise=Noise(epsilon=..., delta=...))",
-        DeprecationWarning,
-        stacklevel=3,
-    )
-    noise = {name: options[name] for name in names}
-    rest = {name: value for name, value in options.items() if name not in names}
-    if not private:
-        if any(value != Noise.model_fields[name].default for name, value in noise.items()):
-            raise OptionError(
-                "epsilon, delta, model, most_categories and simulation are for private=True; nothing is noisy"
-            )
-        return rest
-    return rest | {"noise": noise}

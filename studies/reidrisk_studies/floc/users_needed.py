@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.cohorts.private.answers import simulated_answers
+from reidrisk.cohorts.private.answers import lie_probability
 from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
-from reidrisk.cohorts.private.sensitivity import Model, private_decisions
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
-from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
+from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps, row_blocks
+from reidrisk.cohorts.sensitivity.significance import discoveries, nuisance
+from reidrisk.cohorts.spec import Model
 from reidrisk.present.words.frequencies import percent
 
 __all__ = ["UsersNeeded", "users_needed"]
 
 _MOST_USERS = 10**12
+_MOST_DRAWN = 1_000_000_000  # users of one cohort: the limit of NumPy's hypergeometric numbers
+
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,3 +182,45 @@ def users_needed(
             + (f"from {reached:,} users on." if reached else f"at none of the numbers up to {numbers[-1]:,} users.")
         ),
     )
+
+
+def simulated_answers(sizes: Ints, visits: Ints, epsilon: float, rng: np.random.Generator) -> LocalCounts:
+    """Draw the answers of users of whom only the counts are known: what ``ask_users`` would have counted.
+
+    Examples
+    --------
+    >>> found = simulated_answers(np.array([900, 100]), np.array([[90], [50]]), 20.0, np.random.default_rng(0))
+    >>> found.asked.ravel().tolist(), found.yes.ravel().tolist()        # one question, and nobody lies
+    ([900, 100], [90, 50])
+    """
+    lie, c = lie_probability(epsilon), visits.shape[1]
+    if sizes.max() >= _MOST_DRAWN:
+        raise OptionError(
+            f"{int(sizes.max()):,} users of one cohort are too many to draw answers of; stay below {_MOST_DRAWN:,}"
+        )
+    asked = rng.multinomial(sizes, np.full(c, 1.0 / c)).astype(np.int64)
+    truth = rng.hypergeometric(visits, sizes[:, None] - visits, asked)
+    yes = rng.binomial(truth, 1.0 - lie) + rng.binomial(asked - truth, lie)
+    return LocalCounts(sizes, asked, yes.astype(np.int64), lie)
+
+
+def private_decisions(
+    measured: CentralCounts | LocalCounts, t: float, rule: Literal["plain", "chance"] = "plain", fdr: float = 0.05
+) -> npt.NDArray[np.bool_]:
+    """Tell which cohorts are sensitive as far as the noisy counts show: by the plain definition, or significantly.
+
+    Examples
+    --------
+    >>> noisy = central_counts(np.array([500, 500, 0]), np.array([[400], [0], [0]]), sigma=1.0, seed=0)
+    >>> private_decisions(noisy, t=0.1).tolist()
+    [True, False]
+    """
+    m, c = measured.sizes.size - 1, measured.frequencies(slice(0)).p.shape[1]
+    blocks = list(row_blocks(m, c))
+    plain = np.concatenate([(measured.frequencies(rows).gap.max(axis=1) > t) for rows in blocks])
+    if rule == "plain":
+        return plain
+    gamma = nuisance(fdr, m, c)
+    tails = [measured.tails(rows, t, gamma) for rows in blocks]
+    p = np.concatenate([np.minimum(part.min(axis=1) * part.shape[1], 1.0) for part in tails])
+    return plain & discoveries(p, fdr)

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.bandits.graph2vec import graph2vec, neighbourhood_words
-from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.extras import require
 from reidrisk.io.tables.opening import check_bytes, existing_file, reading
+from reidrisk_studies.galozy.graph2vec import graph2vec, neighbourhood_words
+from reidrisk_studies.galozy.lines import line_of_text
 
 __all__ = ["OTHER", "read_casas", "read_home"]
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bandits.logs import line_of_text
 from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.tables.opening import bounded_lines, existing_file, reading
+from reidrisk_studies.galozy.lines import line_of_text
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
 

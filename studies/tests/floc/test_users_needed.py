@@ -8,9 +8,10 @@ from scipy.stats import norm
 
 from reidrisk import cohorts
 from reidrisk.base.errors import ReidRiskError
-from reidrisk.cohorts.private.counts import central_noise
+from reidrisk.cohorts.private.answers import ask_users
+from reidrisk.cohorts.private.counts import LocalCounts, central_noise, with_every_cohort
 from reidrisk.cohorts.sensitivity.counts import count_visits
-from reidrisk_studies.floc.users_needed import UsersNeeded, users_needed
+from reidrisk_studies.floc.users_needed import UsersNeeded, simulated_answers, users_needed
 
 BUDGET = {"central": {"epsilon": 1.0, "delta": 1e-6}, "local": {"epsilon": 2.0}}
 
@@ -89,3 +90,19 @@ def test_what_cannot_be_is_refused_in_one_line(call, message):
     with pytest.raises(ReidRiskError, match=message) as caught:
         call(count_visits([0, 0, 1, 1], [[1], [1], [0], [0]]))
     assert "\n" not in str(caught.value)
+
+
+def test_answers_drawn_from_counts_are_those_of_asked_users():
+    rng = np.random.default_rng(3)
+    assignment, visited = population(rng, [4_000, 6_000], np.array([[0.5, 0.1], [0.2, 0.3], [0.9, 0.0]]), without=2_000)
+    asked = [ask_users(assignment, visited, 2, 1.0, seed) for seed in range(30)]
+    sizes, visits = with_every_cohort(count_visits(assignment, visited), 2)
+    drawn = [simulated_answers(sizes, visits, 1.0, np.random.default_rng(seed)) for seed in range(30)]
+
+    def rates(found: list[LocalCounts]):
+        return np.array([f.yes / f.asked for f in found])
+
+    one, two = rates(asked), rates(drawn)
+    spread = np.sqrt((one.var(axis=0) + two.var(axis=0)) / 30)
+    assert (np.abs(one.mean(axis=0) - two.mean(axis=0)) < 4 * spread).all()
+    assert np.allclose(one.std(axis=0), two.std(axis=0), rtol=0.6)

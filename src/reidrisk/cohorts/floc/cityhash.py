@@ -14,16 +14,9 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 
-CONSTANTS = (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F, 0xC949D7C7509E6557)
-MULTIPLIER = 0x9DDFEA08EB382D69
-
 
 def cityhash64(values: Any) -> npt.NDArray[np.uint64]:
-    """Return CityHash64 v1.0.3 of the UTF-8 bytes of each string.
-
-    Parameters
-    ----------
-    values : sequence or Arrow column of str or bytes
+    """Return CityHash64 v1.0.3 of the UTF-8 bytes of each string of a sequence or Arrow column.
 
     Examples
     --------
@@ -32,7 +25,7 @@ def cityhash64(values: Any) -> npt.NDArray[np.uint64]:
     """
     import pyarrow as pa
 
-    from reidrisk.cohorts.floc.cityhash_kernels import hash_columns
+    from reidrisk.cohorts.floc.kernels import hash_columns
 
     if isinstance(values, str | bytes):
         raise DataError("values is one string; give a list of strings")

@@ -13,24 +13,18 @@ from reidrisk.base.hosts import plain_host
 def registrable(hosts: Sequence[str], invalid: Literal["refuse", "none"] = "refuse") -> list[str | None]:
     """Return the registrable domain of each host: one label more than its public suffix.
 
+    Capitals and one final dot do not count. What has no registrable domain (an IP address, a public suffix itself, a
+    single label, what is not a host) is refused with its position, or becomes ``None``; on the command line,
+    ``--invalid-hosts drop`` leaves it out.
+
     The list changes. The one bundled with the installed ``publicsuffixlist`` is used, private suffixes included, and
     nothing is fetched; domains of years ago may come out otherwise today, and so may their SimHash. Needs the extra
     ``topics``.
 
-    Parameters
-    ----------
-    hosts : sequence of str
-        Host names; capitals and one final dot do not count.
-    invalid : {"refuse", "none"}
-        What has no registrable domain (an IP address, a public suffix itself, a single label, what is not a host) is
-        refused with its position, or becomes ``None``; on the command line, ``--invalid-hosts drop`` leaves it out.
-
     Examples
     --------
-    >>> registrable(["www.yahoo.co.jp", "Mail.Example.org."])
-    ['yahoo.co.jp', 'example.org']
-    >>> registrable(["10.0.0.1", "co.uk", "localhost", "a.b.org"], invalid="none")
-    [None, None, None, 'b.org']
+    >>> registrable(["www.yahoo.co.jp", "Mail.Example.org.", "10.0.0.1"], invalid="none")
+    ['yahoo.co.jp', 'example.org', None]
     """
     if invalid not in ("refuse", "none"):
         raise OptionError(f"invalid must be 'refuse' or 'none', not {invalid!r}")

@@ -16,12 +16,9 @@ class DomainLists(NamedTuple):
     """Domains of all users in turn; those of user ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
 
     starts: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.int32]
-    """Number of each domain among the distinct ones."""
-    distinct: Any
-    """The distinct domains, an Arrow array of strings."""
-    single: bool
-    """Whether one user was given, as a flat list."""
+    codes: npt.NDArray[np.int32]  # of each domain among the distinct ones
+    distinct: Any  # an Arrow array of strings
+    single: bool  # whether one user was given, as a flat list
 
 
 def domain_lists(domains: Any) -> DomainLists:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,71 +28,46 @@ _SIZE, _BLOCKED = 0b0111111, 0b1000000
 class SortingLSH:
     """Cohorts as consecutive ranges of SimHashes, each as long as a power of two.
 
-    Cohort ``c`` holds the SimHashes from ``sum(2**log_sizes[:c])`` up to, without, ``sum(2**log_sizes[:c + 1])``.
-
-    Parameters
-    ----------
-    log_sizes : (m,) integers
-        log2 of the part of the space that each cohort takes; the sizes add up to ``2**bits``.
-    blocked : (m,) booleans, optional
-        Cohorts that a browser keeps to itself because they are sensitive (floc, Definition 4).
-    bits : int
-        Length of the SimHashes, 1 to 63.
-    fitted : bool
-        Whether the table was fitted to users; their cohorts by it are not measured privately.
+    Cohort ``c`` holds the SimHashes from ``sum(2**log_sizes[:c])`` up to, without, ``sum(2**log_sizes[:c + 1])``; the
+    sizes add up to ``2**bits``, with 1 to 63 ``bits``. A browser keeps ``blocked`` cohorts to itself because they are
+    sensitive (floc, Definition 4). Where the table was ``fitted`` to users, their cohorts are not measured privately.
 
     Examples
     --------
     >>> table = SortingLSH([2, 1, 1], bits=3)
-    >>> table.assign([0, 3, 4, 7]).tolist()
-    [0, 0, 1, 2]
-    >>> table
-    SortingLSH(3 cohorts of a 3-bit space, 0 blocked)
+    >>> table, table.assign([0, 3, 4, 7]).tolist()
+    (SortingLSH(3 cohorts of a 3-bit space, 0 blocked), [0, 0, 1, 2])
     """
-
-    __slots__ = ("_bits", "_blocked", "_ends", "_fitted", "_log_sizes")
 
     def __init__(
         self, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None = None, bits: int = BITS, fitted: bool = False
     ) -> None:
-        self._build("", log_sizes, blocked, bits, fitted)
-
-    def _build(
-        self, prefix: str, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None, bits: int, fitted: bool
-    ) -> None:
-        self._bits, self._fitted = checked_bits(bits, _MOST_BITS), bool(fitted)
+        self.bits: Final = checked_bits(bits, _MOST_BITS)
+        self.fitted: Final = bool(fitted)
         sizes = np.asarray(log_sizes)
         if sizes.ndim != 1 or not sizes.size or sizes.dtype.kind not in "iu":
-            raise DataError(f"{prefix}a table needs one whole number for each cohort, and at least one cohort")
-        if sizes.min() < 0 or sizes.max() > self._bits:
-            row = int(np.argmax((sizes < 0) | (sizes > self._bits)))
-            raise DataError(f"{prefix}cohort {row} has log2 size {sizes[row]}; it must lie in 0 to {self._bits}")
+            raise DataError("a table needs one whole number for each cohort, and at least one cohort")
+        if sizes.min() < 0 or sizes.max() > self.bits:
+            row = int(np.argmax((sizes < 0) | (sizes > self.bits)))
+            raise DataError(f"cohort {row} has log2 size {sizes[row]}; it must lie in 0 to {self.bits}")
         exact = sum(1 << size for size in sizes.tolist())
-        if exact != 1 << self._bits:
+        if exact != 1 << self.bits:
             raise DataError(
-                f"{prefix}the sizes of the {sizes.size:,} cohorts add up to {exact:,}, not to 2^{self._bits} = "
-                f"{1 << self._bits:,}; the table is truncated, or of another number of bits"
+                f"the sizes of the {sizes.size:,} cohorts add up to {exact:,}, not to 2^{self.bits} = "
+                f"{1 << self.bits:,}; the table is truncated, or of another number of bits"
             )
         flags = np.zeros(sizes.size, dtype=bool) if blocked is None else np.asarray(blocked)
         if flags.shape != sizes.shape or flags.dtype != bool:
-            raise DataError(f"{prefix}blocked must be one true or false for each of the {sizes.size:,} cohorts")
-        self._log_sizes, self._blocked = sizes.astype(np.uint8), flags.copy()
-        self._ends = np.cumsum(np.uint64(1) << self._log_sizes.astype(np.uint64), dtype=np.uint64)
-        for array in (self._log_sizes, self._blocked, self._ends):
+            raise DataError(f"blocked must be one true or false for each of the {sizes.size:,} cohorts")
+        self.log_sizes: Final = sizes.astype(np.uint8)
+        self.blocked: Final[npt.NDArray[np.bool_]] = flags.copy()
+        self._ends = np.cumsum(np.uint64(1) << self.log_sizes.astype(np.uint64), dtype=np.uint64)
+        for array in (self.log_sizes, self.blocked, self._ends):
             array.flags.writeable = False
 
     @classmethod
     def from_chrome(cls, path: PathLike, bits: int = BITS) -> SortingLSH:
-        """Read Chrome's table: one byte a cohort, its low 6 bits log2 of the size, bit 6 'blocked'.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "SortingLshClusters"
-        >>> _ = file.write_bytes(bytes([2, 1 | 64, 1]))
-        >>> SortingLSH.from_chrome(file, bits=3).blocked.tolist()
-        [False, True, False]
-        """
+        """Read Chrome's table: one byte per cohort, its low 6 bits log2 of the size, bit 6 'blocked'."""
         file, name = existing_file(path), str(path)
         check_bytes(file, name)
         try:
@@ -104,9 +79,10 @@ class SortingLSH:
         if entries.max() > (_SIZE | _BLOCKED):
             row = int(np.argmax(entries > (_SIZE | _BLOCKED)))
             raise FormatError(f"{name}: byte {row} is {entries[row]}; a cohort has 7 bits, so this is no such table")
-        made = cls.__new__(cls)
-        made._build(f"{name}: ", entries & _SIZE, (entries & _BLOCKED) > 0, bits, os.path.exists(fitted_mark(path)))
-        return made
+        try:
+            return cls(entries & _SIZE, (entries & _BLOCKED) > 0, bits, os.path.exists(fitted_mark(path)))
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
 
     @classmethod
     def fit(cls, hashes: npt.ArrayLike, min_size: int, bits: int = BITS) -> SortingLSH:
@@ -118,15 +94,7 @@ class SortingLSH:
 
         A half with some users but fewer than ``min_size`` cannot be cut off, nor can anything beside it: a few users
         far from the rest leave everyone in one large cohort. So look at the largest cohort as well as the smallest.
-
-        Parameters
-        ----------
-        hashes : (n,) integers
-            SimHash of each user; leave out users with too few domains, who get no cohort.
-        min_size : int
-            The k of k-anonymity.
-        bits : int
-            Length of the SimHashes, 1 to 63.
+        Leave out users with too few domains, who get no cohort.
 
         Examples
         --------
@@ -152,109 +120,63 @@ class SortingLSH:
         starts, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return cls(sizes[np.argsort(starts)], bits=bits, fitted=True)
 
-    @property
-    def bits(self) -> int:
-        """Length of the SimHashes."""
-        return self._bits
-
-    @property
-    def log_sizes(self) -> npt.NDArray[np.uint8]:
-        """log2 of the part of the space that each cohort takes."""
-        return self._log_sizes
-
-    @property
-    def blocked(self) -> npt.NDArray[np.bool_]:
-        """Whether a browser keeps the cohort to itself."""
-        return self._blocked
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the table was fitted to users: their cohorts by it are not measured privately."""
-        return self._fitted
-
     def __len__(self) -> int:
-        return self._log_sizes.size
+        return self.log_sizes.size
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, SortingLSH)
-            and self._bits == other._bits
-            and np.array_equal(self._log_sizes, other._log_sizes)
-            and np.array_equal(self._blocked, other._blocked)
+            and self.bits == other.bits
+            and np.array_equal(self.log_sizes, other.log_sizes)
+            and np.array_equal(self.blocked, other.blocked)
         )
 
     def __hash__(self) -> int:
-        return hash((self._bits, self._log_sizes.tobytes(), self._blocked.tobytes()))
+        return hash((self.bits, self.log_sizes.tobytes(), self.blocked.tobytes()))
 
     def __repr__(self) -> str:
-        blocked = int(self._blocked.sum())
-        return f"SortingLSH({len(self):,} cohorts of a {self._bits}-bit space, {blocked:,} blocked)"
+        blocked = int(self.blocked.sum())
+        return f"SortingLSH({len(self):,} cohorts of a {self.bits}-bit space, {blocked:,} blocked)"
 
     def assign(self, hashes: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the cohort of each SimHash, blocked or not."""
-        return np.searchsorted(self._ends, as_hashes(hashes, self._bits), side="right").astype(np.int64)
+        return np.searchsorted(self._ends, as_hashes(hashes, self.bits), side="right").astype(np.int64)
 
     def cohort(self, domains: Any, min_domains: int = MIN_DOMAINS, shown: bool = False) -> int | npt.NDArray[np.int64]:
-        """Return the cohort of each user's domains; -1 where there is none.
+        """Return the cohort of each user's domains (as for :func:`simhash`); -1 where there is none.
 
-        Parameters
-        ----------
-        domains : list of str, or list of lists of str
-            As for :func:`simhash`: one user, or many.
-        min_domains : int
-            Users with fewer distinct domains have no cohort; 7 in Chrome.
-        shown : bool
-            Give what a site was shown: -1 for blocked cohorts too.
-
-        Examples
-        --------
-        >>> table = SortingLSH([49, 49])
-        >>> table.cohort(["a.org", "b.org"]), table.cohort(["a.org", "b.org"], min_domains=2)
-        (-1, 0)
+        Users with fewer than ``min_domains`` distinct domains have none; ``shown`` gives what a site was shown: -1 for
+        blocked cohorts too.
         """
         min_domains = whole("min_domains", min_domains, least=0)
         lists = domain_lists(domains)
-        hashes, counts = signatures(lists, self._bits)
+        hashes, counts = signatures(lists, self.bits)
         cohorts = np.where(counts >= min_domains, self.assign(hashes), -1)
         if shown:
-            cohorts[(cohorts >= 0) & self._blocked[cohorts]] = -1
+            cohorts[(cohorts >= 0) & self.blocked[cohorts]] = -1
         return int(cohorts[0]) if lists.single else cohorts
 
     def with_blocked(self, cohorts: Iterable[int]) -> SortingLSH:
-        """Return the same table with these cohorts blocked and no others.
-
-        Examples
-        --------
-        >>> SortingLSH([2, 1, 1], bits=3).with_blocked([1]).blocked.tolist()
-        [False, True, False]
-        """
+        """Return the same table with these cohorts blocked and no others."""
         flags = np.zeros(len(self), dtype=bool)
         for cohort in cohorts:
             if not 0 <= cohort < len(self):
                 raise DataError(f"cohort {cohort} is unknown; the table has cohorts 0 to {len(self) - 1:,}")
             flags[cohort] = True
-        return SortingLSH(self._log_sizes, flags, self._bits, self._fitted)
+        return SortingLSH(self.log_sizes, flags, self.bits, self.fitted)
 
     def write(self, path: PathLike) -> None:
-        """Write the table as Chrome's file: one byte a cohort. A fitted one says so in ``FILE.fitted`` beside it.
+        """Write the table as Chrome's file: one byte per cohort. A fitted one says so in ``FILE.fitted`` beside it.
 
         Keep the two together: :meth:`from_chrome` looks for the second.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp()) / "fitted.tbl"
-        >>> SortingLSH.fit([0, 1], min_size=1).write(file)
-        >>> SortingLSH.from_chrome(file).fitted
-        True
         """
         mark = fitted_mark(path)
-        if self._fitted and not is_stream(path):  # the mark first: at no moment is there a fitted table without it
+        if self.fitted and not is_stream(path):  # the mark first: at no moment is there a fitted table without it
             with write_atomically(mark) as temporary:
                 temporary.write_text(_FITTED, encoding="utf-8")
         with write_atomically(path) as temporary:
-            temporary.write_bytes((self._log_sizes | np.where(self._blocked, _BLOCKED, 0).astype(np.uint8)).tobytes())
-        if not self._fitted:
+            temporary.write_bytes((self.log_sizes | np.where(self.blocked, _BLOCKED, 0).astype(np.uint8)).tobytes())
+        if not self.fitted:
             mark.unlink(missing_ok=True)
 
 
@@ -279,13 +201,7 @@ def _can_be_cut(
 
 
 def as_hashes(hashes: npt.ArrayLike, bits: int) -> npt.NDArray[np.uint64]:
-    """Return SimHashes as ``uint64``, or name the first that does not fit the bits.
-
-    Examples
-    --------
-    >>> as_hashes([0, 7], bits=3).dtype.name
-    'uint64'
-    """
+    """Return SimHashes as ``uint64``, or name the first that does not fit the bits."""
     given = np.asarray(hashes)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise DataError("hashes must be one whole number for each user, as simhash gives them")

@@ -21,18 +21,10 @@ from reidrisk.records import Traces
 
 @dataclass(frozen=True, eq=False)
 class WeeklyCohorts(Spoken):
-    """Cohorts of the same users in several weeks.
+    """Cohorts of the same users in several weeks, by one ``table``.
 
-    Attributes
-    ----------
-    traces : Traces
-        Cohort of each user in each week, -1 where the user visited too few domains: what every site is shown.
-    table : SortingLSH
-        The table that all weeks share.
-    k : tuple of int
-        Users in the smallest cohort of each week; cohorts that nobody is in do not count.
-    largest : tuple of int
-        Users in the largest cohort of each week.
+    ``traces`` holds the cohort of each user in each week, -1 where the user visited too few domains: what every site is
+    shown. ``k`` and ``largest`` are the users in the smallest and largest cohort of each week that has any.
     """
 
     traces: Traces = field(metadata=MEMORY)
@@ -42,30 +34,16 @@ class WeeklyCohorts(Spoken):
 
 
 def weekly_cohorts(
-    histories: Sequence[Any],
-    min_size: int,
-    min_domains: int = MIN_DOMAINS,
-    bits: int = BITS,
-    users: Any = None,
+    histories: Sequence[Any], min_size: int, min_domains: int = MIN_DOMAINS, bits: int = BITS, users: Any = None
 ) -> WeeklyCohorts:
     """Assign a cohort to every user in every week, by one table: cohorts hold ``min_size`` users or none in each.
 
     A table is fitted to each week (:meth:`SortingLSH.fit`), and only the cuts that all of them make are kept. Every
-    cohort of the result is a union of cohorts of each week, so that none that has
-    users has fewer than ``min_size`` in any of them.
+    cohort of the result is a union of cohorts of each week, so that none that has users has fewer than ``min_size`` in
+    any of them: k-anonymity holds in every week by itself. Nothing holds for the sequence.
 
-    Parameters
-    ----------
-    histories : sequence
-        One entry per week: the domains of all users in that week, as for :func:`simhash`, users in the same order.
-    min_size : int
-        The k of k-anonymity, which holds in every week by itself. Nothing holds for the sequence.
-    min_domains : int
-        Users with fewer distinct domains in a week have no cohort in it.
-    bits : int
-        Length of the SimHashes.
-    users : sequence, optional
-        Who the rows are.
+    ``histories`` has one entry per week: the domains of all users in that week, as for :func:`simhash`, users in the
+    same order. Users with fewer than ``min_domains`` distinct domains in a week have no cohort in it.
 
     Examples
     --------

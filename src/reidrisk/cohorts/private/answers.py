@@ -18,17 +18,10 @@ from reidrisk.privacy import randomised_response
 
 Ints = npt.NDArray[np.int64]
 _LEAST_EPSILON = 1e-6  # 10^12 answers would not tell yes from no
-_MOST_DRAWN = 1_000_000_000  # users of one cohort: the limit of NumPy's hypergeometric numbers
 
 
 def lie_probability(epsilon: float) -> float:
-    r"""Return how often randomised response lies: :math:`1 / (1 + e^\epsilon)`.
-
-    Examples
-    --------
-    >>> round(lie_probability(math.log(3)), 3)
-    0.25
-    """
+    r"""Return how often randomised response lies: :math:`1 / (1 + e^\epsilon)`."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0.0 < epsilon < math.inf:
         raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}")
     if epsilon < _LEAST_EPSILON:
@@ -63,34 +56,8 @@ def ask_users(assigned: Ints, visited: Any, n_cohorts: int, epsilon: float, seed
     return LocalCounts(np.bincount(rows, minlength=shape[0]), asked, yes, lie)
 
 
-def simulated_answers(sizes: Ints, visits: Ints, epsilon: float, rng: np.random.Generator) -> LocalCounts:
-    """Draw the answers of users of whom only the counts are known: what :func:`ask_users` would have counted.
-
-    Examples
-    --------
-    >>> found = simulated_answers(np.array([900, 100]), np.array([[90], [50]]), 20.0, np.random.default_rng(0))
-    >>> found.asked.ravel().tolist(), found.yes.ravel().tolist()        # one question, and nobody lies
-    ([900, 100], [90, 50])
-    """
-    lie, c = lie_probability(epsilon), visits.shape[1]
-    if sizes.max() >= _MOST_DRAWN:
-        raise OptionError(
-            f"{int(sizes.max()):,} users of one cohort are too many to draw answers of; stay below {_MOST_DRAWN:,}"
-        )
-    asked = rng.multinomial(sizes, np.full(c, 1.0 / c)).astype(np.int64)
-    truth = rng.hypergeometric(visits, sizes[:, None] - visits, asked)
-    yes = rng.binomial(truth, 1.0 - lie) + rng.binomial(asked - truth, lie)
-    return LocalCounts(sizes, asked, yes.astype(np.int64), lie)
-
-
 def bounded_visits(visited: Any, most: int, seed: int | None = None) -> Any:
-    """Keep at most ``most`` categories of each user, drawn at random, so that nobody weighs more than that.
-
-    Examples
-    --------
-    >>> bounded_visits(np.ones((3, 5)), most=2, seed=0).sum(axis=1).tolist()
-    [2, 2, 2]
-    """
+    """Keep at most ``most`` categories of each user, drawn at random, so that nobody weighs more than that."""
     from scipy import sparse
 
     table = sparse_visits(visited)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.options import whole
 from reidrisk.base.streams import stream
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
-from reidrisk.cohorts.sensitivity.significance import exact_ends, wilson_ends
+from reidrisk.cohorts.sensitivity.significance import binomial_above, exact_ends, wilson_ends
 from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
 
 Floats = npt.NDArray[np.float64]
@@ -22,12 +23,8 @@ Ints = npt.NDArray[np.int64]
 _MOST_NOISE = 1e8  # products of two noisy counts still fit 64 bits
 
 
-@dataclass(frozen=True, eq=False)
-class Frequencies:
-    """What a block of cohorts shows: frequencies ``p`` in each, ``q`` in the rest, and the ``part`` the rest makes up.
-
-    The gap of a category is ``part * (p - q)``.
-    """
+class Frequencies(NamedTuple):
+    """What a block of cohorts shows: frequencies ``p`` in each and ``q`` in the rest, which is a ``part`` of all."""
 
     p: Floats
     q: Floats
@@ -39,19 +36,21 @@ class Frequencies:
         found: Floats = self.part * (self.p - self.q)
         return found
 
+    def tails(self, t: float, tail_of: Callable[[Ints, Ints, Floats], Floats]) -> Floats:
+        """Return the tail of each cell by its row, category and part; 1 where the gap is not above t."""
+        answer = np.ones(self.p.shape)
+        row, category = np.nonzero(self.gap > t)
+        if row.size:
+            answer[row, category] = np.minimum(tail_of(row, category, self.part[row, 0]), 1.0)
+        return answer
+
 
 @dataclass(frozen=True, eq=False)
 class CentralCounts:
-    """Counts with Gaussian noise in every cell, added by someone who sees them all.
+    """Counts of all cohorts, with Gaussian noise in every cell, added by someone who sees them all.
 
-    Attributes
-    ----------
-    sizes : (m + 1,) array of int64
-        Noisy sizes of all cohorts, those without users too; the last row is for users without a cohort.
-    visits : (m + 1, c) array of int64
-        Noisy users of each cohort who visited each category.
-    sigma : float
-        Standard deviation of the noise of each cell.
+    ``sizes`` (m + 1,) and ``visits`` (m + 1, c) hold cohorts without users too; the last row is for users without a
+    cohort. ``sigma`` is the standard deviation of the noise of each cell.
     """
 
     sizes: Ints
@@ -71,6 +70,10 @@ class CentralCounts:
         p = (visits / size).clip(0.0, 1.0)
         q = ((self.visits.sum(axis=0) - visits) / rest).clip(0.0, 1.0)
         return Frequencies(p, q, rest / self.n_users)
+
+    def noise_alone(self, size: float) -> float:
+        """Return the standard deviation that the noise alone gives to a frequency in a cohort of this size."""
+        return self.sigma / size
 
     def cohort_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
         r"""Return the ends of each cohort's frequencies, of sampling and of noise together.
@@ -100,53 +103,40 @@ class CentralCounts:
     def tails(self, rows: slice, t: float, gamma: float) -> Floats:
         r"""Return for each cell how likely such a count is if the true gap is at most t.
 
-        Size, count and frequency of the rest lie beyond their bounds with probability ``gamma`` each, which is added.
-
         That is :math:`P(\mathrm{Bin}(s, u) + Z \ge x)` with u the highest frequency that a gap of t allows and Z the
         noise of count and size, :math:`N(0, \sigma^2 (1 + u^2))`, summed over steps of a tenth of its deviation and
-        rounded up in each: the value is never too small.
+        rounded up in each: the value is never too small. Size, count and frequency of the rest lie beyond their bounds
+        with probability ``gamma`` each, which is added.
         """
-        from scipy.special import betainc, betainccinv, ndtr
+        from scipy.special import betainc, ndtr
 
-        found = self.frequencies(rows)
-        answer = np.ones(found.p.shape)
-        row, category = np.nonzero(found.gap > t)  # where the gap is not above t there is nothing to doubt
-        if not row.size:
-            return answer
-        size = np.maximum(self.sizes[rows][row].astype(np.float64), 1.0)
-        count = self.visits[rows][row, category].astype(np.float64)
-        margin = _z(gamma) * self.sigma * math.sqrt(self.sizes.size - 1)
-        rest = np.maximum(self.n_users - size - margin, 1.0)
-        others = np.clip(self.visits.sum(axis=0)[category] - count + margin, 0.0, rest)
-        bound = np.ones(row.size)
-        some = others < rest
-        bound[some] = betainccinv(others[some] + 1.0, (rest - others)[some], gamma)
-        limit = np.minimum(bound + t / found.part[row, 0], 1.0)
-        deviation = self.sigma * np.sqrt(1.0 + limit**2)
-        one = np.full(row.size, float(ndtr(-8.0)))
-        edges = np.arange(-8.0, 8.05, 0.1)
-        for lower, upper in itertools.pairwise(edges):
-            needed = count - upper * deviation  # the upper edge: the noise that makes most of such a count
-            tail = np.where(needed <= 0.0, 1.0, 0.0)
-            inside = (needed > 0.0) & (needed <= size)
-            tail[inside] = betainc(needed[inside], (size - needed)[inside] + 1.0, limit[inside])
-            one += (float(ndtr(upper)) - float(ndtr(lower))) * tail
-        answer[row, category] = np.minimum(one + 3.0 * gamma, 1.0)
-        return answer
+        def tail_of(row: Ints, category: Ints, part: Floats) -> Floats:
+            size = np.maximum(self.sizes[rows][row].astype(np.float64), 1.0)
+            count = self.visits[rows][row, category].astype(np.float64)
+            margin = _z(gamma) * self.sigma * math.sqrt(self.sizes.size - 1)
+            rest = np.maximum(self.n_users - size - margin, 1.0)
+            others = np.clip(self.visits.sum(axis=0)[category] - count + margin, 0.0, rest)
+            limit = np.minimum(binomial_above(others, rest, gamma) + t / part, 1.0)
+            deviation = self.sigma * np.sqrt(1.0 + limit**2)
+            one = np.full(row.size, float(ndtr(-8.0)))
+            for lower, upper in itertools.pairwise(np.arange(-8.0, 8.05, 0.1)):
+                needed = count - upper * deviation  # the upper edge: the noise that makes most of such a count
+                tail = np.where(needed <= 0.0, 1.0, 0.0)
+                inside = (needed > 0.0) & (needed <= size)
+                tail[inside] = betainc(needed[inside], (size - needed)[inside] + 1.0, limit[inside])
+                one += (float(ndtr(upper)) - float(ndtr(lower))) * tail
+            return one + 3.0 * gamma
+
+        return self.frequencies(rows).tails(t, tail_of)
 
 
 @dataclass(frozen=True, eq=False)
 class LocalCounts:
     """Answers to one question per user: 'did you visit X?', for an X drawn at random, by randomised response.
 
-    Attributes
-    ----------
-    sizes : (m + 1,) array of int64
-        Users of each cohort, which every site sees anyway; the last row is for users without a cohort.
-    asked, yes : (m + 1, c) arrays of int64
-        Users of each cohort who were asked about each category, and who said yes.
-    lie : float
-        Probability of a false answer.
+    ``sizes`` (m + 1,) are exact, every site sees them anyway; the last row is for users without a cohort. ``asked`` and
+    ``yes`` (m + 1, c) count users who were asked about each category, and who said yes; ``lie`` is the probability of
+    a false answer.
     """
 
     sizes: Ints
@@ -167,6 +157,11 @@ class LocalCounts:
         others, said = self.asked.sum(axis=0) - asked, self.yes.sum(axis=0) - yes
         return Frequencies(p, self._truth(said / np.maximum(others, 1)), rest / self.n_users)
 
+    def noise_alone(self, size: float) -> float:
+        """Return the standard deviation that lies alone give to a frequency in a cohort of this size."""
+        asked = max(size / self.asked.shape[1], 1.0)
+        return float(np.sqrt(self.lie * (1.0 - self.lie) / asked) / (1.0 - 2.0 * self.lie))
+
     def cohort_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
         """Return the ends of each cohort's frequencies: those of the answers (Clopper-Pearson), lies taken out."""
         low, high = exact_ends(self.yes[rows], self.asked[rows], tail)
@@ -181,22 +176,16 @@ class LocalCounts:
 
     def tails(self, rows: slice, t: float, gamma: float) -> Floats:
         """Return for each cell how likely its yeses are if the true gap is at most t; answers are binomial."""
-        from scipy.special import betainc, betainccinv
+        from scipy.special import betainc
 
-        found = self.frequencies(rows)
-        answer = np.ones(found.p.shape)
-        row, category = np.nonzero(found.gap > t)
-        if not row.size:
-            return answer
-        asked, yes = (table[rows][row, category].astype(np.float64) for table in (self.asked, self.yes))
-        others = self.asked.sum(axis=0)[category] - asked
-        said = self.yes.sum(axis=0)[category] - yes
-        bound = np.ones(row.size)
-        some = said < others
-        bound[some] = betainccinv(said[some] + 1.0, (others - said)[some], gamma)
-        limit = np.minimum(bound + (1.0 - 2.0 * self.lie) * t / found.part[row, 0], 1.0)
-        answer[row, category] = np.minimum(betainc(yes, asked - yes + 1.0, limit) + gamma, 1.0)
-        return answer
+        def tail_of(row: Ints, category: Ints, part: Floats) -> Floats:
+            asked, yes = (table[rows][row, category].astype(np.float64) for table in (self.asked, self.yes))
+            others = self.asked.sum(axis=0)[category] - asked
+            said = self.yes.sum(axis=0)[category] - yes
+            limit = np.minimum(binomial_above(said, others, gamma) + (1.0 - 2.0 * self.lie) * t / part, 1.0)
+            return np.asarray(betainc(yes, asked - yes + 1.0, limit) + gamma)
+
+        return self.frequencies(rows).tails(t, tail_of)
 
     def _truth(self, share: Floats) -> Floats:
         """Turn shares of yes into frequencies: share = lie + (1 - 2 lie) p."""
@@ -208,12 +197,6 @@ def central_noise(n_categories: int, epsilon: float, delta: float, most: int | N
 
     One user counts in the size of one cohort and in at most ``most`` of its categories, so
     :math:`\Delta = \sqrt{1 + \min(most, c)}`; discrete Gaussian noise of :math:`\Delta / \sqrt{2 \rho}` is rho-zCDP.
-
-    Examples
-    --------
-    >>> sensitivity, sigma = central_noise(200, epsilon=1.0, delta=1e-9, most=8)
-    >>> sensitivity, round(sigma, 1)
-    (3.0, 17.3)
     """
     epsilon, delta = check_budget(epsilon, delta)
     most = n_categories if most is None else whole("most_categories", most)
@@ -228,14 +211,7 @@ def central_noise(n_categories: int, epsilon: float, delta: float, most: int | N
 
 
 def central_counts(sizes: Ints, visits: npt.NDArray[Any], sigma: float, seed: int | None = None) -> CentralCounts:
-    """Add noise to the sizes and visits of all cohorts; with a seed it is a simulation, and protects nobody.
-
-    Examples
-    --------
-    >>> noisy = central_counts(np.array([50, 0]), np.array([[20], [0]]), sigma=2.0, seed=0)
-    >>> noisy.visits.shape, noisy.sizes.dtype.name
-    ((2, 1), 'int64')
-    """
+    """Add noise to the sizes and visits of all cohorts; with a seed it is a simulation, and protects nobody."""
     table = np.concatenate([sizes[:, None], visits], axis=1).astype(np.int64)
     if seed is None:
         noisy = add_discrete_gaussian(table.ravel(), discrete_gaussian(sigma)).reshape(table.shape)
@@ -264,7 +240,7 @@ def with_every_cohort(counts: CohortCounts, n_cohorts: int) -> tuple[Ints, Ints]
 
 
 def _fieller(visits: Ints, sizes: Ints, reach: float) -> tuple[Floats, Floats]:
-    """Return the ends of all ratios that counts and sizes allow whose noise reaches so far."""
+    """Return the ends of all ratios that counts and sizes allow whose noise reaches this far."""
     x, s = visits.astype(np.float64), sizes.astype(np.float64) + np.zeros(visits.shape)
     low, high = np.zeros(x.shape), np.ones(x.shape)
     known = s > reach

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,35 +16,25 @@ from reidrisk.base.notes import Note
 from reidrisk.cohorts.private.answers import ask_users, bounded_visits
 from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
 from reidrisk.cohorts.private.statements import central_statement, local_statement
-from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
+from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, decided
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, category_names, count_visits
-from reidrisk.cohorts.sensitivity.significance import discoveries, nuisance
-from reidrisk.cohorts.spec import CohortSpec, Model
+from reidrisk.cohorts.sensitivity.gaps import row_blocks
+from reidrisk.cohorts.sensitivity.significance import nuisance
+from reidrisk.cohorts.spec import CohortSpec
 from reidrisk.privacy import PrivacyStatement
 
-__all__ = ["Model", "PrivateSensitivity", "private_decisions", "private_sensitivity"]
-
-_CELLS = 1 << 20
 _REACH = 2.0  # a size within two standard deviations of its noise may be nobody
 
 
 @dataclass(frozen=True, eq=False)
 class PrivateSensitivity(Sensitivity):
-    """A :class:`Sensitivity` that was measured through noise; made by :func:`private_sensitivity`.
+    """A :class:`Sensitivity` that was measured through noise.
 
     Everything in it, the categories too, is computed from the noisy counts and protected by the ``statement``.
     ``counts`` holds estimates, rounded and cut to what is possible; all cohorts of the system are listed.
-
-    Attributes
-    ----------
-    statement : PrivacyStatement
-        What protects the people, and by how much.
-    noise_alone : float
-        Standard deviation that the noise alone gives to a frequency in a cohort of the median size.
-    n_without : int
-        Users without a cohort, by their own noisy count.
-    size_noise : float
-        Standard deviation of the noise of a size; 0 where sizes are exact.
+    ``noise_alone`` is the standard deviation that the noise alone gives to a frequency in a cohort of the median size,
+    ``n_without`` the noisy count of users without a cohort, ``size_noise`` the deviation of a size, 0 where sizes are
+    exact.
     """
 
     statement: PrivacyStatement = field(default_factory=lambda: PrivacyStatement("", 0.0, 0.0))
@@ -74,7 +64,7 @@ class PrivateSensitivity(Sensitivity):
         return bool(self.counts.sizes[row] <= _REACH * self.size_noise)
 
 
-def private_sensitivity(
+def measured_through_noise(
     assignment: npt.ArrayLike, visited: Any, spec: CohortSpec, categories: Sequence[str] | None = None
 ) -> PrivateSensitivity:
     """Measure the gaps through the noise of a spec: :func:`reidrisk.cohorts.sensitivity` says what it protects."""
@@ -100,39 +90,16 @@ def private_sensitivity(
     return _found(measured, names, spec, statement)
 
 
-def private_decisions(
-    measured: CentralCounts | LocalCounts, t: float, rule: Literal["plain", "chance"] = "plain", fdr: float = 0.05
-) -> npt.NDArray[np.bool_]:
-    """Tell which cohorts are sensitive as far as the noisy counts show: by the plain definition, or significantly.
-
-    Examples
-    --------
-    >>> noisy = central_counts(np.array([500, 500, 0]), np.array([[400], [0], [0]]), sigma=1.0, seed=0)
-    >>> private_decisions(noisy, t=0.1).tolist()
-    [True, False]
-    """
-    m = measured.sizes.size - 1
-    blocks = _blocks(m, measured)
-    plain = np.concatenate([(measured.frequencies(rows).gap.max(axis=1) > t) for rows in blocks])
-    if rule == "plain":
-        return plain
-    gamma = nuisance(fdr, m, _width(measured))
-    tails = [measured.tails(rows, t, gamma) for rows in blocks]
-    p = np.concatenate([np.minimum(part.min(axis=1) * part.shape[1], 1.0) for part in tails])
-    return plain & discoveries(p, fdr)
-
-
 def _found(
     measured: CentralCounts | LocalCounts, names: tuple[str, ...], spec: CohortSpec, statement: PrivacyStatement
 ) -> PrivateSensitivity:
     m, c, risk = measured.sizes.size - 1, len(names), 1.0 - spec.level
     tail = risk / 2.0
-    anomalous, gap = np.empty(m, dtype=np.int64), np.empty(m)
-    low, high, p_value = np.empty(m), np.empty(m), np.empty(m)
-    visits = np.empty((m, c), dtype=np.int32)
+    anomalous, visits = np.empty(m, dtype=np.int64), np.empty((m, c), dtype=np.int32)
+    gap, low, high, p_value = np.empty((4, m))
     gamma = nuisance(min(spec.fdr, risk), m, c)
     sizes = np.maximum(measured.sizes[:-1], 1)
-    for rows in _blocks(m, measured):
+    for rows in row_blocks(m, c):
         seen = measured.frequencies(rows)
         anomalous[rows], gap[rows] = seen.gap.argmax(axis=1), seen.gap.max(axis=1)
         # As for exact counts: the lower end pays for having looked at all categories, the upper end need not.
@@ -142,41 +109,19 @@ def _found(
         high[rows] = (seen.gap + seen.part * np.hypot(above - seen.p, seen.q - rest_below)).max(axis=1)
         p_value[rows] = np.minimum(measured.tails(rows, spec.t, gamma).min(axis=1) * c, 1.0)
         visits[rows] = np.rint(seen.p * sizes[rows, None])
-    sensitive = gap > spec.t
     everyone = measured.frequencies(slice(m, m + 1))
     population = everyone.part[0] * everyone.q[0] + (1.0 - everyone.part[0]) * everyone.p[0]
     n = max(round(measured.n_users), 1)
-    estimates = CohortCounts(np.arange(m), sizes, visits, np.rint(population * n).astype(np.int64), n, names)
     return PrivateSensitivity(
-        counts=estimates,
+        counts=CohortCounts(np.arange(m), sizes, visits, np.rint(population * n).astype(np.int64), n, names),
         spec=spec,
         anomalous=anomalous,
         gap=gap,
         low=low,
         high=high,
-        p_value=p_value,
-        sensitive=sensitive,
-        beyond_chance=sensitive & discoveries(p_value, spec.fdr),
-        beyond_doubt=sensitive & (p_value * m <= risk),
+        **decided(gap > spec.t, p_value, spec),
         statement=statement,
-        noise_alone=_noise_alone(measured, sizes),
+        noise_alone=measured.noise_alone(float(np.median(sizes))),
         n_without=max(int(measured.sizes[-1]), 0),
         size_noise=measured.sigma if isinstance(measured, CentralCounts) else 0.0,
     )
-
-
-def _noise_alone(measured: CentralCounts | LocalCounts, sizes: npt.NDArray[np.int64]) -> float:
-    size = float(np.median(sizes))
-    if isinstance(measured, CentralCounts):
-        return measured.sigma / size
-    lie, asked = measured.lie, max(size / measured.asked.shape[1], 1.0)
-    return float(np.sqrt(lie * (1.0 - lie) / asked) / (1.0 - 2.0 * lie))
-
-
-def _width(measured: CentralCounts | LocalCounts) -> int:
-    return int((measured.visits if isinstance(measured, CentralCounts) else measured.asked).shape[1])
-
-
-def _blocks(m: int, measured: CentralCounts | LocalCounts) -> list[slice]:
-    step = max(1, _CELLS // _width(measured))
-    return [slice(start, min(start + step, m)) for start in range(0, m, step)]

@@ -5,25 +5,16 @@ from __future__ import annotations
 from reidrisk.privacy import PrivacyStatement
 
 
-def _not_fitted(public_rule: str) -> str:
-    return f"the rule that assigns cohorts{f' ({public_rule})' if public_rule else ''}, not fitted to these users"
-
-
 def central_statement(
     epsilon: float, delta: float, sigma: float, bound: float, seed: int | None, public_rule: str
 ) -> PrivacyStatement:
-    """Return the statement of counts with central noise; with a seed it is that of a simulation.
-
-    Examples
-    --------
-    >>> central_statement(1.0, 1e-9, 17.3, 3.0, None, "Chrome's table").taken_as_public[1]
-    "the rule that assigns cohorts (Chrome's table), not fitted to these users"
-    """
-    mechanism = "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
-    if seed is not None:
-        mechanism = f"rounded Gaussian noise from a generator with seed {seed}"
+    """Return the statement of counts with central noise; with a seed it is that of a simulation."""
     return PrivacyStatement(
-        mechanism=mechanism,
+        mechanism=(
+            "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
+            if seed is None
+            else f"rounded Gaussian noise from a generator with seed {seed}"
+        ),
         epsilon=float(epsilon),
         delta=float(delta),
         simulation=seed is not None,
@@ -41,13 +32,7 @@ def central_statement(
 
 
 def local_statement(epsilon: float, lie: float, c: int, seed: int | None, public_rule: str) -> PrivacyStatement:
-    """Return the statement of answers by randomised response; with a seed it is that of a simulation.
-
-    Examples
-    --------
-    >>> local_statement(1.0, 0.269, 5, None, "").delta
-    0.0
-    """
+    """Return the statement of answers by randomised response; with a seed it is that of a simulation."""
     mechanism = f"randomised response to one of {c} questions drawn at random, a lie with probability {lie:.3g}"
     source = "randomness of the operating system, not stored" if seed is None else f"a generator with seed {seed}"
     return PrivacyStatement(
@@ -65,3 +50,7 @@ def local_statement(epsilon: float, lie: float, c: int, seed: int | None, public
         ),
         post_processing=("gaps, intervals, p-values and the blocklist were computed from the answers",),
     )
+
+
+def _not_fitted(public_rule: str) -> str:
+    return f"the rule that assigns cohorts{f' ({public_rule})' if public_rule else ''}, not fitted to these users"

@@ -26,8 +26,6 @@ class Blocklist(Result):
     >>> blocklist = Blocklist((3, 8), t=0.1)
     >>> blocklist.apply([8, 2, -1, 3]).tolist(), 8 in blocklist, len(blocklist)
     ([-1, 2, -1, -1], True, 2)
-    >>> Blocklist.from_json(blocklist.to_json()) == blocklist
-    True
     """
 
     cohorts: tuple[int, ...]
@@ -56,18 +54,9 @@ class Blocklist(Result):
 class BlocklistCheck(Spoken):
     """A blocklist learnt on some users, held against the counts of all.
 
-    Attributes
-    ----------
-    sensitive : int
-        Cohorts that are sensitive among all users.
-    caught, missed, needless : int
-        Sensitive and blocked; sensitive and not blocked; blocked and not sensitive.
-    absent : int
-        Blocked cohorts in which there is no user at all.
-    users_blocked : float
-        Share of users with a cohort who are in a blocked one.
-    largest_left : float
-        Largest gap among the cohorts that are not blocked.
+    Of the cohorts that are ``sensitive`` among all users it has ``caught`` some and ``missed`` others; ``needless`` are
+    blocked and not sensitive, ``absent`` are blocked and without users. ``users_blocked`` is the share of users with a
+    cohort who are in a blocked one, ``largest_left`` the largest gap among the cohorts that are not blocked.
     """
 
     n_cohorts: int
@@ -94,16 +83,8 @@ class BlocklistChanges(Spoken):
 def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None = None) -> BlocklistCheck:
     """Hold a blocklist against the counts of all users: what it catches, misses and blocks needlessly.
 
-    Chrome learnt its list on users who sync their history and applied it to everyone (floc, Implementation).
-
-    Parameters
-    ----------
-    blocklist : Blocklist
-        Learnt on a subset of users, or earlier.
-    counts : CohortCounts
-        Of all users it is applied to.
-    t : float, optional
-        Threshold to judge by; default: that of the blocklist.
+    Chrome learnt its list on users who sync their history and applied it to everyone (floc, Implementation). The
+    threshold to judge by, ``t``, is by default that of the blocklist.
 
     Examples
     --------
@@ -117,14 +98,13 @@ def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None 
     found = gaps(counts)
     sensitive = exceeding(counts, found, limit)
     blocked = np.isin(counts.cohorts, np.array(blocklist.cohorts, dtype=np.int64))
-    missed, caught = int((sensitive & ~blocked).sum()), int((sensitive & blocked).sum())
     left = found[1][~blocked]
     return BlocklistCheck(
         n_cohorts=counts.cohorts.size,
         t=float(limit),
         sensitive=int(sensitive.sum()),
-        caught=caught,
-        missed=missed,
+        caught=int((sensitive & blocked).sum()),
+        missed=int((sensitive & ~blocked).sum()),
         needless=int((blocked & ~sensitive).sum()),
         absent=len(blocklist) - int(blocked.sum()),
         users_blocked=float(counts.sizes[blocked].sum() / counts.sizes.sum()),
@@ -133,23 +113,14 @@ def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None 
 
 
 def blocklist_changes(blocklists: Sequence[Blocklist]) -> BlocklistChanges:
-    """Compare blocklists that follow each other in time: how many cohorts change sides at each refresh.
-
-    Examples
-    --------
-    >>> found = blocklist_changes([Blocklist((1, 2, 3), 0.1), Blocklist((2, 3, 4, 5), 0.1)])
-    >>> found.added, found.removed, found.stayed
-    ((2,), (1,), (2,))
-    """
+    """Compare blocklists that follow each other in time: how many cohorts change sides at each refresh."""
     if len(blocklists) < 2:
         raise DataError(f"give at least two blocklists to compare, not {len(blocklists)}")
     sets = [set(blocklist.cohorts) for blocklist in blocklists]
     steps = list(itertools.pairwise(sets))
-    added = tuple(len(new - old) for old, new in steps)
-    removed = tuple(len(old - new) for old, new in steps)
     return BlocklistChanges(
         blocked=tuple(map(len, sets)),
-        added=added,
-        removed=removed,
+        added=tuple(len(new - old) for old, new in steps),
+        removed=tuple(len(old - new) for old, new in steps),
         stayed=tuple(len(old & new) for old, new in steps),
     )

@@ -19,28 +19,20 @@ from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import discoveries, gap_intervals, p_values
 from reidrisk.cohorts.spec import CohortSpec, Rule
 
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class SensitivitySummary(Spoken):
     """The counts of a sensitivity measurement, without a word on any single cohort.
 
-    Attributes
-    ----------
-    sensitive, beyond_chance, beyond_doubt : int
-        Cohorts with a gap strictly above t; those of them that are discoveries at the false discovery rate ``fdr``; and
-        those that all hold together with probability ``level``.
-    by_chance : float or None
-        Baseline: how many would be sensitive by the plain definition if the same sizes were filled at random.
-    users_blocked : float
-        Share of the users with a cohort who are in a sensitive one.
-    k : int
-        Users in the smallest cohort.
-    too_noisy : tuple of str
-        Which of ``n_users``, ``n_without`` and ``k`` are within the reach of their noise, and so say nothing.
-    hidden : bool
-        Whether the noise is as large as the cohorts, so that all of it says nothing.
-    notes : tuple of Note
-        What the counts rest on.
+    ``sensitive`` cohorts have a gap strictly above t; ``beyond_chance`` of them are discoveries at the false discovery
+    rate ``fdr``, and ``beyond_doubt`` all hold together with probability ``level``. The baseline ``by_chance`` says how
+    many would be sensitive by the plain definition if the same sizes were filled at random. ``users_blocked`` is the
+    share of the users with a cohort who are in a sensitive one, ``k`` the size of the smallest cohort. ``too_noisy``
+    names which of ``n_users``, ``n_without`` and ``k`` are within the reach of their noise, and so say nothing;
+    where the noise is as large as the cohorts, all of it is ``hidden``.
     """
 
     n_users: int
@@ -70,34 +62,22 @@ class SensitivitySummary(Spoken):
 class Sensitivity:
     """The sensitivity gap of every cohort, with its interval; made by :func:`sensitivity`.
 
-    Attributes
-    ----------
-    counts : CohortCounts
-        Users by cohort and category. Rows below are those of ``counts.cohorts``.
-    spec : CohortSpec
-        How it was measured.
-    anomalous, gap : (m,) arrays
-        Column of the anomalous category, and the sensitivity gap (floc, Definition 3).
-    low, high : (m,) arrays
-        Interval of each gap at ``level``, for users like these; one cohort at a time.
-    p_value : (m,) array
-        How likely such gaps are if no true gap of the cohort exceeds t.
-    sensitive, beyond_chance, beyond_doubt : (m,) arrays of bool
-        As in :class:`SensitivitySummary`.
-    by_chance : float or None
-        Sensitive cohorts if users are shuffled, on average over the shuffles.
+    All are (m,) arrays, in the order of ``counts.cohorts``: ``anomalous``, the column of the anomalous category, its
+    ``gap`` (floc, Definition 3) with the interval ``low`` to ``high`` for users like these, one cohort at a time;
+    ``p_value``, how likely such gaps are if no true gap of the cohort exceeds t; and the three decisions of
+    :class:`SensitivitySummary`. ``by_chance`` is the mean number of sensitive cohorts if users are shuffled.
     """
 
     counts: CohortCounts
     spec: CohortSpec
     anomalous: npt.NDArray[np.int64]
-    gap: npt.NDArray[np.float64]
-    low: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]
-    p_value: npt.NDArray[np.float64]
-    sensitive: npt.NDArray[np.bool_]
-    beyond_chance: npt.NDArray[np.bool_]
-    beyond_doubt: npt.NDArray[np.bool_]
+    gap: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    sensitive: Bools
+    beyond_chance: Bools
+    beyond_doubt: Bools
     by_chance: float | None = None
 
     @property
@@ -167,13 +147,10 @@ class Sensitivity:
         )
 
 
-def exact_sensitivity(
+def measured_exactly(
     assignment: npt.ArrayLike, visited: Any, spec: CohortSpec, categories: Sequence[str] | None = None
 ) -> Sensitivity:
-    """Measure the gaps without noise: :func:`reidrisk.cohorts.sensitivity` says what the arguments are.
-
-    The baseline fills cohorts of the same sizes at random.
-    """
+    """Measure the gaps without noise; the baseline fills cohorts of the same sizes at random."""
     assigned = as_assignment(assignment, spec.n_cohorts)
     found = _of_counts(count_visits(assigned, visited, categories=categories), spec)
     if not spec.shuffles:
@@ -195,23 +172,22 @@ def sensitivity_of_counts(counts: CohortCounts, t: float = 0.1, level: float = 0
     >>> sensitivity_of_counts(counts, t=0.4).sensitive.tolist()
     [True, False]
     """
-    return _of_counts(counts, CohortSpec.checked(t=t, level=level, fdr=fdr, shuffles=0))
+    return _of_counts(counts, CohortSpec(t=t, level=level, fdr=fdr, shuffles=0))
 
 
 def _of_counts(counts: CohortCounts, spec: CohortSpec) -> Sensitivity:
-    found, risk = gaps(counts), 1.0 - spec.level
-    sensitive = exceeding(counts, found, spec.t)
+    found = gaps(counts)
     low, high = gap_intervals(counts, spec.level)
-    p = p_values(counts, spec.t, min(spec.fdr, risk))
-    return Sensitivity(
-        counts=counts,
-        spec=spec,
-        anomalous=found[0],
-        gap=found[1],
-        low=low,
-        high=high,
-        p_value=p,
-        sensitive=sensitive,
-        beyond_chance=sensitive & discoveries(p, spec.fdr),
-        beyond_doubt=sensitive & (p * p.size <= risk),
-    )
+    p = p_values(counts, spec.t, min(spec.fdr, 1.0 - spec.level))
+    decisions = decided(exceeding(counts, found, spec.t), p, spec)
+    return Sensitivity(counts, spec, anomalous=found[0], gap=found[1], low=low, high=high, **decisions)
+
+
+def decided(sensitive: Bools, p: Floats, spec: CohortSpec) -> dict[str, Any]:
+    """Return the p-values and the three decisions that follow, as fields of a :class:`Sensitivity`."""
+    return {
+        "p_value": p,
+        "sensitive": sensitive,
+        "beyond_chance": sensitive & discoveries(p, spec.fdr),
+        "beyond_doubt": sensitive & (p * p.size <= 1.0 - spec.level),
+    }

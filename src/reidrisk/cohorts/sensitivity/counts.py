@@ -22,20 +22,9 @@ _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63,
 class CohortCounts:
     """Users by cohort and category; a user counts once per category, however often they visited.
 
-    Attributes
-    ----------
-    cohorts : (m,) array of int64
-        Numbers of the cohorts that occur, ascending.
-    sizes : (m,) array of int64
-        Users in each.
-    visits : (m, c) array of int32
-        Users of each cohort who visited each category.
-    population : (c,) array of int64
-        The same among all users, with or without a cohort.
-    n_users : int
-        All users with a history.
-    categories : tuple of str
-        What the columns are called.
+    ``cohorts`` (m,) are those that occur, ascending, ``sizes`` (m,) the users in each; ``visits`` (m, c) counts users
+    of each who visited each category, ``population`` (c,) the same among all ``n_users`` with a history, with or
+    without a cohort.
     """
 
     cohorts: npt.NDArray[np.int64]
@@ -77,23 +66,13 @@ class CohortCounts:
 
 
 def count_visits(
-    assignment: npt.ArrayLike,
-    visited: Any,
-    n_cohorts: int | None = None,
-    categories: Sequence[str] | None = None,
+    assignment: npt.ArrayLike, visited: Any, n_cohorts: int | None = None, categories: Sequence[str] | None = None
 ) -> CohortCounts:
     """Count the users of each cohort who visited each category.
 
-    Parameters
-    ----------
-    assignment : (n,) integers
-        Cohort of each user; -1 = none. They count in the population, and in no cohort.
-    visited : (n, c) array or ``scipy.sparse`` matrix
-        Whether a user visited a category, or how often: anything above 0 counts once. A user's row may be empty.
-    n_cohorts : int, optional
-        Number of cohorts of the system, where known: higher numbers are refused as unknown.
-    categories : sequence of str, optional
-        Names of the columns; default: their numbers.
+    ``assignment`` (n,) is the cohort of each user; those with -1 count in the population, and in no cohort. ``visited``
+    (n, c), dense or ``scipy.sparse``, says whether a user visited a category: anything above 0 counts once. Cohorts
+    from ``n_cohorts`` on are refused as unknown. ``categories`` are the names of the columns, default: their numbers.
 
     Examples
     --------
@@ -138,13 +117,7 @@ def category_names(visited: Any, n_users: int, categories: Sequence[str] | None)
 
 
 def k_anonymity(assignment: npt.ArrayLike) -> int:
-    """Return the size of the smallest cohort; users without one (-1) do not count.
-
-    Examples
-    --------
-    >>> k_anonymity([3, 3, 3, 5, 5, -1])
-    2
-    """
+    """Return the size of the smallest cohort; users without one (-1) do not count."""
     assigned = as_assignment(assignment)
     if not (assigned >= 0).any():
         raise DataError("no user has a cohort; there is nothing to measure")
@@ -152,13 +125,7 @@ def k_anonymity(assignment: npt.ArrayLike) -> int:
 
 
 def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> npt.NDArray[np.int64]:
-    """Return cohorts as ``int64``, or name the first user whose cohort is no whole number, negative or unknown.
-
-    Examples
-    --------
-    >>> as_assignment([0, -1, 2], n_cohorts=3).tolist()
-    [0, -1, 2]
-    """
+    """Return cohorts as ``int64``, or name the first user whose cohort is no whole number, negative or unknown."""
     given = np.asarray(assignment)
     if given.ndim != 1 or not given.size:
         raise DataError(f"the assignment has the shape {given.shape}; give one cohort for each user")

@@ -19,18 +19,9 @@ from reidrisk.cohorts.sensitivity.significance import gap_intervals
 class EmptyProfile(Result):
     """How a group of users differs from the population.
 
-    Attributes
-    ----------
-    n_users : int
-        Users in the group.
-    gap : float
-        The group's own sensitivity gap.
-    low, high : float
-        Its interval.
-    off_by_two_points : int
-        Categories that deviate from the population, up or down, by more than 0.02.
-    difference : (c,) array
-        Frequency of each category in the group less that in the population; the gap is the largest. Not written.
+    The group has a sensitivity ``gap`` of its own, and ``off_by_two_points`` categories that deviate from the
+    population, up or down, by more than 0.02. ``difference`` (c,) is the frequency of each category in the group less
+    that in the population; it stays out of JSON.
     """
 
     n_users: int
@@ -47,16 +38,9 @@ class EmptyProfile(Result):
 
 @dataclass(frozen=True, eq=False)
 class EmptyCohort(Spoken):
-    """The profile of all blocked users together, and of these with everyone who never had a cohort.
+    """The profile of all ``blocked`` users together, and of ``everyone_without`` a cohort to show.
 
-    Attributes
-    ----------
-    blocked : EmptyProfile
-        Users of blocked cohorts.
-    everyone_without : EmptyProfile
-        The same, mixed with users who never had a cohort: what a site sees as 'no cohort'.
-    n_shown : int
-        Users who are left with a cohort to show.
+    The second is what a site sees as 'no cohort': blocked users, and those who never had one. ``n_shown`` are left.
     """
 
     blocked: EmptyProfile
@@ -69,16 +53,8 @@ def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95
     """Return the sensitivity profile of the users who are shown without a cohort (floc, The empty cohort).
 
     All blocked cohorts could share one anomalous category, and then being blocked would give it away. The paper checks
-    at t = 0.05: two categories deviate by more than 0.02, none by more than 0.05.
-
-    Parameters
-    ----------
-    counts : CohortCounts
-        Of all users, **before** blocking.
-    blocklist : Blocklist
-        Cohorts that are blocked; cohorts without users do not matter.
-    level : float
-        Of the intervals.
+    at t = 0.05: two categories deviate by more than 0.02, none by more than 0.05. ``counts`` are those of all users,
+    **before** blocking.
 
     Examples
     --------
@@ -104,14 +80,8 @@ def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95
 
 def _profile(counts: CohortCounts, visits: npt.NDArray[np.int64], size: int, level: float) -> EmptyProfile:
     # The group is one more cohort, so its gap has an interval like any other.
-    group = CohortCounts(
-        cohorts=np.zeros(1, dtype=np.int64),
-        sizes=np.array([size]),
-        visits=visits[None].astype(np.int32),
-        population=counts.population,
-        n_users=counts.n_users,
-        categories=counts.categories,
-    )
+    one = np.zeros(1, dtype=np.int64)
+    group = replace(counts, cohorts=one, sizes=np.array([size]), visits=visits[None].astype(np.int32))
     difference = visits / size - counts.population_freq
     low, high = gap_intervals(group, level)
     found = EmptyProfile(size, float(difference.max()), float(low[0]), float(high[0]), 0, difference)

@@ -1,14 +1,16 @@
-"""The sensitivity gap of each cohort and which gaps exceed a threshold, in whole numbers: no rounding decides."""
+"""How far each cohort is from the population, in whole numbers: no rounding decides what exceeds a threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.options import between_0_and_1
+from reidrisk.base.results import Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 
 _CELLS = 1 << 21  # cells of a block: temporary arrays of 16 MiB
@@ -32,12 +34,14 @@ def gaps(counts: CohortCounts) -> Gaps:
     >>> category.tolist(), gap.tolist()
     ([0, 1], [0.5, 0.25])
     """
-    category = np.empty(counts.cohorts.size, dtype=np.int64)
-    largest = np.empty(counts.cohorts.size, dtype=np.int64)
-    for rows in cohort_blocks(counts):
-        above = excess(counts, rows)
-        category[rows] = above.argmax(axis=1)
-        largest[rows] = above.max(axis=1)
+    return _farthest(counts, either_way=False)
+
+
+def _farthest(counts: CohortCounts, either_way: bool) -> Gaps:
+    category, largest = np.empty((2, counts.cohorts.size), dtype=np.int64)
+    for rows in row_blocks(*counts.visits.shape):
+        away = np.abs(excess(counts, rows)) if either_way else excess(counts, rows)
+        category[rows], largest[rows] = away.argmax(axis=1), away.max(axis=1)
     return category, largest / (counts.sizes.astype(np.float64) * counts.n_users)
 
 
@@ -52,13 +56,6 @@ def exceeding(counts: CohortCounts, found: Gaps, t: float) -> npt.NDArray[np.boo
 
     ``t`` is taken as the decimal it is written as, and gaps that come close to it are compared in whole numbers: with
     t = 0.1, 30 % in a cohort against 20 % in the population is not above.
-
-    Examples
-    --------
-    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> counts = count_visits([0, 0, 1, 1], [[1], [1], [1], [0]])
-    >>> exceeding(counts, gaps(counts), 0.25).tolist(), exceeding(counts, gaps(counts), 0.249).tolist()
-    ([False, False], [True, False])
     """
     t = between_0_and_1("t", t)
     category, gap = found
@@ -71,8 +68,47 @@ def exceeding(counts: CohortCounts, found: Gaps, t: float) -> npt.NDArray[np.boo
     return above
 
 
-def cohort_blocks(counts: CohortCounts) -> Iterator[slice]:
-    """Cut the cohorts into blocks of a bounded number of cells."""
-    step = max(1, _CELLS // counts.visits.shape[1])
-    for start in range(0, counts.cohorts.size, step):
-        yield slice(start, min(start + step, counts.cohorts.size))
+def row_blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Cut a table into blocks of rows with a bounded number of cells."""
+    step = max(1, _CELLS // columns)
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+@dataclass(frozen=True, eq=False)
+class Closeness(Spoken):
+    """How far the farthest category of each cohort is from the population, and its column: (m,) arrays.
+
+    ``worst`` is the least t for which the assignment satisfies t-closeness, ``k`` the size of the smallest cohort.
+    """
+
+    distance: npt.NDArray[np.float64]
+    category: npt.NDArray[np.int64]
+    worst: float
+    k: int
+
+    def satisfied(self, k: int, t: float) -> bool:
+        """Tell whether the assignment is k-anonymous and t-close."""
+        return self.k >= k and self.worst <= t
+
+
+def closeness(counts: CohortCounts) -> Closeness:
+    r"""Return the distance of t-closeness of every cohort (floc, Sensitivity).
+
+    For a category a user either visited it or did not, so the two distributions have two values, and their distance
+    (total variation, and the earth mover's distance of the original definition alike) is
+
+    .. math:: \max_X \left|\mathrm{CohortFreq}(X, C) - \mathrm{PopulationFreq}(X)\right|.
+
+    The sensitivity gap is the same without the bars: it overlooks a category that a cohort *avoids*. The paper says
+    that every cohort that is not sensitive satisfies t-closeness; that holds for the one-sided gap, not for this
+    distance.
+
+    Examples
+    --------
+    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
+    >>> found = closeness(count_visits([0, 0, 1, 1], [[0], [0], [1], [0]]))
+    >>> found.distance.tolist(), found.satisfied(k=2, t=0.25)     # the gap of cohort 0 is -0.25
+    ([0.25, 0.25], True)
+    """
+    category, distance = _farthest(counts, either_way=True)
+    return Closeness(distance, category, float(distance.max()), counts.k)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from reidrisk.base.options import between_0_and_1
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
-from reidrisk.cohorts.sensitivity.gaps import cohort_blocks, excess
+from reidrisk.cohorts.sensitivity.gaps import excess, row_blocks
 
 Floats = npt.NDArray[np.float64]
 
@@ -34,15 +34,13 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
     Examples
     --------
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> import numpy as np
-    >>> few = count_visits(np.repeat([0, 1], 20), np.repeat([[1], [0]], 20, axis=0))
-    >>> low, high = gap_intervals(few)
+    >>> low, high = gap_intervals(count_visits(np.repeat([0, 1], 20), np.repeat([[1], [0]], 20, axis=0)))
     >>> low.round(2).tolist(), high.round(2).tolist()        # all of 20 against none of 20: a gap of 0.5
     ([0.38, -0.5], [0.5, -0.38])
     """
     tail = (1.0 - between_0_and_1("level", level)) / 2.0
-    low, high = np.empty(counts.cohorts.size), np.empty(counts.cohorts.size)
-    for rows in cohort_blocks(counts):
+    low, high = np.empty((2, counts.cohorts.size))
+    for rows in row_blocks(*counts.visits.shape):
         x, size = counts.visits[rows].astype(np.int64), counts.sizes[rows, None]
         rest, y = counts.n_users - size, counts.population - x
         p, q = x / size, y / np.maximum(rest, 1)
@@ -61,11 +59,6 @@ def nuisance(risk: float, n_cohorts: int, n_categories: int) -> float:
 
     It is added to every p-value. Over all m cohorts and c categories it comes to a hundredth of the risk that is taken,
     and is fixed before any visit is seen.
-
-    Examples
-    --------
-    >>> f"{nuisance(0.05, n_cohorts=50, n_categories=10):.0e}"
-    '1e-06'
     """
     return risk / (100.0 * n_cohorts * n_categories)
 
@@ -82,44 +75,41 @@ def p_values(counts: CohortCounts, t: float, risk: float = 0.05) -> Floats:
     Examples
     --------
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> import numpy as np
     >>> assignment, visits = np.repeat([0, 1], [20, 2_000]), np.zeros((2_020, 1))
     >>> visits[:4] = 1                                       # 4 of 20 against none of 2,000
     >>> p_values(count_visits(assignment, visits), t=0.1).round(2).tolist()
     [0.15, 1.0]
     """
-    from scipy.special import betainc, betainccinv
+    from scipy.special import betainc
 
     found = np.ones(counts.cohorts.size)
     gamma = nuisance(risk, *counts.visits.shape)
-    for rows in cohort_blocks(counts):
+    for rows in row_blocks(*counts.visits.shape):
         size = counts.sizes[rows]
         above = excess(counts, rows) > t * counts.n_users * size[:, None].astype(np.float64)
         row, category = np.nonzero(above)  # where the gap is not above t there is nothing to doubt
-        if not row.size:
-            continue
         x, s = counts.visits[rows][row, category].astype(np.float64), size[row].astype(np.float64)
         rest = counts.n_users - s
-        y = counts.population[category] - x
-        bound = np.ones(row.size)
-        open_end = y < rest
-        bound[open_end] = betainccinv(y[open_end] + 1.0, (rest - y)[open_end], gamma)
+        bound = binomial_above(counts.population[category] - x, rest, gamma)
         limit = np.minimum(bound + t * counts.n_users / np.maximum(rest, 1.0), 1.0)
-        one = betainc(x, s - x + 1.0, limit) + gamma
         smallest = np.ones(size.size)
-        np.minimum.at(smallest, row, one)
+        np.minimum.at(smallest, row, betainc(x, s - x + 1.0, limit) + gamma)
         found[rows] = np.minimum(smallest * counts.visits.shape[1], 1.0)
     return found
 
 
-def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
-    """Tell which p-values are discoveries at this false discovery rate (Benjamini and Hochberg, 1995).
+def binomial_above(count: Floats, size: Floats, tail: float) -> Floats:
+    """Return the upper Clopper-Pearson end of each frequency ``count / size``."""
+    from scipy.special import betainccinv
 
-    Examples
-    --------
-    >>> discoveries(np.array([0.001, 0.02, 0.04, 0.9])).tolist()
-    [True, True, False, False]
-    """
+    bound = np.ones(count.size)
+    some = count < size
+    bound[some] = betainccinv(count[some] + 1.0, (size - count)[some], tail)
+    return bound
+
+
+def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
+    """Tell which p-values are discoveries at this false discovery rate (Benjamini and Hochberg, 1995)."""
     from scipy.stats import false_discovery_control
 
     chosen: npt.NDArray[np.bool_] = false_discovery_control(p, method="bh") <= between_0_and_1("fdr", fdr)
@@ -128,17 +118,15 @@ def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
 
 def exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
     """Return the Clopper-Pearson ends; equal pairs (x, size), of which there are many, are computed once."""
-    from scipy.special import betainccinv, betaincinv
+    from scipy.special import betaincinv
 
     width = int(size.max()) + 1
     keys, inverse = np.unique(size * width + x, return_inverse=True)
     s, k = np.divmod(keys, width)
-    low, high = np.zeros(keys.size), np.ones(keys.size)
-    some, not_all = k > 0, k < s
+    low, some = np.zeros(keys.size), k > 0
     low[some] = betaincinv(k[some], (s - k + 1)[some], tail)
-    high[not_all] = betainccinv((k + 1)[not_all], (s - k)[not_all], tail)
     inverse = inverse.reshape(x.shape)
-    return low[inverse], high[inverse]
+    return low[inverse], binomial_above(k, s, tail)[inverse]
 
 
 def wilson_ends(q: Floats, n: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:

@@ -18,23 +18,15 @@ from reidrisk.cohorts.sensitivity.significance import gap_intervals
 THRESHOLDS = tuple(round(0.005 * i, 3) for i in range(1, 61))
 """From 0.005 to 0.3; the paper's figure has thresholds of this range."""
 
-EDGES = tuple(round(0.01 * i, 2) for i in range(101))
+_EDGES = tuple(round(0.01 * i, 2) for i in range(101))
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve(Spoken):
     """The share of cohorts and users that each threshold blocks (floc, Utility vs privacy).
 
-    Attributes
-    ----------
-    t : tuple of float
-        Thresholds, ascending.
-    cohorts, users : tuple of float
-        Share of cohorts with a gap strictly above t, and of users with a cohort who are in one.
-    certain, possible : tuple of float
-        Share of cohorts whose whole interval lies above t, and of those whose interval reaches above it.
-    noisy : bool
-        Whether it was measured through noise.
+    ``cohorts`` is the share of cohorts with a gap strictly above each t, ``users`` that of users with a cohort who are
+    in one; the interval lies as a whole above t in a share ``certain``, and reaches above it in a share ``possible``.
     """
 
     t: tuple[float, ...]
@@ -60,7 +52,7 @@ class FrequencyHistogram(Spoken):
 def threshold_curve(
     counts: CohortCounts, thresholds: Sequence[float] | None = None, level: float = 0.95
 ) -> ThresholdCurve:
-    """Return what each threshold would block; from 0.005 to 0.3 when none are given.
+    """Return what each threshold would block; default: from 0.005 to 0.3.
 
     Examples
     --------
@@ -106,16 +98,8 @@ def frequency_histogram(
 
     Bins are a hundredth wide where no edges are given. ``below`` asks for the share of categories visited by fewer
     users than that; in the paper more than 90 % are below 0.05.
-
-    Examples
-    --------
-    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> counts = count_visits([0, 0, 0, 0], [[1, 0], [1, 0], [1, 0], [0, 0]])
-    >>> found = frequency_histogram(counts, edges=[0, 0.5, 1])
-    >>> found.categories, found.share_below
-    ((1, 1), 0.5)
     """
-    bins = np.asarray(EDGES if edges is None else edges, dtype=np.float64)
+    bins = np.asarray(_EDGES if edges is None else edges, dtype=np.float64)
     if bins.size < 2 or (np.diff(bins) <= 0).any():
         raise OptionError("edges must ascend, and there must be at least two")
     freq = counts.population_freq

@@ -1,13 +1,18 @@
-"""Compiled CityHash64 v1.0.3: of strings in one buffer, and of pairs of words; the twin is ``cityhash.reference``."""
+"""Compiled CityHash64 v1.0.3, and the SimHash made of it; the twins are in the tests."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from reidrisk.base.kernels import njit
-from reidrisk.cohorts.floc.cityhash import CONSTANTS, MULTIPLIER
+
+CONSTANTS = (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F, 0xC949D7C7509E6557)
+MULTIPLIER = 0x9DDFEA08EB382D69
+TWO_PI = 2.0 * 3.141592653589793
+SCALE = float(2**64 - 1)  # rounds to 2^64, in Chrome too
 
 _K0, _K1, _K2, _K3 = (np.uint64(k) for k in CONSTANTS)
 _M = np.uint64(MULTIPLIER)
@@ -108,3 +113,49 @@ def hash_columns(data: Any, starts: Any, out: Any) -> None:  # pragma: no cover 
     """Fill ``out`` with the hashes of the strings from ``starts[i]`` to ``starts[i + 1]`` of a byte buffer."""
     for i in range(out.size):
         out[i] = _hash(data, starts[i], starts[i + 1] - starts[i])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _gaussian(d: int, feature: Any) -> Any:  # pragma: no cover - compiled
+    place = np.uint64(d)
+    one = np.float64(seeded_pair(place, feature, np.uint64(1))) / SCALE
+    two = np.float64(seeded_pair(feature, place, np.uint64(2))) / SCALE
+    return math.sqrt(-2.0 * math.log(one)) * math.cos(TWO_PI * two)
+
+
+@njit(cache=True, nogil=True)
+def gaussians(features: Any, out: Any) -> None:  # pragma: no cover - compiled
+    """Fill ``out`` (features, bits) with the Gaussian of each feature and bit."""
+    for i in range(features.size):
+        for d in range(out.shape[1]):
+            out[i, d] = _gaussian(d, features[i])
+
+
+@njit(cache=True, nogil=True)
+def sign_bits(
+    starts: Any, ranks: Any, features: Any, place: Any, cache: Any, bits: int, hashes: Any, counts: Any
+) -> None:  # pragma: no cover - compiled
+    """Fill in the SimHash of each user and the number of distinct features; ``place`` -1 means not in the cache."""
+    sums = np.empty(bits)
+    for user in range(hashes.size):
+        own = np.sort(ranks[starts[user] : starts[user + 1]])
+        sums[:] = 0.0
+        last, distinct = -1, 0
+        for rank in own:
+            if rank == last:
+                continue
+            last = rank
+            distinct += 1
+            row = place[rank]
+            if row >= 0:
+                for d in range(bits):
+                    sums[d] += cache[row, d]
+            else:
+                for d in range(bits):
+                    sums[d] += _gaussian(d, features[rank])
+        value = np.uint64(0)
+        for d in range(bits):
+            if sums[d] > 0.0:
+                value |= np.uint64(1) << np.uint64(d)
+        hashes[user] = value
+        counts[user] = distinct
