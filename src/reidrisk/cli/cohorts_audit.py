@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.again import again
 from reidrisk.cli.audit import Json, Out, do_each
@@ -41,14 +42,12 @@ def audit(
     output.check_writable(out, blocklist, inputs=(assignment, visits, categories))
     output.check_report(out)
     noise = {name: options.pop(name) for name in Noise.model_fields}
-    if options["rule"] not in ("plain", "chance", "doubt"):
-        raise OptionError(f"--rule must be 'plain', 'chance' or 'doubt', not {options['rule']!r}")
     _check_noise(private, noise, options["n_cohorts"])
     if noise["simulation"] and blocklist is not None:
         raise OptionError(
             "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
         )
-    spec = CohortSpec(**options, noise=noise if private else None, tables=tables)
+    spec = CohortSpec.called(as_flag, **options, noise=noise if private else None, tables=tables)
     with output.progress_bar() as progress:
         audited, found = api.audit_tables(spec, progress)
     blocked = found.blocklist(spec.rule)
@@ -81,11 +80,7 @@ def audit(
 def _check_noise(private: bool, noise: dict[str, Any], n_cohorts: int | None) -> None:
     """Refuse options that do not go together, by the names they have here."""
     local = noise["model"] == "local"
-    if not local and noise["model"] != "central":
-        raise OptionError(f"--model must be 'central' or 'local', not {noise['model']!r}")
-    given = [
-        f"--{name.replace('_', '-')}" for name, value in noise.items() if value not in (None, False, "", "central")
-    ]
+    given = [as_flag(name) for name, value in noise.items() if value not in (None, False, "", "central")]
     if not private:
         if given:
             raise OptionError(f"{given[0]} is for a private measurement; add --private, or leave it out")

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import between_0_and_1, whole
-from reidrisk.base.specs import Spec
+from reidrisk.base.specs import Spec, named
 from reidrisk.base.streams import checked_seed
 
 Model = Literal["central", "local"]
@@ -17,7 +17,7 @@ Rule = Literal["plain", "chance", "doubt"]
 
 
 def _number(check: Any, name: str, **limits: Any) -> BeforeValidator:
-    return BeforeValidator(lambda value: value if value is None else check(name, value, **limits))
+    return BeforeValidator(lambda value: value if value is None else check(named(name), value, **limits))
 
 
 _share = partial(_number, between_0_and_1)

@@ -1,4 +1,4 @@
-"""The compiled loop that counts users by cohort and category; the twin is ``counts.reference``."""
+"""The compiled loop that counts users by cohort and category; the twin is in the tests."""
 
 from __future__ import annotations
 
