@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from reidrisk.bandits.agent.thompson import AGENTS, FLOOR
+from reidrisk.bandits.agent.thompson import AGENTS, FLOOR, _update, padded
 from reidrisk.bandits.linkage.likelihood import _HALF, _LEAST, _MOST, _RELATIVE, _RULED_OUT, _SLACK
 from reidrisk.bandits.linkage.likelihood_model import EXACT, LEAST_SCALE, model_of
+from reidrisk.base.kernels import njit
 from reidrisk.search import GRID
+
+
+def filtered(assumed: np.ndarray, tables, arms: np.ndarray, rewards: np.ndarray) -> np.ndarray:
+    """Return the belief after each of the given arms and rewards (steps, d), as the agent would hold it."""
+    d, matrix = len(assumed), padded(assumed)
+    belief, out = np.zeros(len(matrix)), np.empty((len(arms), d))
+    belief[:d] = 1.0 / d
+    _filter(belief, matrix, tables, np.asarray(arms, dtype=np.int64), rewards, out)
+    return out
+
+
+@njit(nogil=True)
+def _filter(belief, assumed, tables, arms, rewards, out):
+    scratch, chance = np.empty(len(assumed)), np.empty(tables.levels.shape[1])
+    for t in range(len(arms)):
+        arm = arms[t]
+        _update(belief, assumed, tables.levels[arm], tables.level[arm], rewards[t], tables.sigma, scratch, chance)
+        out[t] = belief[: out.shape[1]]
 
 
 def played(

@@ -215,3 +215,11 @@ def test_made_up_users_are_alike_within_their_type():
     assert np.array_equal(again.records, found.records)
     with pytest.raises(OptionError, match="no 61 clusters"):
         bandits.clustered_users(60, n_clusters=61)
+
+
+def test_matrices_are_read_with_their_names(tmp_path):
+    records = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]])
+    np.savez(tmp_path / "behaviour.npz", records=records, profiles=[[1.0], [2.0]], users=["ann", "bob"])
+    found = bandits.read_matrices(tmp_path / "behaviour.npz")
+    assert np.array_equal(found.records, records)
+    assert (found.users, found.states) == (("ann", "bob"), ("0", "1"))

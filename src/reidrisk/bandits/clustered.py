@@ -7,6 +7,7 @@ import numpy as np
 from reidrisk.bandits.transitions import Behaviour, matrices
 from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
+from reidrisk.base.options import whole
 from reidrisk.base.streams import checked_seed, stream
 
 _SHARED_SHARE = 0.3  # of a type's habits that are common to all types
@@ -27,22 +28,9 @@ def clustered_users(
     times then make the matrix as for a real log (:func:`matrices`), so that cells are as coarse as those of real
     logs. The profile is the share of visits to each state, with the stay in hours beside it.
 
-    These are made-up people: what is measured on them is about the method, not about any real data set.
-
-    Parameters
-    ----------
-    n : int
-        Number of users.
-    n_states : int
-        Number of states: 41 stands in for CASAS, 39 for Endomondo.
-    n_clusters : int
-        Number of types; user i is of type i mod n_clusters.
-    seed : int
-        Seed.
-    visits : float
-        Mean number of entries of a user's log.
-    alike : float
-        How much users of a type are alike.
+    These are made-up people: what is measured on them is about the method, not about any real data set. User i is of
+    type i mod ``n_clusters``; 41 states stand in for CASAS, 39 for Endomondo. A log has ``visits`` entries on average;
+    the larger ``alike``, the more users of a type are alike.
 
     Examples
     --------
@@ -51,8 +39,7 @@ def clustered_users(
     """
     checked_seed(seed)
     for name, value, least in (("n", n, 1), ("n_states", n_states, 2), ("n_clusters", n_clusters, 1)):
-        if isinstance(value, bool) or value < least:
-            raise OptionError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        whole(name, value, least)
     if n_clusters > n:
         raise OptionError(f"there are {n} users, so no {n_clusters} clusters; choose at most {n}")
     if not visits > 0 or not alike > 0:

@@ -30,6 +30,10 @@ def from_log(
 ) -> Behaviour:
     """Read an activity log: who entered which state when.
 
+    The profile of a user is the share of time in each state (of entries, where no time is known). The ``tolerance``
+    goes with the unit: 0.001, or half of what one transition changes in the row with the most time, if less. A coarser
+    one would take the transitions of all users for equal, and a record that nobody changed for hidden.
+
     Parameters
     ----------
     log : path or frame
@@ -41,31 +45,19 @@ def from_log(
     max_gap : float, optional
         After more seconds of silence, neither time nor a transition is counted; the silence begins with an entry, or
         at its end where there is a column ``seconds``.
-    origin : str, optional
-        Where it comes from, for the result.
     unit : {"second", "minute", "hour", "day"} or float
         How long a stay counts as much as one transition, by name or in seconds. Matrices hold times and counts side by
         side, so the unit is part of what is shared: in seconds, transitions are a small part of a long log.
-
-    Returns
-    -------
-    Behaviour
-        The profile of a user is the share of time in each state (of entries, where no time is known). Its ``tolerance``
-        goes with the unit: 0.001, or half of what one transition changes in the row with the most time, if less. A
-        coarser one would take the transitions of all users for equal, and a record that nobody changed for hidden.
 
     Examples
     --------
     >>> import polars as pl
     >>> log = pl.DataFrame({"user": ["ann"] * 3, "timestamp": [0, 60, 70], "state": ["rest", "run", "rest"]})
-    >>> from_log(log).records.round(3).tolist()
-    [[[0.984, 0.016], [0.091, 0.909]]]
     >>> from_log(log, unit="minute").records.round(3).tolist()
     [[[0.5, 0.5], [0.857, 0.143]]]
     """
-    seconds = _unit(unit)
-    is_file = isinstance(log, str | Path)
-    table = open_table(log) if is_file else table_of_frame(log, "the log")
+    seconds, named = _unit(unit), {length: name for name, length in UNITS.items()}
+    table = open_table(log) if isinstance(log, str | Path) else table_of_frame(log, "the log")
     missing = [name for name in ("user", "timestamp", "state") if name not in table.types]
     if missing:
         raise FormatError(
@@ -92,7 +84,7 @@ def from_log(
         profiles=weight / weight.sum(axis=1, keepdims=True),
         users=tuple(map(str, users)),
         states=names,
-        origin=origin or Note("log-read", entries=table.n_rows, name=table.name, unit=_lasting(seconds)),
+        origin=origin or Note("log-read", entries=table.n_rows, name=table.name, unit=named.get(seconds, seconds)),
         tolerance=_tolerance(records, spent / seconds),
     )
 
@@ -103,10 +95,6 @@ def _unit(unit: str | float) -> float:
     if isinstance(unit, int | float) and not isinstance(unit, bool) and 0.0 < unit <= LARGEST:
         return float(unit)
     raise OptionError(f"unit must be one of {', '.join(UNITS)}, or a number of seconds above 0, not {unit!r}")
-
-
-def _lasting(seconds: float) -> str | float:
-    return next((name for name, length in UNITS.items() if length == seconds), seconds)
 
 
 def _tolerance(records: Floats, time: Floats) -> float:
@@ -130,14 +118,10 @@ def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.in
     empty = cells.is_null() | (cells.str.strip_chars() == "").fill_null(value=False)
     if empty.any():
         raise DataError(f"{table.name}: row {empty.arg_max()} has no {column}; fill it in, or take it out")
-    encoded = cells.to_arrow().dictionary_encode()
-    distinct = encoded.dictionary.to_pylist()
-    order = sorted(range(len(distinct)), key=distinct.__getitem__)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
+    distinct = cells.unique().sort()
+    codes = cells.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
     # As objects: an array of text would make all of them as long as the longest.
-    texts = np.array([distinct[i] for i in order], dtype=np.object_)
-    return texts, rank[encoded.indices.to_numpy()]
+    return np.array(distinct.to_list(), dtype=np.object_), codes.to_numpy()
 
 
 def _seconds(table: Any, column: str) -> Floats:
@@ -147,9 +131,8 @@ def _seconds(table: Any, column: str) -> Floats:
     given = cells = _plain(table, column)
     if cells.dtype == pl.String:
         cells = cells.cast(pl.Float64, strict=False)
-        if column != "seconds" and 2 * cells.null_count() > len(
-            cells
-        ):  # what most rows hold decides which of the others are at fault
+        # What most rows hold decides which of the others are at fault.
+        if column != "seconds" and 2 * cells.null_count() > len(cells):
             cells = _times(given)
     if cells.dtype in (pl.Date, pl.Datetime):
         cells = cells.cast(pl.Datetime("us")).dt.timestamp("us").cast(pl.Float64) / 1e6

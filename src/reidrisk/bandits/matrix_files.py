@@ -16,19 +16,8 @@ from reidrisk.io.tables.opening import existing_file
 def read_matrices(path: str | Path) -> Behaviour:
     """Read an NPZ file of transition matrices.
 
-    Parameters
-    ----------
-    path : path
-        The arrays ``records`` (n, d, d), whose rows add up to 1, and ``profiles`` (n, p); where there are any, the
-        names ``users`` (n,) and ``states`` (d,).
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "behaviour.npz"
-    >>> np.savez(file, records=[[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]], profiles=[[1.0], [2.0]])
-    >>> read_matrices(file)
-    Behaviour(2 users x 2 states, profiles of 1 number)
+    It holds the arrays ``records`` (n, d, d), whose rows add up to 1, and ``profiles`` (n, p); where there are any, the
+    names ``users`` (n,) and ``states`` (d,).
     """
     name = str(path)
     arrays = read_npz(existing_file(path), name, store="'records' (n, d, d) and 'profiles' (n, p)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Annotated, Any, Literal, Self
 
@@ -50,23 +50,22 @@ def _seconds(value: Any) -> Any:
     return value
 
 
-def _texts(given: Any) -> Any:
-    """Return strategies as texts that can be read; steps are values that have one."""
-    if not isinstance(given, Iterable) or isinstance(given, str):
-        return given
-    steps = [(each, as_steps(each)) for each in given]
-    if not steps:
-        raise OptionError("give at least one strategy and one amount of noise")
-    return tuple(each if isinstance(each, str) else "+".join(map(str, parts)) for each, parts in steps)
+def _text(given: Any) -> str:
+    """Return a strategy as a text that can be read; steps are values that have one."""
+    steps = as_steps(given)
+    return given if isinstance(given, str) else "+".join(map(str, steps))
 
 
-def _numbers(given: Any) -> Any:
-    if not isinstance(given, Iterable) or isinstance(given, str):
-        return given
-    found = tuple(float(each) for each in given)
-    if not found:
-        raise OptionError("give at least one strategy and one amount of noise")
-    return found
+def _several(one: Callable[[Any], Any]) -> BeforeValidator:
+    def check(given: Any) -> Any:
+        if not isinstance(given, Iterable) or isinstance(given, str):
+            return given
+        found = tuple(one(each) for each in given)
+        if not found:
+            raise OptionError("give at least one strategy and one amount of noise")
+        return found
+
+    return BeforeValidator(check)
 
 
 def _count(name: str) -> BeforeValidator:
@@ -100,25 +99,19 @@ class BehaviourFile(Spec):
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
-        if self.format == "log":
-            return self
-        if self.states is not None:
-            raise OptionError(f"{named('states')} is for logs; the format '{self.format}' has its own")
-        if self.max_gap is not None:
-            raise OptionError(
-                f"{named('max_gap')} is for logs; the format '{self.format}' knows how long a state lasts"
-            )
-        if self.unit != "second":
-            raise OptionError(f"{named('unit')} is for logs; the format '{self.format}' has its own")
+        unlike = {"states": "has its own", "max_gap": "knows how long a state lasts", "unit": "has its own"}
+        for name, what in unlike.items():
+            if self.format != "log" and getattr(self, name) != type(self).model_fields[name].default:
+                raise OptionError(f"{named(name)} is for logs; the format '{self.format}' {what}")
         return self
 
     def read(self) -> Behaviour:
         """Read it."""
         from reidrisk import bandits, io
 
-        names = None if self.states is None else list(io.read_vocabulary(self.states).labels)
         if self.format == "matrices":
             return bandits.read_matrices(self.path)
+        names = None if self.states is None else list(io.read_vocabulary(self.states).labels)
         try:
             length: str | float = float(self.unit)
         except ValueError:
@@ -127,56 +120,30 @@ class BehaviourFile(Spec):
 
 
 class TradeoffSpec(Spec):
-    """Everything that defines a trade-off.
+    """Everything that defines a trade-off; fields say what they are in their descriptions.
 
-    Attributes
-    ----------
-    strategies : tuple of str, optional
-        Aggregations; noise is put on top of each. Default: the paper's, see :func:`paper_strategies`, with ``clusters``
-        clusters (default: one per five users), also twice and three times as many.
-    noise, amounts
-        What is put on top of each strategy: ``"laplace"`` noise of these variances, or ``"svd"``, truncation to these
-        ranks. Default: a range.
-    n_aux : int, optional
-        Cells that the attacker knows. Default: 91 as in the paper, all but two of a small matrix.
-    alpha : float, optional
-        Tolerance of the scoreboard, and rounding step of the entropy. Default: that of the behaviour.
-    weights : str
-        Weights of noise, scoreboard and ADS alike (galozy, Section 6.2).
-    rewards : {"hard", "easy"}
-        Rewards of the bandit, with the paper's sigma of 2.
-    runs, steps : int
-        Of the regret.
-    releases : int
-        Draws of the noise at each point, over which runs and attacks are spread evenly.
-    likelihood : bool
-        Whether the attacker who knows the mechanism is measured, too.
-    attack : {"scoreboard", "likelihood"}
-        By whose success a choice is Pareto-optimal.
-    level, seed
-        Level of the intervals; seed of everything, drawn where it is ``None``.
+    ``strategies`` are aggregations; on top of each come ``amounts`` of noise: variances of ``"laplace"``, or ranks of
+    ``"svd"``. Default: :func:`paper_strategies`, and a range of amounts. ``alpha`` is the tolerance of the scoreboard,
+    and the rounding step of the entropy; ``weights`` are those of noise, scoreboard and ADS alike (galozy, Section
+    6.2). Runs and attacks are spread evenly over the ``releases``. ``likelihood`` says whether the attacker who knows
+    the mechanism is measured, too. A seed is drawn where there is none.
 
     Examples
     --------
     >>> spec = TradeoffSpec(strategies=["own", "clusters:3"], runs=100, seed=1)
-    >>> TradeoffSpec.from_dict(spec.to_dict()) == spec
-    True
-    >>> spec.filled(n_users=20, n_states=4).n_aux
-    14
-    >>> TradeoffSpec(attack="magic")
-    Traceback (most recent call last):
-    reidrisk.base.errors.OptionError: attack must be one of scoreboard, likelihood, not 'magic'
+    >>> TradeoffSpec.from_dict(spec.to_dict()) == spec, spec.filled(n_users=20, n_states=4).n_aux
+    (True, 14)
     """
 
     inputs: Annotated[BehaviourFile | InMemory, Field(discriminator="kind")] = InMemory()
-    strategies: Annotated[tuple[str, ...] | None, BeforeValidator(_texts)] = None
+    strategies: Annotated[tuple[str, ...] | None, _several(_text)] = None
     clusters: int | None = Field(
         default=None, description="Number of clusters, also twice and three times as many; default: one per 5 users."
     )
     noise: Literal["laplace", "svd"] = Field(
         default="laplace", description="On top of each strategy: 'laplace' or 'svd'."
     )
-    amounts: Annotated[tuple[float, ...] | None, BeforeValidator(_numbers)] = None
+    amounts: Annotated[tuple[float, ...] | None, _several(float)] = None
     n_aux: int | None = Field(
         default=None, description="Cells the attacker knows; default: 91, all but 2 of a small matrix."
     )
@@ -218,12 +185,13 @@ class TradeoffSpec(Spec):
 
     def topping(self) -> list[Step]:
         """Return what is put on top of each strategy, one step for each amount."""
+        amounts = self.amounts or ()
         if self.noise == "laplace":
-            return [Laplace(amount, self.weights) for amount in self.amounts or ()]
-        for amount in self.amounts or ():
-            if not amount.is_integer():
-                raise OptionError(f"ranks are whole numbers such as 10, not {amount!r}")
-        return [TruncatedSVD(int(amount)) for amount in self.amounts or ()]
+            return [Laplace(amount, self.weights) for amount in amounts]
+        broken = next((amount for amount in amounts if not amount.is_integer()), None)
+        if broken is not None:
+            raise OptionError(f"ranks are whole numbers such as 10, not {broken!r}")
+        return [TruncatedSVD(int(amount)) for amount in amounts]
 
     def filled(self, n_users: int, n_states: int) -> TradeoffSpec:
         """Return the spec with its defaults for this number of users and states filled in."""

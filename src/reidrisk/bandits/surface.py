@@ -18,23 +18,10 @@ from reidrisk.base.results import Result, Risk, Spoken
 
 @dataclass(frozen=True, eq=False)
 class TradeoffPoint(Result):
-    """One strategy at one amount of noise.
+    """One strategy at one amount of noise: what it costs, and how often both attackers succeed.
 
-    Attributes
-    ----------
-    strategy : str
-        The aggregation, as text.
-    noise : str
-        ``"laplace"`` or ``"svd"``.
-    amount : float
-        Variance of the noise, or rank.
-    regret, risk, likelihood : Regret, Risk, Risk or None
-        What it costs, and how often the scoreboard and the attacker who knows the mechanism succeed.
-    ads : float
-        ADS identifiability.
-    on_front : bool
-        Whether no other point has both less regret and less risk (of the attack asked for), at equal others one of
-        them.
+    The ``amount`` is the variance of the noise, or a rank; ``risk`` is that of the scoreboard, ``likelihood`` that of
+    the attacker who knows the mechanism; ``on_front`` says whether it is Pareto-optimal by the attack asked for.
     """
 
     strategy: str
@@ -49,20 +36,11 @@ class TradeoffPoint(Result):
 
 @dataclass(frozen=True, eq=False)
 class Tradeoff(Spoken):
-    """The whole surface, with its two ends.
+    """The whole surface, strategy by strategy and amount by amount, with its two ends.
 
-    Attributes
-    ----------
-    points : tuple of TradeoffPoint
-        Strategy by strategy, amount by amount.
-    least_regret : float
-        Regret with everyone's true matrix: what sharing without protection would give.
-    blind_regret : float
-        Regret of choosing blindly.
-    guess : float
-        Probability of finding the right user by guessing.
-    spec : TradeoffSpec or None
-        What was measured, with every default filled in: the same behaviour and this spec give the same result.
+    ``least_regret`` is that with everyone's true matrix, which sharing without protection would give, ``blind_regret``
+    that of choosing blindly, ``guess`` the probability of finding the right user by guessing. ``spec`` has every
+    default filled in: the same behaviour and this spec give the same result.
     """
 
     points: tuple[TradeoffPoint, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.agent.environment import SIGMA, LatentBandit, easy_rewards, hard_rewards
-from reidrisk.bandits.agent.regret import Regret, simulate, summarise
+from reidrisk.bandits.agent.regret import Regret, regret, simulate, summarise
 from reidrisk.bandits.linkage.ads import ads
 from reidrisk.bandits.linkage.measure import ATTACKS, Auxiliary, auxiliary, credits, link_notes, risk_of_credits
 from reidrisk.bandits.sharing.anonymise import Shared, applied, finished, started
@@ -41,16 +41,8 @@ def tradeoff(
     """Measure regret and de-anonymisation for every strategy with every amount of noise on top.
 
     All points share their runs (users, states, reward noise) and the cells that the attacker knows, so that differences
-    between points are differences between strategies.
-
-    Parameters
-    ----------
-    behaviour : Behaviour
-        Users.
-    spec : TradeoffSpec, optional
-        What to measure; default: everything at its default, with a seed that is drawn.
-    progress : callable, optional
-        Hears what is being done, and the share of the whole that is behind.
+    between points are differences between strategies. Without a ``spec``, everything has its default, and a seed is
+    drawn.
 
     Examples
     --------
@@ -64,7 +56,7 @@ def tradeoff(
     if spec is None and not options:
         spec = TradeoffSpec()
     if not isinstance(spec, TradeoffSpec):
-        spec, progress = _as_before(spec, old, options), _of_one(progress)
+        spec, progress = _as_before(spec, old, options, progress)
     records = checked_records(behaviour.records, least=2)
     n, d = records.shape[:2]
     spec = spec.filled(n, d)
@@ -81,9 +73,7 @@ def tradeoff(
         for step, amount in zip(spec.topping(), amounts, strict=True):
             points.append(TradeoffPoint(base[0].name, spec.noise, amount, *_measured(setting, base, step)))
             say("playing and attacking", len(points) / (len(bases) * len(amounts)))
-    least = summarise(
-        env, simulate(env, None, 0, spec.runs, spec.steps, seed), spec.steps, seed, spec.level, "thompson"
-    )
+    least = regret(env, None, spec.runs, spec.steps, seed, spec.level)
     found = Tradeoff(
         points=tuple(points),
         least_regret=least.mean,
@@ -100,22 +90,16 @@ def tradeoff(
         rewards=spec.rewards,
         weights=spec.weights,
         origin=behaviour.origin,
-        notes=(
-            behaviour.note,
-            *_equals(behaviour),
-            *(_bare(setting.cells, spec.weights) if spec.noise == "laplace" else ()),
-            Note("noise-drawn", times=spec.releases),
-            *points[0].regret.notes,
-            *link_notes(n_aux, len(known.user) // n, ATTACKS[0]),
-            Note("noise-simulated"),
-        ),
+        notes=(*_notes(setting), *points[0].regret.notes, *link_notes(known, ATTACKS[0]), Note("noise-simulated")),
         spec=spec,
     )
     return found.judged_by(spec.attack)
 
 
-def _as_before(strategies: Any, old: tuple[Any, ...], options: dict[str, Any]) -> TradeoffSpec:
-    """Return the spec of a call with options, as it was before there were specs."""
+def _as_before(
+    strategies: Any, old: tuple[Any, ...], options: dict[str, Any], progress: Any
+) -> tuple[TradeoffSpec, Progress | None]:
+    """Return the spec of a call with options, as it was before there were specs; its progress took the share alone."""
     names = ("amounts", "n_aux", "noise", "alpha", "weights", "rewards", "runs", "steps", "releases", "likelihood")
     given = dict(zip(names, old, strict=False)) | options
     warnings.warn(
@@ -123,25 +107,8 @@ def _as_before(strategies: Any, old: tuple[Any, ...], options: dict[str, Any]) -
         DeprecationWarning,
         stacklevel=3,
     )
-    return TradeoffSpec(**{"seed": 0, **({} if strategies is None else {"strategies": strategies}), **given})
-
-
-def _of_one(progress: Any) -> Progress | None:
-    """Return the progress of such a call, which took the share alone."""
-    return None if progress is None else lambda _, share: progress(share)
-
-
-def _equals(behaviour: Behaviour) -> tuple[Note, ...]:
-    """Note how many users have a profile that others have, too: their order then decides."""
-    _, times = np.unique(behaviour.profiles, axis=0, return_counts=True)
-    alike = int(times[times > 1].sum())
-    return (Note("profiles-alike", users=alike),) if alike else ()
-
-
-def _bare(cells: Floats, weights: str) -> tuple[Note, ...]:
-    """Note how many cells the weights leave without noise: an attacker who knows that reads them."""
-    bare = int((cells == 0).sum())
-    return (Note("cells-without-noise", cells=bare, of=cells.size, weights=weights),) if bare else ()
+    spec = TradeoffSpec(**{"seed": 0, **({} if strategies is None else {"strategies": strategies}), **given})
+    return spec, None if progress is None else lambda _, share: progress(share)
 
 
 @dataclass(frozen=True)
@@ -155,6 +122,20 @@ class _Setting:
     known: Auxiliary
     cells: Floats
     alpha: float
+
+
+def _notes(setting: _Setting) -> Iterator[Note]:
+    """Note where the users come from, and what the noise leaves as it is."""
+    yield setting.behaviour.note
+    # Where users have equal profiles their order decides.
+    _, times = np.unique(setting.behaviour.profiles, axis=0, return_counts=True)
+    alike, bare = int(times[times > 1].sum()), int((setting.cells == 0).sum())
+    if alike:
+        yield Note("profiles-alike", users=alike)
+    # An attacker who knows that a cell has no noise reads it.
+    if bare and setting.spec.noise == "laplace":
+        yield Note("cells-without-noise", cells=bare, of=setting.cells.size, weights=setting.spec.weights)
+    yield Note("noise-drawn", times=setting.spec.releases)
 
 
 def _base(setting: _Setting, strategy: Strategy) -> list[Shared]:
@@ -192,9 +173,9 @@ def _measured(setting: _Setting, base: list[Shared], step: Step) -> tuple[Regret
             collected.append(credit)
             ties[name] += tied / releases
         near.append(ads(records, shared, cells, alpha))
-    regret = summarise(setting.env, np.concatenate(totals), spec.steps, seed, spec.level, "thompson")
+    cost = summarise(setting.env, np.concatenate(totals), spec.steps, seed, spec.level, "thompson")
     risks = [
         risk_of_credits(np.concatenate(c), known, len(records), ties[name], seed, spec.level, name)
         for name, c in found.items()
     ]
-    return regret, risks[0], risks[1] if spec.likelihood else None, float(np.mean(near))
+    return cost, risks[0], risks[1] if spec.likelihood else None, float(np.mean(near))

@@ -31,21 +31,10 @@ _ROUNDING = 1e-12  # and that of sums of float64: rows this near to 1 are left a
 class Behaviour:
     """What a recommender may know of its users.
 
-    Attributes
-    ----------
-    records : (n, d, d) array
-        Transition matrix of each user; rows are distributions over the next state.
-    profiles : (n, p) array
-        Metadata of each user, by which users are compared and grouped.
-    users : tuple of str
-        Names of the users.
-    states : tuple of str
-        Names of the states.
-    origin : str or Note
-        Where it comes from: a sentence of your own, or a note.
-    tolerance : float
-        Cells that differ by less say the same: the default of the scoreboard. The paper's 0.001, or
-        less where rows add up so much time that one transition more or less changes a cell by less than that.
+    ``records`` (n, d, d) are transition matrices, whose rows are distributions over the next state; ``profiles`` (n, p)
+    metadata by which users are compared and grouped; ``origin`` says where it comes from, in a sentence of your own or
+    a note. Cells that differ by less than the ``tolerance`` say the same: the default of the scoreboard, the paper's
+    0.001, or less where one transition in a long log changes a cell by less than that.
 
     Examples
     --------
@@ -93,20 +82,6 @@ def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
 
     Rows that add up to 1 only to within 1e-6, as those of a float32 file do, are divided by their sums here, once:
     what the attacker knows and what is shared then come from the same numbers.
-
-    Parameters
-    ----------
-    records : (n, d, d) array
-        One matrix per user.
-    least : int
-        Fewest users that make sense.
-
-    Examples
-    --------
-    >>> checked_records([[[0.5, 0.4], [0.5, 0.5]]])
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.DataError: row 0 of the matrix of user 0 adds up to 0.9, not to 1; normalise it
     """
     array = np.asarray(records, dtype=np.float64)
     if array.ndim != 3 or array.shape[1] != array.shape[2] or array.shape[1] < 2:
@@ -157,15 +132,9 @@ def matrices(seconds: npt.ArrayLike, counts: npt.ArrayLike) -> Floats:
     """Turn times and counts into transition matrices (galozy, Section 6.1).
 
     M[s, s] = time spent in s, M[s, s'] = number of transitions from s to s'; then each row is divided by its sum. The
-    unit of time decides how much a transition weighs beside it.
-    The row of a state that was never left and in which no time was spent is uniform over all d states.
-
-    Parameters
-    ----------
-    seconds : (n, d) array
-        Time each user spent in each state, in seconds as in the paper or in another unit.
-    counts : (n, d, d) array
-        Observed transitions; what stands on the diagonal is not looked at.
+    unit of ``seconds`` (n, d) decides how much a transition weighs beside them; what stands on the diagonal of
+    ``counts`` (n, d, d) is not looked at. The row of a state that was never left and in which no time was spent is
+    uniform over all d states.
 
     Examples
     --------
@@ -196,12 +165,6 @@ def matrices_of_events(
     other as they are given. After a silence of more than ``max_gap`` seconds nothing is known: neither time nor a
     transition is counted. The silence begins with the entry, or at the end of it where that is known. In the matrices,
     ``unit`` seconds of staying count as much as one transition.
-
-    Examples
-    --------
-    >>> user, time, state = np.zeros(3, dtype=int), np.array([0.0, 30.0, 40.0]), np.array([0, 1, 0])
-    >>> matrices_of_events(user, time, state, 1, 2)[1].tolist()
-    [[30.0, 10.0]]
     """
     if max_gap is not None and not max_gap >= 0:
         raise OptionError(f"max_gap must be a number of seconds of at least 0, not {max_gap!r}")
@@ -228,15 +191,6 @@ def state_codes(
     """Give the states of a log numbers, by a given list, or by the labels that occur, in order.
 
     ``place`` says where a label stands, for messages.
-
-    Examples
-    --------
-    >>> state_codes(np.array(["run", "rest"]), ["rest", "run"])[1].tolist()
-    [1, 0]
-    >>> state_codes(np.array(["fly", "rest"]), ["rest", "run"])
-    Traceback (most recent call last):
-        ...
-    reidrisk.base.errors.DataError: row 0 has the state 'fly', which is not among the 2 known ones ('rest', 'run'); ...
     """
     seen, codes = np.unique(labels, return_inverse=True)
     if states is None:
@@ -251,13 +205,9 @@ def state_codes(
     for name in map(str, seen):
         if name not in number:
             where = place(int(np.argmax(labels == name)))
+            few = ", ".join(map(repr, list(states)[:4])) + (", …" if len(states) > 4 else "")
             raise DataError(
-                f"{where} has the state {name!r}, which is not among the {len(states)} known ones ({_few(states)}); "
+                f"{where} has the state {name!r}, which is not among the {len(states)} known ones ({few}); "
                 "add it to the states, or take that entry out"
             )
     return tuple(states), np.array([number[str(name)] for name in seen], dtype=np.int64)[codes]
-
-
-def _few(names: Sequence[str]) -> str:
-    """Return the first names of a list, for a message."""
-    return ", ".join(map(repr, list(names)[:4])) + (", …" if len(names) > 4 else "")

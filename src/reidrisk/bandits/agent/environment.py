@@ -23,16 +23,8 @@ class LatentBandit:
     """Users whose state nobody sees, and what a recommendation brings in each state.
 
     S_1 is uniform, S_{t+1} ~ phi(. | S_t), and the arm A_t brings a reward R_t ~ N(mu(A_t, S_t), sigma^2)
-    (galozy, Section 3). The agent's choices do not change the state.
-
-    Attributes
-    ----------
-    transitions : (d, d) or (n, d, d) array
-        phi of one user or of several; a run draws a user first.
-    means : (arms, d) array
-        mu(a, s): mean reward of each arm in each state.
-    sigma : float
-        Standard deviation of a reward.
+    (galozy, Section 3). The agent's choices do not change the state. ``transitions`` (d, d) or (n, d, d) are phi of one
+    user or of several, of whom a run draws one first; ``means`` (arms, d) are mu.
 
     Examples
     --------

@@ -27,26 +27,11 @@ _SHARD = 10  # runs played between two looks at the work list
 
 @dataclass(frozen=True, eq=False)
 class Regret(Spoken):
-    """Bayes regret of an agent, with its interval.
+    """Bayes regret of an agent after all steps of a run, with its interval.
 
-    Attributes
-    ----------
-    mean, low, high : float
-        Mean regret of a run after all steps, and its interval at ``level``.
-    curve, curve_low, curve_high : (points,) arrays
-        The same after the steps in ``at``; the ends of the intervals only where they were asked for.
-    baseline : float
-        What choosing arms blindly would lose on the same runs; an agent that sees the state loses 0.
-    runs, steps, n_users : int
-        Sizes: a run draws a user, then a sequence of states.
-    per_run : (runs,) array or None
-        Regret of each run; stays out of JSON.
-
-    Examples
-    --------
-    >>> result = Regret(mean=2.0, low=1.0, high=3.0, baseline=5.0, runs=10, steps=4, n_users=1)
-    >>> Regret.from_json(result.to_json()) == result
-    True
+    ``curve`` (points,) is the same after the steps in ``at``, its ends only where they were asked for; ``baseline``
+    what choosing arms blindly would lose on the same runs (an agent that sees the state loses 0), ``worst`` the most
+    that a run can lose; ``per_run`` (runs,) stays out of JSON.
     """
 
     mean: float
@@ -94,24 +79,14 @@ def regret(
 
     BR(n) = E[ sum_{t=1..n} mu(A*_t, S_t) - mu(A_t, S_t) ], over users, state sequences, rewards and the agent's lots.
     Runs of one seed draw the same users, states and reward noise whatever the agent assumes, so that results can be
-    compared run by run (:func:`compare`).
+    compared run by run (:func:`compare`); run i is the same however many there are, on any number of threads.
 
     Parameters
     ----------
-    env : LatentBandit
-        Users and rewards.
     assumed : (d, d) or (n_users, d, d) array, optional
         The transition matrix the agent believes in, for everyone or for each user; default: the true ones.
-    runs, steps : int
-        Number of runs and steps in each.
-    seed : int
-        Seed of the runs; run i is the same however many there are.
-    level : float
-        Level of the interval.
     agent : {"thompson", "oracle", "uniform"}
         Model-based Thompson sampling, or one of the two ends: it sees the state, or it chooses blindly.
-    threads : int, optional
-        How many; default: one for each core. The result is the same for any number.
     bands : bool
         Whether intervals along the curve are worked out, too: they take longer than the runs.
 
@@ -122,24 +97,13 @@ def regret(
     >>> result = regret(env, runs=50, steps=200)
     >>> bool(result.low <= result.mean <= result.high < result.baseline)
     True
-    >>> regret(env, runs=50, steps=200, agent="oracle").mean
-    0.0
     """
     totals = simulate(env, assumed, 0, count_of(runs, "runs"), count_of(steps, "steps"), seed, agent, threads)
     return summarise(env, totals, steps, seed, level, agent, bands)
 
 
 def compare(a: Regret, b: Regret, level: float = 0.95) -> RegretDifference:
-    """Return the regret of ``a`` minus that of ``b``, run by run.
-
-    Examples
-    --------
-    >>> from reidrisk.bandits import LatentBandit, hard_rewards
-    >>> env = LatentBandit([[0.99, 0.01], [0.01, 0.99]], hard_rewards(2), sigma=2.0)
-    >>> blind = regret(env, runs=50, steps=200, agent="uniform")
-    >>> compare(regret(env, runs=50, steps=200), blind).high < 0
-    True
-    """
+    """Return the regret of ``a`` minus that of ``b``, run by run."""
     if a.per_run is None or b.per_run is None:
         raise DataError("regrets read from JSON have no single runs left; compare them where they were measured")
     if (a.runs, a.steps, a.seed, a.worst, a.n_users) != (b.runs, b.steps, b.seed, b.worst, b.n_users):
@@ -196,13 +160,12 @@ def summarise(
     along, per_run = totals[:, 0], totals[:, 0, -1]
     noted = along.T if bands else along.T[-1:]
     ends = np.array([[worst * end for end in mean_interval(np.clip(c / worst, 0, 1), level)] for c in noted])
-    mean, blind = float(per_run.mean()), float(totals[:, 1, -1].mean())
-    low, high = float(ends[-1, 0]), float(ends[-1, 1])
+    mean = float(per_run.mean())
     return Regret(
         mean=mean,
-        low=min(low, mean),
-        high=max(high, mean),
-        baseline=blind,
+        low=min(float(ends[-1, 0]), mean),
+        high=max(float(ends[-1, 1]), mean),
+        baseline=float(totals[:, 1, -1].mean()),
         runs=len(totals),
         steps=steps,
         n_users=env.n_users,
@@ -220,13 +183,7 @@ def summarise(
 
 
 def stops_of(steps: int) -> Ints:
-    """Return the steps at which the curve is noted: evenly spaced, the last one included.
-
-    Examples
-    --------
-    >>> stops_of(3).tolist(), stops_of(2500)[:2].tolist(), int(stops_of(2500)[-1])
-    ([1, 2, 3], [100, 200], 2500)
-    """
+    """Return the steps at which the curve is noted: evenly spaced, the last one included."""
     points = min(steps, _POINTS)
     return np.arange(1, points + 1, dtype=np.int64) * steps // points
 

@@ -34,32 +34,23 @@ class Tables(NamedTuple):
     """What the kernel looks up: rewards, gaps, and the distinct means of each arm.
 
     A reward tells states apart only by their mean for the chosen arm, so the exponential is taken once for each
-    *distinct* mean: two with hard rewards, not one for every state. ``levels`` (arms, distinct) are these means,
-    ``level`` (arms, padded states) says which one a state has, ``best`` (states,) is its best arm, ``gaps``
-    (arms, states) what an arm loses against it, ``blind`` (states,) the mean of that.
+    *distinct* mean: two with hard rewards, not one for every state.
     """
 
     means: Floats
     sigma: float
-    levels: Floats
-    level: Ints
-    best: Ints
-    gaps: Floats
-    blind: Floats
+    levels: Floats  # (arms, distinct): the distinct means
+    level: Ints  # (arms, padded states): which of them a state has
+    best: Ints  # (states,): its best arm
+    gaps: Floats  # (arms, states): what an arm loses against that
+    blind: Floats  # (states,): the mean of that
 
 
 def tables_of(means: Floats, sigma: float) -> Tables:
-    """Work out what the kernel looks up.
-
-    Examples
-    --------
-    >>> tables = tables_of(np.array([[2.0, 1.0, 1.0]]), 1.0)
-    >>> tables.levels.tolist(), tables.level[:, :3].tolist()
-    ([[1.0, 2.0]], [[1, 0, 0]])
-    """
+    """Work out what the kernel looks up."""
     distinct = [np.unique(row, return_inverse=True) for row in means]
     width = max(len(values) for values, _ in distinct)
-    level = np.zeros((len(means), padded_size(means.shape[1])), dtype=np.int64)
+    level = np.zeros((len(means), _padded_size(means.shape[1])), dtype=np.int64)
     level[:, : means.shape[1]] = [codes.ravel() for _, codes in distinct]
     gaps = np.ascontiguousarray(means.max(axis=0) - means)
     return Tables(
@@ -84,67 +75,23 @@ def play(
 ) -> Floats:
     """Play one run and return its regret so far at each stop, and what blind choice expects there: (2, stops).
 
-    Parameters
-    ----------
-    world, mind : Generator
-        Random numbers of the environment and of the agent.
-    true, assumed : (d, d) arrays
-        Transition matrix that moves the state, and the one that the agent believes in.
-    tables : Tables
-        Rewards.
-    agent : str
-        One of :data:`AGENTS`.
-    stops : (stops,) int64
-        Steps after which the regret is noted, ascending; the last one ends the run.
-
-    Examples
-    --------
-    >>> sticky = np.array([[0.99, 0.01], [0.01, 0.99]])
-    >>> tables = tables_of(np.array([[2.0, 1.05], [1.05, 2.0]]), 2.0)
-    >>> rngs = np.random.default_rng(0), np.random.default_rng(1)
-    >>> play(*rngs, sticky, sticky, tables, "oracle", np.array([100])).round(6).tolist()
-    [[0.0], [47.5]]
+    ``world`` and ``mind`` are the random numbers of environment and agent; the matrix ``true`` (d, d) moves the state,
+    the agent believes in ``assumed``; the last of the ascending ``stops`` ends the run.
     """
     out = np.zeros((2, len(stops)))
     _play(world, mind, true, padded(assumed), tables, AGENTS[agent], stops, out)
     return out
 
 
-def padded_size(d: int) -> int:
+def padded(matrix: Floats) -> Floats:
+    """Return the matrix with states added that are never reached, so that loops over states need no rest."""
+    more = _padded_size(len(matrix)) - len(matrix)
+    return np.pad(matrix, (0, more))
+
+
+def _padded_size(d: int) -> int:
     """Round the number of states up to whole vectors of the processor."""
     return -(-d // 8) * 8
-
-
-def padded(matrix: Floats) -> Floats:
-    """Return the matrix with states added that are never reached, so that loops over states need no rest.
-
-    Examples
-    --------
-    >>> padded(np.eye(2)).shape, padded(np.eye(2)).sum()
-    ((8, 8), np.float64(2.0))
-    """
-    d = len(matrix)
-    out = np.zeros((padded_size(d), padded_size(d)))
-    out[:d, :d] = matrix
-    return out
-
-
-def filtered(assumed: Floats, tables: Tables, arms: Ints, rewards: Floats, prior: Floats | None = None) -> Floats:
-    """Return the belief after each of the given arms and rewards (steps, d), as the agent would hold it.
-
-    Examples
-    --------
-    >>> stay = np.eye(2)
-    >>> tables = tables_of(np.array([[2.0, 1.0], [1.0, 2.0]]), 1.0)
-    >>> filtered(stay, tables, np.array([0]), np.array([2.0])).round(3).tolist()
-    [[0.622, 0.378]]
-    """
-    d, matrix = len(assumed), padded(assumed)
-    belief = np.zeros(len(matrix))
-    belief[:d] = 1.0 / d if prior is None else prior
-    out = np.empty((len(arms), d))
-    _filter(belief, matrix, tables, np.asarray(arms, dtype=np.int64), rewards, out)
-    return out
 
 
 @njit(nogil=True, cache=True)
@@ -200,17 +147,6 @@ def _update(
             first = w0 * assumed[s, j] + w1 * assumed[s + 1, j] + w2 * assumed[s + 2, j] + w3 * assumed[s + 3, j]
             last = w4 * assumed[s + 4, j] + w5 * assumed[s + 5, j] + w6 * assumed[s + 6, j] + w7 * assumed[s + 7, j]
             belief[j] += first + last
-
-
-@njit(nogil=True, cache=True)
-def _filter(
-    belief: Any, assumed: Any, tables: Any, arms: Any, rewards: Any, out: Any
-) -> None:  # pragma: no cover - compiled
-    levels, level, sigma = tables.levels, tables.level, tables.sigma
-    scratch, chance = np.empty(len(assumed)), np.empty(levels.shape[1])
-    for t in range(len(arms)):
-        _update(belief, assumed, levels[arms[t]], level[arms[t]], rewards[t], sigma, scratch, chance)
-        out[t] = belief[: out.shape[1]]
 
 
 @njit(nogil=True, cache=True)

@@ -18,18 +18,8 @@ def ads(
     I(D, D^) = (1/N) sum_i [ k^_i < k_i ],  k_i = min_{j != i} ||w (r_i - r_j)||,  k^_i = min_j ||w (r_i - r^_j)||.
 
     Data is called epsilon-identifiable when this is below epsilon; 0 is called perfectly safe. It does not follow the
-    probability of de-anonymisation (galozy, figure 11): both are worth a look.
-
-    Parameters
-    ----------
-    records : (n, d, d) array
-        True transition matrices.
-    shared : Shared
-        What was handed out.
-    weights : str or (d, d) array, optional
-        Weight of each cell; default: the inverse entropy; see :func:`reidrisk.bandits.cell_weights`.
-    alpha : float
-        Rounding step of the entropy.
+    probability of de-anonymisation (galozy, figure 11): both are worth a look. ``records`` (n, d, d) are the true
+    matrices; weights and ``alpha`` are those of :func:`reidrisk.bandits.cell_weights`, default: the inverse entropy.
 
     Examples
     --------

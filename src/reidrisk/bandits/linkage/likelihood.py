@@ -49,14 +49,7 @@ _SHARD = 64
 def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int | None = None) -> Ints:
     """Return the score of every query with every shared record: (q, n) integers on the grid.
 
-    Parameters
-    ----------
-    shared : Shared
-        What was handed out, and how it was made.
-    cells, values : (q, a) arrays
-        Which cells the attacker knows of each query, ascending, and their true values.
-    threads : int, optional
-        How many; default: one for each core.
+    ``cells`` (q, a) say which cells the attacker knows of each query, ascending, and ``values`` what they truly are.
 
     Examples
     --------

@@ -24,25 +24,16 @@ _NARROW = 1e-4  # least spread of a cell among the averages
 
 
 class Targets(NamedTuple):
-    """What a score needs of the shared records.
+    """What a score needs of the shared records, (n, m) or (n,) arrays.
 
-    Attributes
-    ----------
-    cells, logs : (n, m) arrays
-        The shared cells and their logarithms (0 where a cell is 0). A row that noise emptied is 0 again here.
-    behind : (n,) array
-        Number of users behind each record.
-    single : (n,) bool
-        Whether the record is one user's, neither an average nor truncated.
-    common, common_ratio : (n, m) int64
-        How common the cell's value is among the shared records, as a log-density on the score grid: of the value,
-        and of its logarithm.
+    ``common`` says how common the cell's value is among the shared records, as a log-density on the score grid;
+    ``common_ratio`` says it of its logarithm.
     """
 
-    cells: Floats
-    logs: Floats
-    behind: Floats
-    single: Bools
+    cells: Floats  # a row that noise emptied is 0 again
+    logs: Floats  # of the cells, 0 where a cell is 0
+    behind: Floats  # users behind each record
+    single: Bools  # whether the record is one user's, neither an average nor truncated
     common: Ints
     common_ratio: Ints
 
@@ -50,31 +41,19 @@ class Targets(NamedTuple):
 class Known(NamedTuple):
     """What a score needs of the known cells, each a (q, a) array.
 
-    Attributes
-    ----------
-    cells, values, logs : arrays
-        Places, true values, and their logarithms (0 where a value is 0).
-    noise, alone, blurred : arrays
-        Scale of the noise in each cell (0 = none); the same with what the unknown sum of the row adds; and with what
-        the other records of an average add.
-    total, log_total : arrays
-        The expected sum of the cell's row, and its logarithm.
-    unsure, relative : arrays
-        How far that sum may be off, as the scale of a Laplace variable, and as a share of the sum; 0 = not at all.
-    top_noise, top_alone, top_blurred, top_relative : arrays
-        Logarithms of the highest density of a Laplace variable of these scales.
+    ``top_...`` is the logarithm of the highest density of a Laplace variable of that scale.
     """
 
     cells: Ints
     values: Floats
-    logs: Floats
-    noise: Floats
-    alone: Floats
-    blurred: Floats
-    total: Floats
+    logs: Floats  # of the values, 0 where a value is 0
+    noise: Floats  # scale of the noise in each cell, 0 = none
+    alone: Floats  # the same with what the unknown sum of the row adds
+    blurred: Floats  # and with what the other records of an average add
+    total: Floats  # the expected sum of the cell's row
     log_total: Floats
-    unsure: Floats
-    relative: Floats
+    unsure: Floats  # how far that sum may be off, as the scale of a Laplace variable; 0 = not at all
+    relative: Floats  # the same as a share of the sum
     top_noise: Floats
     top_alone: Floats
     top_blurred: Floats
@@ -95,23 +74,7 @@ class Model(NamedTuple):
 
 
 def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
-    """Work out the model from what is public alone: the shared records, the mechanism, and the known cells.
-
-    Parameters
-    ----------
-    shared : Shared
-        What was handed out.
-    cells, values : (q, a) arrays
-        The known cells of each query.
-
-    Examples
-    --------
-    >>> from reidrisk.bandits import anonymise
-    >>> records = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]])
-    >>> model = model_of(anonymise(records, "laplace:1e-4"), np.array([[0, 2]]), np.array([[0.7, 0.1]]))
-    >>> model.targets.single.tolist(), model.known.noise.round(4).tolist()
-    ([True, True], [[0.0071, 0.0071]])
-    """
+    """Work out the model from what is public alone: the shared records, the mechanism, and the known cells (q, a)."""
     n, d = shared.records.shape[:2]
     behind = np.bincount(shared.groups)[shared.source].astype(np.float64)
     truncated = any(isinstance(step, TruncatedSVD) and step.rank < d for step in shared.steps)

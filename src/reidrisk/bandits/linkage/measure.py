@@ -45,23 +45,7 @@ class Auxiliary:
 def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | None = None) -> Auxiliary:
     """Draw the cells that the attacker knows: ``n_aux`` different ones, uniformly, anew for each user and draw.
 
-    Parameters
-    ----------
-    records : (n, d, d) array
-        True transition matrices.
-    n_aux : int
-        Number of cells, at most d * d.
-    seed : int
-        Seed of the draw.
-    draws : int, optional
-        Draws for each user; by default as many as make a thousand in all.
-
-    Examples
-    --------
-    >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]]
-    >>> known = auxiliary(records, n_aux=4, draws=1)
-    >>> known.values.tolist()
-    [[0.9, 0.1, 0.5, 0.5], [0.7, 0.3, 0.1, 0.9]]
+    There are as many ``draws`` for each user as make a thousand in all, unless a number is given.
     """
     array = checked_records(records, least=2)
     n, m = len(array), array.shape[1] ** 2
@@ -105,39 +89,27 @@ def deanonymisation(
     Parameters
     ----------
     records : (n, d, d) array or Behaviour
-        True transition matrices.
-    shared : Shared
-        What :func:`reidrisk.bandits.anonymise` made of them.
-    n_aux : int
-        Number of cells the attacker knows.
+        The true matrices, of which :func:`reidrisk.bandits.anonymise` made ``shared``.
     alpha : float, optional
         Tolerance of the scoreboard; default: that of the behaviour, 0.001 for plain matrices. Where the attack finds
         few owners at this tolerance even if nothing is changed, a note says so: then a low rate is no comfort.
-    seed : int
-        Seed of the draw of cells.
     weights : str or (d, d) array
         Weights of the scoreboard, see :func:`reidrisk.bandits.cell_weights`; ``"uniform"`` is the unweighted score.
     attack : {"scoreboard", "likelihood"}
         The paper's attack, or one that knows how the records were changed (:mod:`reidrisk.bandits.linkage.likelihood`).
     draws : int, optional
         Draws of cells for each user; default: as many as make a thousand in all. The credits of a user are averaged.
-    level : float
-        Level of the interval.
 
     Examples
     --------
-    >>> from reidrisk.bandits import Average, Own, anonymise
+    >>> from reidrisk.bandits import anonymise
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
-    >>> deanonymisation(records, anonymise(records, Own()), n_aux=2).rate
-    1.0
-    >>> round(deanonymisation(records, anonymise(records, Average()), n_aux=2).rate, 3)
+    >>> round(deanonymisation(records, anonymise(records, "average"), n_aux=2).rate, 3)
     0.333
     """
-    given, usual = (
-        (records.records, records.tolerance) if isinstance(records, Behaviour) else (records, PAPER_TOLERANCE)
-    )
-    alpha = usual if alpha is None else alpha
-    array = shared.made_of(given)
+    if alpha is None:
+        alpha = records.tolerance if isinstance(records, Behaviour) else PAPER_TOLERANCE
+    array = shared.made_of(records.records if isinstance(records, Behaviour) else records)
     known = auxiliary(array, n_aux, seed, draws)
     credit, ties = credits(array, shared, known, alpha, weights, attack)
     risk = risk_of_credits(credit, known, len(array), ties, seed, level, attack)
@@ -146,8 +118,7 @@ def deanonymisation(
     unchanged = float(credits(array, started(array, seed), known, alpha, weights)[0].mean())
     if unchanged >= _FOUND_UNCHANGED:
         return risk
-    coarse = Note("attack-coarse", tolerance=alpha, found=unchanged)
-    return replace(risk, notes=(*risk.notes, coarse))
+    return replace(risk, notes=(*risk.notes, Note("attack-coarse", tolerance=alpha, found=unchanged)))
 
 
 def credits(
@@ -175,13 +146,13 @@ def credits(
     return credit, float(ties.mean())
 
 
-def link_notes(n_aux: int, draws: int, attack: str) -> tuple[Note, ...]:
+def link_notes(known: Auxiliary, attack: str) -> tuple[Note, ...]:
     """Return what a rate of de-anonymisation rests on."""
     return (
-        Note("cells-known", cells=n_aux),
+        Note("cells-known", cells=known.cells.shape[1]),
         Note("all-shared-obtained"),
         Note("group-by-guess"),
-        Note("cells-drawn", draws=draws),
+        Note("cells-drawn", draws=int(np.bincount(known.user).max())),
         *(() if attack == ATTACKS[0] else (Note("mechanism-known"),)),
     )
 
@@ -192,17 +163,16 @@ def risk_of_credits(
     """Return the rate with its interval; users are the units, so the credits of a user's draws are averaged first."""
     times = np.bincount(known.user, minlength=n_users)
     per_user = np.clip(np.bincount(known.user, weights=credit, minlength=n_users) / times, 0.0, 1.0)
-    rate, baseline = float(per_user.mean()), 1.0 / n_users
+    rate = float(per_user.mean())
     low, high = mean_interval(per_user, level)
-    low, high = min(low, rate), max(high, rate)
     per_user.flags.writeable = False
     return Risk(
         rate=rate,
-        low=low,
-        high=high,
+        low=min(low, rate),
+        high=max(high, rate),
         incorrect=1.0 - rate,
         abstained=0.0,
-        baseline=baseline,
+        baseline=1.0 / n_users,
         n_targets=n_users,
         n_queries=n_users,
         attack=attack,
@@ -211,7 +181,7 @@ def risk_of_credits(
         mean_ties=ties,
         everyone=True,
         seed=int(seed),
-        notes=link_notes(known.cells.shape[1], int(times.max()), attack),
+        notes=link_notes(known, attack),
         per_user=per_user,
     )
 

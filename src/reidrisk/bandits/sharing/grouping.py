@@ -26,11 +26,6 @@ def neighbours(profiles: Floats, order: int = 1) -> Ints:
     """Return the user with the ``order``-th nearest profile for each user, oneself left out.
 
     Among equals the lower row comes first: users with equal profiles are told apart by their order alone.
-
-    Examples
-    --------
-    >>> neighbours(np.array([[0.0], [1.0], [5.0]])).tolist(), neighbours(np.array([[0.0], [1.0], [5.0]]), 2).tolist()
-    ([1, 0, 1], [2, 2, 0])
     """
     from scipy.spatial.distance import cdist
 
@@ -46,13 +41,7 @@ def neighbours(profiles: Floats, order: int = 1) -> Ints:
 
 
 def row_blocks(n: int) -> Iterator[slice]:
-    """Cut the rows of an (n, n) table into blocks of at most :data:`BLOCK_CELLS` cells, or of one row.
-
-    Examples
-    --------
-    >>> [block.stop - block.start for block in row_blocks(1500)]
-    [349, 349, 349, 349, 104]
-    """
+    """Cut the rows of an (n, n) table into blocks of at most :data:`BLOCK_CELLS` cells, or of one row."""
     rows = max(1, BLOCK_CELLS // max(n, 1))
     return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
 
@@ -75,21 +64,6 @@ def clusters(profiles: Floats, n_clusters: int, seed: int = 0) -> Ints:
 
     Users are brought into a fixed order first, so the clusters do not depend on the order in which they come, except
     among users with equal profiles: these stay in their order. Clusters are numbered by their first member.
-
-    Parameters
-    ----------
-    profiles : (n, p) array
-        Metadata of the users.
-    n_clusters : int
-        Number of clusters, at most the number of users.
-    seed : int
-        Seed of t-SNE and k-means.
-
-    Examples
-    --------
-    >>> profiles = np.repeat([[0.0, 0.0], [9.0, 9.0]], 4, axis=0) + np.arange(8)[:, None] / 100
-    >>> clusters(profiles, 2).tolist()
-    [0, 0, 0, 0, 1, 1, 1, 1]
     """
     if n_clusters > len(profiles):
         raise OptionError(
@@ -114,11 +88,6 @@ def embedding(profiles: Floats, seed: int = 0) -> Floats:
     """Return the t-SNE embedding of the profiles in 2 dimensions, the same for any order of the users.
 
     The perplexity is 30, or a third of the other users where there are few.
-
-    Examples
-    --------
-    >>> embedding(np.arange(12.0).reshape(6, 2)).shape
-    (6, 2)
     """
     n = len(profiles)
     if n < 3:
@@ -142,11 +111,6 @@ def microaggregates(profiles: Floats, k: int) -> Ints:
 
     The user farthest from the mean and the k - 1 nearest to it make a group; so do the user farthest from *that* one
     and its k - 1 nearest; and so on with those who are left.
-
-    Examples
-    --------
-    >>> microaggregates(np.array([[0.0], [0.1], [5.0], [5.1], [5.2]]), 2).tolist()
-    [0, 0, 1, 1, 1]
     """
     n = len(profiles)
     if k > n:
@@ -173,13 +137,7 @@ def microaggregates(profiles: Floats, k: int) -> Ints:
 
 
 def numbered(labels: npt.NDArray[Any]) -> Ints:
-    """Give labels numbers in the order in which they first occur.
-
-    Examples
-    --------
-    >>> numbered(np.array([7, 3, 7])).tolist()
-    [0, 1, 0]
-    """
+    """Give labels numbers in the order in which they first occur."""
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))

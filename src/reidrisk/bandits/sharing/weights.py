@@ -22,19 +22,6 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
 
     Values are rounded to multiples of ``alpha`` first, the tolerance of the scoreboard: without rounding, nearly all
     values of a cell differ and its entropy says nothing. The formula in the paper lacks the minus sign.
-
-    Parameters
-    ----------
-    records : (n, d, d) array
-        Transition matrices.
-    alpha : float
-        Width of a rounding step.
-
-    Examples
-    --------
-    >>> two = [[[0.5, 0.5], [0.0, 1.0]], [[0.9, 0.1], [0.0, 1.0]]]
-    >>> cell_entropy(two).tolist()
-    [[1.0, 1.0], [0.0, 0.0]]
     """
     array = checked_records(records)
     if not alpha > 0:
@@ -56,21 +43,12 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
 
 
 def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[0], alpha: float = 1e-3) -> Floats:
-    """Return the weight of each cell.
+    """Return the weight of each cell of (n, d, d) matrices, by name, or as they are where ``weights`` is an array.
 
     ``"inverse entropy"`` is the paper's formula, w = 1 / H, with w = 0 where H = 0: a cell that is the same for
     everybody tells nothing. It gives *less* weight, so less noise, to diverse cells, against the paper's own words
     ('the more unique the cell value, the more noise is added'). ``"entropy"`` is w = H, which does what the words
-    say; ``"uniform"`` is w = 1.
-
-    Parameters
-    ----------
-    records : (n, d, d) array
-        Transition matrices.
-    weights : str or (d, d) array
-        One of :data:`WEIGHTS`, or the weights themselves.
-    alpha : float
-        Width of a rounding step, see :func:`cell_entropy`.
+    say; ``"uniform"`` is w = 1. ``alpha`` is the rounding step of :func:`cell_entropy`.
 
     Examples
     --------
