@@ -3,10 +3,8 @@
 from reidrisk.bandits.agent.environment import LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.agent.regret import Regret, RegretDifference, compare, regret
 from reidrisk.bandits.clustered import clustered_users
-from reidrisk.bandits.linkage.ads import ads
-from reidrisk.bandits.linkage.measure import deanonymisation
-from reidrisk.bandits.logs import from_log
-from reidrisk.bandits.matrix_files import read_matrices
+from reidrisk.bandits.linkage.measure import ads, deanonymisation
+from reidrisk.bandits.logs import from_log, read_matrices
 from reidrisk.bandits.sharing.anonymise import Shared, anonymise
 from reidrisk.bandits.sharing.strategies import (
     Average,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -68,8 +67,7 @@ def _several(one: Callable[[Any], Any]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _count(name: str) -> BeforeValidator:
-    return BeforeValidator(partial(count_of, name=name))
+Count = Annotated[int, BeforeValidator(lambda value, info: count_of(value, info.field_name))]
 
 
 class InMemory(Spec):
@@ -156,8 +154,8 @@ class TradeoffSpec(Spec):
     rewards: Literal["hard", "easy"] = Field(
         default="hard", description="'hard' rewards say little about the state, 'easy' ones much."
     )
-    runs: Annotated[int, _count("runs")] = Field(default=500, description="Runs of the recommender for each choice.")
-    steps: Annotated[int, _count("steps")] = Field(default=2500, description="Recommendations per run.")
+    runs: Count = Field(default=500, description="Runs of the recommender for each choice.")
+    steps: Count = Field(default=2500, description="Recommendations per run.")
     releases: int = Field(default=5, description="Draws of the noise for each choice.")
     likelihood: bool = True
     attack: Literal["scoreboard", "likelihood"] = Field(

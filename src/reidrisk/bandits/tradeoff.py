@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from reidrisk.bandits.agent.environment import SIGMA, LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.agent.regret import Regret, regret, simulate, summarise
-from reidrisk.bandits.linkage.ads import ads
-from reidrisk.bandits.linkage.measure import ATTACKS, Auxiliary, auxiliary, credits, link_notes, risk_of_credits
+from reidrisk.bandits.linkage.measure import ATTACKS, Auxiliary, ads, auxiliary, credits, link_notes, risk_of_credits
 from reidrisk.bandits.sharing.anonymise import Shared, applied, finished, started
 from reidrisk.bandits.sharing.strategies import Laplace, PrivateClusters, Step, Strategy, as_steps
 from reidrisk.bandits.sharing.weights import cell_weights

@@ -1,13 +1,18 @@
 """Cohorts: FLoC as Chrome computed it, and which cohorts give a sensitive interest away."""
 
 from reidrisk.base.moved import to_studies
-from reidrisk.cohorts.assignment import AssignmentSummary, CohortSizes, assignment_summary
 from reidrisk.cohorts.audit import CohortAudit, CohortRow, GapHistogram, audit_tables, cohort_audit
 from reidrisk.cohorts.floc.cityhash import cityhash64
 from reidrisk.cohorts.floc.domains import registrable
 from reidrisk.cohorts.floc.simhash import simhash
 from reidrisk.cohorts.floc.sorting_lsh import SortingLSH
-from reidrisk.cohorts.floc.weekly import WeeklyCohorts, weekly_cohorts
+from reidrisk.cohorts.floc.weekly import (
+    AssignmentSummary,
+    CohortSizes,
+    WeeklyCohorts,
+    assignment_summary,
+    weekly_cohorts,
+)
 from reidrisk.cohorts.measure import private_sensitivity, sensitivity
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
 from reidrisk.cohorts.sensitivity.blocklist import (

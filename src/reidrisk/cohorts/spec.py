@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import between_0_and_1, whole
@@ -16,12 +15,16 @@ Model = Literal["central", "local"]
 Rule = Literal["plain", "chance", "doubt"]
 
 
-def _number(check: Any, name: str, **limits: Any) -> BeforeValidator:
-    return BeforeValidator(lambda value: value if value is None else check(named(name), value, **limits))
+def _number(check: Any, **limits: Any) -> BeforeValidator:
+    def checked(value: Any, info: ValidationInfo) -> Any:
+        return value if value is None else check(named(str(info.field_name)), value, **limits)
+
+    return BeforeValidator(checked)
 
 
-_share = partial(_number, between_0_and_1)
-_count = partial(_number, whole)
+Share = Annotated[float, _number(between_0_and_1)]
+Count = Annotated[int, _number(whole, least=0)]
+Some = Annotated[int | None, _number(whole)]
 
 
 class CohortTables(Spec):
@@ -40,7 +43,7 @@ class Noise(Spec):
     model: Model = Field(
         default="central", description="With --private: 'central' noise, or 'local' (each user randomises alone)."
     )
-    most_categories: Annotated[int | None, _count("most_categories")] = Field(
+    most_categories: Some = Field(
         default=None, description="With --private, central: how many categories of a user count."
     )
     simulation: bool = Field(
@@ -73,26 +76,18 @@ class CohortSpec(Spec):
     True
     """
 
-    t: Annotated[float, _share("t")] = Field(
-        default=0.1, description="A gap above it makes a cohort sensitive; 0.1 in Chrome."
-    )
-    level: Annotated[float, _share("level")] = Field(
-        default=0.95, description="Level of the intervals, and of significance after Bonferroni."
-    )
-    fdr: Annotated[float, _share("fdr")] = Field(
-        default=0.05, description="False discovery rate of what is called statistically significant."
-    )
-    n_cohorts: Annotated[int | None, _count("n_cohorts")] = Field(
+    t: Share = Field(default=0.1, description="A gap above it makes a cohort sensitive; 0.1 in Chrome.")
+    level: Share = Field(default=0.95, description="Level of the intervals, and of significance after Bonferroni.")
+    fdr: Share = Field(default=0.05, description="False discovery rate of what is called statistically significant.")
+    n_cohorts: Some = Field(
         default=None, description="Cohorts of the system; higher numbers are refused. Needed with --private."
     )
-    shuffles: Annotated[int, _count("shuffles", least=0)] = 1
+    shuffles: Count = 1
     seed: Annotated[int, BeforeValidator(checked_seed)] = Field(
         default=0, description="Seed of the baseline, and of simulated noise; real noise has none."
     )
     noise: Noise | None = None
-    worst: Annotated[int, _count("worst", least=0)] = Field(
-        default=20, description="Cohorts to list, largest gaps first."
-    )
+    worst: Count = Field(default=20, description="Cohorts to list, largest gaps first.")
     rule: Rule = Field(
         default="plain",
         description="Block what is sensitive ('plain'), statistically significant ('chance'), or significant after "

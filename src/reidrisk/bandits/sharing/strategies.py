@@ -56,7 +56,7 @@ class Average(Step):
 
 @dataclass(frozen=True)
 class Neighbour(Step):
-    """Everyone receives the record of the user with the ``order``-th nearest profile: 1 is the nearest, 2 the second nearest."""
+    """Everyone receives the record of the user with the ``order``-th nearest profile; 1 is the nearest."""
 
     order: int = 1
     word = "neighbour"

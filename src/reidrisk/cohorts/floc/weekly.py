@@ -12,7 +12,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.options import whole
 from reidrisk.base.plain import MEMORY
-from reidrisk.base.results import Spoken
+from reidrisk.base.results import Result, Spoken
 from reidrisk.cohorts.floc.histories import domain_lists
 from reidrisk.cohorts.floc.simhash import BITS, signatures
 from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
@@ -66,10 +66,9 @@ def weekly_cohorts(
         known.append(counts >= min_domains)
     table = _common_table(hashes, known, min_size, bits)
     cohorts = [np.where(has, table.assign(found), -1) for found, has in zip(hashes, known, strict=True)]
-    sizes = [np.unique(week[week >= 0], return_counts=True)[1] for week in cohorts]
     traces = Traces(np.stack(cohorts, axis=1), n_tokens=len(table), users=users)
-    smallest, largest = (tuple(int(pick(week)) for week in sizes) for pick in (np.min, np.max))
-    return WeeklyCohorts(traces, table, smallest, largest)
+    weeks = assignment_summary(traces.tokens, len(table)).weeks
+    return WeeklyCohorts(traces, table, tuple(week.smallest for week in weeks), tuple(week.largest for week in weeks))
 
 
 def _common_table(
@@ -90,3 +89,40 @@ def _common_table(
     sizes = np.diff(np.array([0, *cuts], dtype=object))
     # Halves of halves: what is left between two common cuts is again a power of two.
     return SortingLSH(np.array([int(size).bit_length() - 1 for size in sizes]), bits=bits, fitted=True)
+
+
+@dataclass(frozen=True, eq=False)
+class CohortSizes(Result):
+    """Users and cohorts of one week: how many, how many users without a cohort, and the smallest and largest cohort."""
+
+    week: int
+    users: int
+    without: int
+    cohorts: int
+    smallest: int
+    largest: int
+
+
+@dataclass(frozen=True, eq=False)
+class AssignmentSummary(Spoken):
+    """What an assignment of cohorts looks like; ``dropped_visits`` had no registrable domain."""
+
+    n_cohorts: int
+    dropped_visits: int
+    weeks: tuple[CohortSizes, ...]
+
+
+def assignment_summary(cohorts: npt.NDArray[np.int64], n_cohorts: int, dropped: int = 0) -> AssignmentSummary:
+    """Return how large the cohorts are: one row per user, one column per week, -1 where a user has none.
+
+    Examples
+    --------
+    >>> assignment_summary(np.array([[0], [0], [1], [1], [1], [-1]]), n_cohorts=4).weeks[0]
+    CohortSizes(week=0, users=6, without=1, cohorts=2, smallest=2, largest=3)
+    """
+    weeks = []
+    for number, week in enumerate(cohorts.T):
+        used = np.unique(week[week >= 0], return_counts=True)[1].tolist()
+        ends = (min(used), max(used)) if used else (0, 0)
+        weeks.append(CohortSizes(number, week.size, int((week < 0).sum()), len(used), *ends))
+    return AssignmentSummary(n_cohorts, dropped, tuple(weeks))
