@@ -21,20 +21,21 @@ _RULE, _FITTED = "rule", "fitted to these users"
 def read_visits(path: PathLike, week: str | None = None) -> Any:
     """Read visits: columns ``user`` and ``host`` or ``token``, one row per visit; ids and hosts become text.
 
-    Parameters
-    ----------
-    path : str or path
-        Parquet, CSV, Arrow IPC or NPZ; other columns are not looked at.
-    week : str, optional
-        Column that says in which week a visit was; it is returned as ``week``.
+    The column ``week`` says in which week a visit was; it is returned as ``week``. Others are not looked at.
     """
+    import polars as pl
+
     key = _key(path)
     if week in ("user", key):
         raise OptionError(f"the column {week!r} cannot number the weeks: it holds {week}s; name another column")
     frame = _text(path, ["user", key] + ([] if week is None else [week]))
     if week is None:
         return frame
-    return frame.with_columns(_numbers(path, frame[week]).alias("week")).select("user", frame.columns[1], "week")
+    numbers = frame[week].cast(pl.Int64, strict=False)
+    if numbers.null_count():
+        row = numbers.is_null().arg_max()
+        raise DataError(f"{Path(path)}: row {row} is of the week {frame[week][row]!r}; number the weeks")
+    return frame.with_columns(numbers.alias("week")).select("user", frame.columns[1], "week")
 
 
 def read_categories(path: PathLike) -> Any:
@@ -48,14 +49,13 @@ def read_assignment(path: PathLike) -> tuple[Any, npt.NDArray[np.int64]]:
 
     table = _text(path, ["user", "cohort"], missing=True)
     if table["user"].null_count():
-        row = int(np.argmax(table["user"].is_null().to_numpy()))
-        raise DataError(f"{path}: row {row} has no user; leave it out")
+        raise DataError(f"{path}: row {table['user'].is_null().arg_max()} has no user; leave it out")
     given = table["cohort"].str.strip_chars()
     # Tables with empty cells often come with whole numbers written as 1.0.
     cohort = given.str.replace(r"^(-?\d+)\.0*$", "$1").cast(pl.Int64, strict=False)
     wrong = (cohort.is_null() & given.is_not_null() & (given != "")) | (cohort.fill_null(-1) < -1)
     if wrong.any():
-        row = int(np.argmax(wrong.to_numpy()))
+        row = wrong.arg_max()
         raise DataError(
             f"{path}: the cohort of user {table['user'][row]!r} is {given[row]!r}; give a whole number, or -1"
         )
@@ -123,16 +123,5 @@ def _text(path: PathLike, columns: Sequence[str], missing: bool = False) -> Any:
         raise FormatError(f"{path}: a column is neither text nor numbers ({why}); write one of these") from error
     for column in [] if missing else columns:
         if frame[column].null_count():
-            row = int(np.argmax(frame[column].is_null().to_numpy()))
-            raise DataError(f"{path}: row {row} has no {column}; leave it out")
+            raise DataError(f"{path}: row {frame[column].is_null().arg_max()} has no {column}; leave it out")
     return frame
-
-
-def _numbers(path: PathLike, column: Any) -> Any:
-    import polars as pl
-
-    weeks = column.cast(pl.Int64, strict=False)
-    if weeks.null_count():
-        row = int(np.argmax(weeks.is_null().to_numpy()))
-        raise DataError(f"{Path(path)}: row {row} is of the week {column[row]!r}; number the weeks")
-    return weeks

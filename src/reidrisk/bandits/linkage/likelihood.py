@@ -50,14 +50,6 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
     """Return the score of every query with every shared record: (q, n) integers on the grid.
 
     ``cells`` (q, a) say which cells the attacker knows of each query, ascending, and ``values`` what they truly are.
-
-    Examples
-    --------
-    >>> from reidrisk.bandits import Laplace, anonymise
-    >>> records = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]])
-    >>> shared = anonymise(records, Laplace(1e-4))
-    >>> likelihood_scores(shared, np.array([[0, 2]]), np.array([[0.7, 0.1]])).argmax(axis=1).tolist()
-    [1]
     """
     model = model_of(shared, cells, values)
     out = np.zeros((len(cells), len(model.targets.cells)), dtype=np.int64)

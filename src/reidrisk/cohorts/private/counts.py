@@ -45,6 +45,15 @@ class Frequencies(NamedTuple):
         return answer
 
 
+class Ends(NamedTuple):
+    """Ends of the frequencies in each cohort, and in the rest."""
+
+    low: Floats
+    high: Floats
+    rest_low: Floats
+    rest_high: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class CentralCounts:
     """Counts of all cohorts, with Gaussian noise in every cell, added by someone who sees them all.
@@ -75,30 +84,24 @@ class CentralCounts:
         """Return the standard deviation that the noise alone gives to a frequency in a cohort of this size."""
         return self.sigma / size
 
-    def cohort_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
-        r"""Return the ends of each cohort's frequencies, of sampling and of noise together.
+    def ends(self, rows: slice, tail: float) -> Ends:
+        r"""Return the ends of the frequencies in each cohort and in the rest, of sampling and of noise together.
 
-        Those of noise are Fieller's: all p with :math:`|x - p s| \le z \sigma \sqrt{1 + p^2}`, x and s being the noisy
-        count and size. Where the noise could hide the whole cohort they are 0 and 1. The distances of both kinds of
-        ends from the estimate are added as squares.
+        Those of noise in a cohort are Fieller's: all p with :math:`|x - p s| \le z \sigma \sqrt{1 + p^2}`, where x and
+        s are the noisy count and size. Where the noise could hide the whole cohort they are 0 and 1. The distances of
+        both kinds of ends from the estimate are added as squares.
         """
-        found = self.frequencies(rows)
-        size = np.maximum(self.sizes[rows, None], 1)
-        count = np.rint(found.p * size).astype(np.int64)
-        low, high = exact_ends(count, size, tail)
-        noise_low, noise_high = _fieller(self.visits[rows], self.sizes[rows, None], _z(tail) * self.sigma)
-        below = np.hypot(found.p - low, np.maximum(found.p - noise_low, 0.0))
-        above = np.hypot(high - found.p, np.maximum(noise_high - found.p, 0.0))
-        return (found.p - below).clip(0.0, 1.0), (found.p + above).clip(0.0, 1.0)
-
-    def rest_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
-        """Return the ends of the frequencies in the rest of the population."""
-        found = self.frequencies(rows)
-        rest = np.maximum(self.n_users - self.sizes[rows, None], 1.0)
-        low, high = wilson_ends(found.q, rest.astype(np.int64), tail)
-        noise = _z(tail) * self.sigma * math.sqrt(self.sizes.size - 1) * np.sqrt(1.0 + found.q**2) / rest
-        below, above = np.hypot(found.q - low, noise), np.hypot(high - found.q, noise)
-        return (found.q - below).clip(0.0, 1.0), (found.q + above).clip(0.0, 1.0)
+        p, q, _ = self.frequencies(rows)
+        sizes, reach = self.sizes[rows, None], _z(tail) * self.sigma
+        size, rest = np.maximum(sizes, 1), np.maximum(self.n_users - sizes, 1.0)
+        low, high = exact_ends(np.rint(p * size).astype(np.int64), size, tail)
+        noise_low, noise_high = _fieller(self.visits[rows], sizes, reach)
+        below = np.hypot(p - low, np.maximum(p - noise_low, 0.0))
+        above = np.hypot(high - p, np.maximum(noise_high - p, 0.0))
+        rest_low, rest_high = wilson_ends(q, rest.astype(np.int64), tail)
+        noise = reach * math.sqrt(self.sizes.size - 1) * np.sqrt(1.0 + q**2) / rest
+        rest_below, rest_above = np.hypot(q - rest_low, noise), np.hypot(rest_high - q, noise)
+        return Ends(*(end.clip(0.0, 1.0) for end in (p - below, p + above, q - rest_below, q + rest_above)))
 
     def tails(self, rows: slice, t: float, gamma: float) -> Floats:
         r"""Return for each cell how likely such a count is if the true gap is at most t.
@@ -162,17 +165,13 @@ class LocalCounts:
         asked = max(size / self.asked.shape[1], 1.0)
         return float(np.sqrt(self.lie * (1.0 - self.lie) / asked) / (1.0 - 2.0 * self.lie))
 
-    def cohort_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
-        """Return the ends of each cohort's frequencies: those of the answers (Clopper-Pearson), lies taken out."""
-        low, high = exact_ends(self.yes[rows], self.asked[rows], tail)
-        return self._truth(low), self._truth(high)
-
-    def rest_ends(self, rows: slice, tail: float) -> tuple[Floats, Floats]:
-        """Return the ends of the frequencies in the rest of the population."""
+    def ends(self, rows: slice, tail: float) -> Ends:
+        """Return the ends of the frequencies in each cohort and in the rest: those of the answers, lies taken out."""
         asked = self.asked.sum(axis=0) - self.asked[rows]
         said = self.yes.sum(axis=0) - self.yes[rows]
-        low, high = wilson_ends(said / np.maximum(asked, 1), asked, tail)
-        return self._truth(low), self._truth(high)
+        cohort = exact_ends(self.yes[rows], self.asked[rows], tail)
+        rest = wilson_ends(said / np.maximum(asked, 1), asked, tail)
+        return Ends(*(self._truth(end) for end in (*cohort, *rest)))
 
     def tails(self, rows: slice, t: float, gamma: float) -> Floats:
         """Return for each cell how likely its yeses are if the true gap is at most t; answers are binomial."""

@@ -103,10 +103,9 @@ def _found(
         seen = measured.frequencies(rows)
         anomalous[rows], gap[rows] = seen.gap.argmax(axis=1), seen.gap.max(axis=1)
         # As for exact counts: the lower end pays for having looked at all categories, the upper end need not.
-        below, rest_above = measured.cohort_ends(rows, tail / c)[0], measured.rest_ends(rows, tail / c)[1]
-        above, rest_below = measured.cohort_ends(rows, tail)[1], measured.rest_ends(rows, tail)[0]
-        low[rows] = (seen.gap - seen.part * np.hypot(seen.p - below, rest_above - seen.q)).max(axis=1)
-        high[rows] = (seen.gap + seen.part * np.hypot(above - seen.p, seen.q - rest_below)).max(axis=1)
+        wide, ends = measured.ends(rows, tail / c), measured.ends(rows, tail)
+        low[rows] = (seen.gap - seen.part * np.hypot(seen.p - wide.low, wide.rest_high - seen.q)).max(axis=1)
+        high[rows] = (seen.gap + seen.part * np.hypot(ends.high - seen.p, seen.q - ends.rest_low)).max(axis=1)
         p_value[rows] = np.minimum(measured.tails(rows, spec.t, gamma).min(axis=1) * c, 1.0)
         visits[rows] = np.rint(seen.p * sizes[rows, None])
     everyone = measured.frequencies(slice(m, m + 1))

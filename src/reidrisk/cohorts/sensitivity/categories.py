@@ -64,8 +64,7 @@ def category_visits(
         raise DataError("the visits have no column 'user'; name the columns 'user' and 'host'")
     for column in ("user", key):
         if seen[column].null_count():
-            row = int(np.argmax(seen[column].is_null().to_numpy()))
-            raise DataError(f"row {row} of the visits has no {column}; leave it out")
+            raise DataError(f"row {seen[column].is_null().arg_max()} of the visits has no {column}; leave it out")
     rows = _population(seen, users)
     labels = _labels(categories, key)
     if labels[key].dtype != seen[key].dtype:
@@ -89,9 +88,7 @@ def category_visits(
     # Counting sort by row; cells that occur more than once become one.
     shape, ones = (len(rows), len(names)), np.ones(len(cells), dtype=bool)
     matrix = sparse.coo_array((ones, (cells["row"].to_numpy(), cells["column"].to_numpy())), shape=shape).tocsr()
-    met = np.zeros(len(names), dtype=bool)
-    met[cells["column"].to_numpy()] = True
-    unseen = tuple(name for name, hit in zip(names.to_list(), met, strict=True) if not hit)
+    unseen = tuple(numbered.filter(~pl.col("column").is_in(cells["column"].unique().implode()))["category"])
     return CategoryVisits(matrix, rows["user"].to_arrow(), tuple(names.to_list()), float(covered), unseen)
 
 
@@ -136,22 +133,19 @@ def _labels(categories: Any, key: str) -> Any:
     import polars as pl
 
     if isinstance(categories, Mapping):
+        rows = []
         for host, given in categories.items():
             if not isinstance(given, Iterable) or (not isinstance(given, str) and any(c is None for c in given)):
                 raise DataError(f"the category of {host!r} is {given!r}; give a name, or a list of names")
-        pairs = [
-            (host, category)
-            for host, given in categories.items()
-            for category in ([given] if isinstance(given, str) else given)
-        ]
-        table = pl.DataFrame({key: [host for host, _ in pairs], "category": [str(category) for _, category in pairs]})
+            rows += [(host, str(category)) for category in ([given] if isinstance(given, str) else given)]
+        table = pl.DataFrame(rows, schema=[key, "category"], orient="row")
     else:
         table = _frame(categories, "categories")
         if _key(table, "categories") != key or "category" not in table.columns:
             names = ", ".join(map(repr, table.columns))
             raise DataError(f"the categories need the columns {key!r} and 'category'; they have {names}")
         if table["category"].null_count():
-            row = int(np.argmax(table["category"].is_null().to_numpy()))
+            row = table["category"].is_null().arg_max()
             raise DataError(f"row {row} of the categories names no category; leave it out")
         table = table.select(key, pl.col("category").cast(pl.String))
     if not len(table):
