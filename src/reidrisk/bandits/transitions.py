@@ -135,11 +135,6 @@ def matrices(seconds: npt.ArrayLike, counts: npt.ArrayLike) -> Floats:
     unit of ``seconds`` (n, d) decides how much a transition weighs beside them; what stands on the diagonal of
     ``counts`` (n, d, d) is not looked at. The row of a state that was never left and in which no time was spent is
     uniform over all d states.
-
-    Examples
-    --------
-    >>> matrices([[3.0, 0.0]], [[[0, 1], [0, 0]]]).tolist()
-    [[[0.75, 0.25], [0.5, 0.5]]]
     """
     table = np.array(counts, dtype=np.float64)
     d = table.shape[1]

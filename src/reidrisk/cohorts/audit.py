@@ -19,14 +19,8 @@ from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
 from reidrisk.cohorts.sensitivity.categories import category_visits
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, empty_cohort
-from reidrisk.cohorts.sensitivity.gaps import closeness
-from reidrisk.cohorts.sensitivity.thresholds import (
-    THRESHOLDS,
-    ThresholdCurve,
-    curve_of,
-    frequency_histogram,
-    threshold_curve,
-)
+from reidrisk.cohorts.sensitivity.gaps import closeness, exceeding
+from reidrisk.cohorts.sensitivity.thresholds import THRESHOLDS, ThresholdCurve, curve_of, frequency_histogram
 from reidrisk.cohorts.spec import CohortSpec
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits
 from reidrisk.privacy import PrivacyStatement
@@ -145,7 +139,7 @@ def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | 
     return CohortAudit(
         summary=found.summary,
         gaps=_histogram(found),
-        curve=_noisy_curve(found) if noisy else threshold_curve(counts, level=found.level),
+        curve=_curve(found, noisy),
         worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[: spec.worst]),
         empty_cohort=empty_cohort(counts, blocklist, found.level) if len(blocklist) and not noisy else None,
         closeness=None if noisy else closeness(counts).worst,
@@ -191,6 +185,7 @@ def _status(found: Sensitivity, row: int) -> Status:
     return "sensitive" if found.sensitive[row] else "not sensitive"
 
 
-def _noisy_curve(found: Sensitivity) -> ThresholdCurve:
-    above = [found.gap > t for t in THRESHOLDS]
-    return curve_of(THRESHOLDS, above, (found.low, found.high), found.counts.sizes, found.level, noisy=True)
+def _curve(found: Sensitivity, noisy: bool) -> ThresholdCurve:
+    gaps = found.anomalous, found.gap
+    above = [found.gap > t if noisy else exceeding(found.counts, gaps, t) for t in THRESHOLDS]
+    return curve_of(THRESHOLDS, above, (found.low, found.high), found.counts.sizes, found.level, noisy)

@@ -148,13 +148,7 @@ _READ: dict[str, Callable[[str], int | float | str]] = {"int": int, "float": flo
 
 
 def parse(text: str) -> tuple[Step, ...]:
-    """Read a strategy from its text.
-
-    Examples
-    --------
-    >>> parse("clusters:7+laplace:0.5")
-    (Clusters(n=7), Laplace(variance=0.5, weights='inverse entropy'))
-    """
+    """Read a strategy from its text."""
     steps = []
     for part in re.split(r"\s*\+(?!\d)\s*", text.strip()):  # the + of 1e+3 is none of ours
         word, _, given = part.partition(":")

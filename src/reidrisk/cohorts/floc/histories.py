@@ -22,14 +22,7 @@ class DomainLists(NamedTuple):
 
 
 def domain_lists(domains: Any) -> DomainLists:
-    """Take one user's domains (a flat list of strings) or a list of such lists; Arrow and polars columns too.
-
-    Examples
-    --------
-    >>> lists = domain_lists([["b.org", "a.org"], [], ["b.org"]])
-    >>> lists.starts.tolist(), lists.codes.tolist(), lists.distinct.to_pylist(), lists.single
-    ([0, 2, 2, 3], [0, 1, 0], ['b.org', 'a.org'], False)
-    """
+    """Take one user's domains (a flat list of strings) or a list of such lists; Arrow and polars columns too."""
     if isinstance(domains, DomainLists):
         return domains
     import pyarrow as pa

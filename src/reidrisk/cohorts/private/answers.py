@@ -34,12 +34,6 @@ def ask_users(assigned: Ints, visited: Any, n_cohorts: int, epsilon: float, seed
 
     One question with the whole budget tells more than all questions with a share of it: the error of a frequency grows
     like the root of the number of categories instead of the number. With a seed it is a simulation.
-
-    Examples
-    --------
-    >>> found = ask_users(np.array([0, 0, 1, -1]), np.ones((4, 2)), n_cohorts=2, epsilon=1.0, seed=0)
-    >>> found.sizes.tolist(), int(found.asked.sum())
-    ([2, 1, 1], 4)
     """
     lie = lie_probability(epsilon)
     table = sparse_visits(visited)

@@ -221,15 +221,7 @@ def central_counts(sizes: Ints, visits: npt.NDArray[Any], sigma: float, seed: in
 
 
 def with_every_cohort(counts: CohortCounts, n_cohorts: int) -> tuple[Ints, Ints]:
-    """Return sizes and visits of all cohorts of the system, those without users too, and of users without one.
-
-    Examples
-    --------
-    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> sizes, visits = with_every_cohort(count_visits([1, 1, -1], [[1], [0], [1]]), n_cohorts=3)
-    >>> sizes.tolist(), visits.ravel().tolist()
-    ([0, 2, 0, 1], [0, 1, 0, 1])
-    """
+    """Return sizes and visits of all cohorts of the system, those without users too, and of users without one."""
     sizes = np.zeros(n_cohorts + 1, dtype=np.int64)
     visits = np.zeros((n_cohorts + 1, len(counts.categories)), dtype=np.int64)
     sizes[counts.cohorts], visits[counts.cohorts] = counts.sizes, counts.visits

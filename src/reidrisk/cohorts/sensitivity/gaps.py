@@ -26,13 +26,6 @@ def gaps(counts: CohortCounts) -> Gaps:
 
     Among categories with the same gap the first counts. The gap may be negative, where users without a cohort visit
     more than those with one.
-
-    Examples
-    --------
-    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> category, gap = gaps(count_visits([0, 0, 1, 1], [[1, 0], [1, 0], [0, 1], [0, 0]]))
-    >>> category.tolist(), gap.tolist()
-    ([0, 1], [0.5, 0.25])
     """
     return _farthest(counts, either_way=False)
 

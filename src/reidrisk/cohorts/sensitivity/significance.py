@@ -30,13 +30,6 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
 
     For one category, the ends of cohort (Clopper-Pearson) and rest (Wilson) are combined by the square-and-add rule of
     Newcombe (1998): :math:`d \mp \sqrt{(\hat p_C - l_C)^2 + (u_R - \hat p_R)^2}`, times r/n.
-
-    Examples
-    --------
-    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> low, high = gap_intervals(count_visits(np.repeat([0, 1], 20), np.repeat([[1], [0]], 20, axis=0)))
-    >>> low.round(2).tolist(), high.round(2).tolist()        # all of 20 against none of 20: a gap of 0.5
-    ([0.38, -0.5], [0.5, -0.38])
     """
     tail = (1.0 - between_0_and_1("level", level)) / 2.0
     low, high = np.empty((2, counts.cohorts.size))
@@ -71,14 +64,6 @@ def p_values(counts: CohortCounts, t: float, risk: float = 0.05) -> Floats:
     :math:`P(\mathrm{Bin}(s, u + t n / r) \ge x) + \gamma` (Berger and Boos, 1994): it holds for any population, small
     ones too. The cohort's p-value is the smallest of its categories' times their number c.
     ``risk`` is the smallest that is taken with them, a false discovery rate or 1 - level.
-
-    Examples
-    --------
-    >>> from reidrisk.cohorts.sensitivity.counts import count_visits
-    >>> assignment, visits = np.repeat([0, 1], [20, 2_000]), np.zeros((2_020, 1))
-    >>> visits[:4] = 1                                       # 4 of 20 against none of 2,000
-    >>> p_values(count_visits(assignment, visits), t=0.1).round(2).tolist()
-    [0.15, 1.0]
     """
     from scipy.special import betainc
 
