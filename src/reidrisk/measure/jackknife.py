@@ -27,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
-from reidrisk.base.kernels import njit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -100,38 +99,19 @@ def _add(found: Floats, held: Flags, attack: Attack[Any], asked: Any, links: Lin
     scores = attack.near_best(asked, best - least)
     if scores is None or (scores[np.arange(len(part)), link] != best).any():
         return False
-    above, level = (np.zeros(len(part), dtype=np.int64) for _ in range(2))
-    _count(scores, least, above, level)
+    above = np.count_nonzero(scores > least[:, None], axis=1)
+    level = np.count_nonzero(scores == least[:, None], axis=1)
     tied = ~held[part]
     if ((above > 0) == tied).any() or (level[tied] != links.n_ties[part[tied]]).any():
         return False
     worth = np.zeros(len(part))
     worth[tied] = _rounded(1.0 / (level[tied] - 1.0) - 1.0 / level[tied])
-    _share(scores, best, worth, found)
+    found += worth[tied] @ (scores[tied] == best[tied, None])  # exact: worths are on the grid
     np.subtract.at(found, own, worth)  # a person's own query leaves with them
     second = ~tied & (above == 1)
     np.add.at(found, link[second], _rounded(1.0 / level[second]))
     held[part[second]] = False
     return True
-
-
-@njit(nogil=True, cache=True)
-def _count(scores: Any, least: Any, above: Any, level: Any) -> None:  # pragma: no cover - compiled
-    """Count the targets of each query above a score, and those on it."""
-    for i in range(len(scores)):
-        for score in scores[i]:
-            above[i] += score > least[i]
-            level[i] += score == least[i]
-
-
-@njit(nogil=True, cache=True)
-def _share(scores: Any, best: Any, worth: Any, found: Any) -> None:  # pragma: no cover - compiled
-    """Add to each target what it is worth to the queries whose best score it has."""
-    for i in range(len(scores)):
-        if worth[i] > 0.0:
-            for t in range(scores.shape[1]):
-                if scores[i, t] == best[i]:
-                    found[t] += worth[i]
 
 
 def _rounded(credit: Floats) -> Floats:
