@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 import warnings
 import zipfile
-from collections.abc import Collection
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -18,22 +16,15 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError
+from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.opening import existing_file, reading
 
 _KINDS = "biufcSUMm"
 """Types that are read: numbers, text, times; no Python objects and no records."""
 
 
-def read_npz(
-    path: Path | str,
-    name: str | None = None,
-    only: Collection[str] | None = None,
-    store: str = "arrays with numpy.savez",
-) -> dict[str, Any]:
-    """Return the arrays of an NPZ file by name, or ``only`` some of them.
-
-    Messages call the file by its ``name`` (default: the path) and say what to ``store`` in it.
-    """
+def read_npz(path: PathLike, name: str | None = None, store: str = "arrays with numpy.savez") -> dict[str, Any]:
+    """Return the arrays of an NPZ file, which messages call ``name`` (default: its path) and ask to ``store`` anew."""
     name = str(path) if name is None else name
     file = existing_file(path)
     with reading(name, "NPZ"), open(file, "rb") as opened:
@@ -52,14 +43,12 @@ def read_npz(
                 key = member.filename.removesuffix(".npy")
                 if key in found:
                     raise FormatError(f"{name}: the array {key!r} is there twice; write the file again")
-                if only is None or key in only:
-                    with archive.open(member) as packed:
-                        found[key] = _array(packed, member, name, key)
+                with archive.open(member) as packed:
+                    found[key] = _array(packed, member, name, key)
     return found
 
 
 def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> npt.NDArray[Any]:
-    again = "store arrays with numpy.savez"
     library = np.lib.format
     try:
         version = library.read_magic(packed)
@@ -70,11 +59,10 @@ def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> n
         with warnings.catch_warnings(action="ignore"):  # a header as Python 2 wrote it is read like any other
             shape, by_columns, kind = read_head(packed)
     except Exception as error:  # the head is Python text, and what the library raises on it differs
-        raise FormatError(f"{name}: {key!r} is no array; {again}") from error
-    if kind.kind == "O" or kind.hasobject:
-        raise FormatError(f"{name}: the array {key!r} holds Python objects; store numbers, or names as text")
-    if kind.kind not in _KINDS or kind.itemsize == 0 or any(side < 0 for side in shape):
-        raise FormatError(f"{name}: the array {key!r} is of type {kind}; store numbers, or names as text")
+        raise FormatError(f"{name}: {key!r} is no array; store arrays with numpy.savez") from error
+    if kind.kind not in _KINDS or kind.hasobject or kind.itemsize == 0 or any(side < 0 for side in shape):
+        what = "holds Python objects" if kind.hasobject else f"is of type {kind}"
+        raise FormatError(f"{name}: the array {key!r} {what}; store numbers, or names as text")
     asked = math.prod(shape) * kind.itemsize
     there = member.file_size - packed.tell()
     if asked != there:

@@ -15,7 +15,7 @@ from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import cell, whole_numbers
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
 from reidrisk.io.tables.formats import Table, open_table
-from reidrisk.io.tables.ids import first_seen
+from reidrisk.io.tables.ids import first_repeat, first_seen
 from reidrisk.io.tables.layouts import require_columns
 from reidrisk.io.tables.tokens import RawTokens, read_rows
 from reidrisk.io.tables.writing import Part, slices, write_table
@@ -126,11 +126,10 @@ def _refuse_bad_counts(
     wrong = np.flatnonzero((counts < 0) & (tokens >= 0))
     if wrong.size:
         raise DataError(f"{cell(name, int(wrong[0]), 'count')} is empty or negative; counts are at least 0")
-    order = np.lexsort((tokens, rows))
-    same = (np.diff(rows[order]) == 0) & (np.diff(tokens[order]) == 0) & (tokens[order[1:]] >= 0)
-    if same.any():
-        at = int(np.argmax(same))
-        first, second = sorted((int(order[at]) + 1, int(order[at + 1]) + 1))
+    held = np.flatnonzero(tokens >= 0)
+    twice = first_repeat(rows[held] * (int(tokens.max()) + 1) + tokens[held])
+    if twice:
+        first, second = held[list(twice)] + 1
         raise DataError(
             f"{name}: rows {first} and {second} both count the same token of one user; keep one row, or leave "
             "out the column 'count' to have rows added up"

@@ -13,7 +13,7 @@ from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import cell, holds_text
 from reidrisk.io.tables.formats import Table, open_table
-from reidrisk.io.tables.ids import shown_user, user_ids
+from reidrisk.io.tables.ids import first_repeat, shown_user, user_ids
 from reidrisk.io.tables.layouts import require_columns
 from reidrisk.records import Bags, Traces
 
@@ -30,7 +30,9 @@ def true_rows(path: PathLike, targets: Traces | Bags, queries: Traces | Bags) ->
     if not stating.all():
         row = int(np.argmin(stating))
         raise TruthError(f"{cell(table.name, row, 'query')} has no user id; every pair names its query")
-    _refuse_two_targets(table.name, query_rows)
+    if twice := first_repeat(query_rows):
+        rows = f"rows {twice[0] + 1} and {twice[1] + 1}"
+        raise TruthError(f"{table.name}: {rows} are of the same query; give every query one target")
     truth = np.full(len(queries), -1, dtype=np.int64)
     truth[query_rows[named]] = target_rows
     return truth
@@ -63,13 +65,3 @@ def _found(table: Table, column: str, known: UserIds) -> tuple[npt.NDArray[np.bo
             "target has an empty cell there)"
         )
     return stated, rows
-
-
-def _refuse_two_targets(name: str, query_rows: npt.NDArray[np.int64]) -> None:
-    order = np.argsort(query_rows, kind="stable")
-    same = np.flatnonzero(query_rows[order[1:]] == query_rows[order[:-1]])
-    if same.size:
-        first, second = sorted((int(order[same[0]]), int(order[same[0] + 1])))
-        raise TruthError(
-            f"{name}: rows {first + 1} and {second + 1} are of the same query; give every query one target"
-        )

@@ -45,18 +45,22 @@ def first_seen(ids: UserIds) -> tuple[npt.NDArray[np.int64], UserIds]:
     return rows, distinct.to_numpy() if is_number else distinct
 
 
-def refuse_repeated_users(name: str, users: UserIds | None) -> None:
-    """Say in which rows of a file a user occurs twice, if one does."""
-    if users is None:
-        return
-    codes, _ = first_seen(users)
+def first_repeat(codes: npt.NDArray[Any]) -> tuple[int, int] | None:
+    """Return the first place whose value was there before, after the place where it was."""
     order = np.argsort(codes, kind="stable")
-    same = np.flatnonzero(codes[order][1:] == codes[order][:-1])
-    if same.size:
-        pick = same[np.argmin(order[same + 1])]
-        first, second = int(order[pick]), int(order[pick + 1])
-        user = shown_user(users, first)
-        raise DataError(f"{name}: rows {first + 1} and {second + 1} are both user {user}; give every user one row")
+    same = np.flatnonzero(codes[order[1:]] == codes[order[:-1]])
+    if not same.size:
+        return None
+    pick = same[np.argmin(order[same + 1])]
+    return int(order[pick]), int(order[pick + 1])
+
+
+def refuse_repeated_users(name: str, users: UserIds | None, row: str = "row") -> None:
+    """Say in which rows of a file a user occurs twice, if one does."""
+    twice = None if users is None else first_repeat(first_seen(users)[0])
+    if twice:
+        who = f"{row}s {twice[0] + 1} and {twice[1] + 1} are both user {shown_user(users, twice[0])}"
+        raise DataError(f"{name}: {who}; give every user one {row}")
 
 
 def shown_user(users: UserIds, row: int) -> str:

@@ -18,7 +18,7 @@ from reidrisk.io.periods import ordered_periods
 from reidrisk.io.tables.cells import typed
 from reidrisk.io.tables.columns import Labels, cell, holds_text, is_list, whole_numbers
 from reidrisk.io.tables.formats import Table
-from reidrisk.io.tables.ids import first_seen, shown_user, user_ids
+from reidrisk.io.tables.ids import first_repeat, first_seen, shown_user, user_ids
 from reidrisk.io.tables.layouts import epoch_columns, layout_of, refuse_empty, require_columns
 from reidrisk.io.tables.metadata import Metadata
 
@@ -166,11 +166,9 @@ def _refuse_twice(name: str, keys: npt.NDArray[np.int64], users: UserIds, epochs
     seen[keys] = True
     if int(seen.sum()) == len(keys):
         return
-    order = np.argsort(keys, kind="stable")
-    twice = order[1:][keys[order[1:]] == keys[order[:-1]]].min()
-    first = int(np.argmax(keys == keys[twice]))
-    user, epoch = divmod(int(keys[twice]), len(epochs))
+    first, second = first_repeat(keys) or (0, 0)
+    user, epoch = divmod(int(keys[second]), len(epochs))
     raise DataError(
-        f"{name}: rows {first + 1} and {twice + 1} both give user {shown_user(users, user)} a token in epoch "
+        f"{name}: rows {first + 1} and {second + 1} both give user {shown_user(users, user)} a token in epoch "
         f"{epochs[epoch]}; keep one row for each user and epoch"
     )

@@ -74,7 +74,10 @@ def _batch(records: Any, rows: Any, columns: dict[str, npt.NDArray[Any]], as_csv
     words = records.vocabulary if as_csv else None
     made: dict[str, Any] = {} if records.users is None else {"user": pa.array(take_users(records.users, rows))}
     for name, values in columns.items():
-        for epoch in range(values.shape[1]) if name == "tokens" else ():
+        if name != "tokens":
+            made[name] = _tokens_as_arrow(values, words) if name == "token" else values
+            continue
+        for epoch in range(values.shape[1]):
             held = values[:, epoch]
             if held.ndim == 1:
                 made[f"epoch_{epoch}"] = _tokens_as_arrow(held, words)
@@ -84,10 +87,8 @@ def _batch(records: Any, rows: Any, columns: dict[str, npt.NDArray[Any]], as_csv
             else:
                 ends = np.arange(0, held.size + 1, held.shape[1], dtype=np.int32)
                 made[f"epoch_{epoch}"] = pa.ListArray.from_arrays(ends, _tokens_as_arrow(held.ravel(), words))
-        if name != "tokens":
-            made[name] = _tokens_as_arrow(values, words) if name == "token" else values
-    if as_csv and seeded:
-        made[SEEDED] = pa.repeat("true", len(columns["tokens"]))
+        if as_csv and seeded:
+            made[SEEDED] = pa.repeat("true", len(values))
     return pa.RecordBatch.from_pydict(made)
 
 

@@ -33,11 +33,10 @@ class RecordShape:
 
 @dataclass
 class RecordBlock:
-    """Some records: topic ids as they are in the file."""
+    """Some records: topic ids as they are in the file, of the sets if there are any, then of the observers."""
 
     users: Any
-    sets: npt.NDArray[np.signedinteger[Any]] | None
-    clients: list[npt.NDArray[np.signedinteger[Any]]]
+    arrays: list[npt.NDArray[np.signedinteger[Any]]]
     repeated: int
 
 
@@ -107,13 +106,12 @@ def record_block(
         refuse(shape.weights, bad[:, shape.weights], "holds NaN, which is no weight")
     ids = np.where(listed, columns.integers, -1)
     ids = ids.astype(np.int16 if ids[:, used].max() <= np.iinfo(np.int16).max else np.int32)
-    sets, repeated = None, 0
+    arrays, repeated = [ids[:, column, :n_epochs] for column in shape.clients], 0
     if shape.topics:
         weight = np.where(listed, columns.floats, -np.inf)[:, shape.weights] if shape.weights else None
         sets, repeated = _distinct_sets(ids[:, shape.topics], weight)
-        sets = sets[:, :, : max(int((sets >= 0).sum(axis=2).max()), 1)][:, :, :top_k]
-    clients = [ids[:, column, :n_epochs] for column in shape.clients]
-    return RecordBlock(_users(buffer, columns.spans[:, shape.user]), sets, clients, repeated)
+        arrays.insert(0, sets[:, :, : max(int((sets >= 0).sum(axis=2).max()), 1)][:, :, :top_k])
+    return RecordBlock(_users(buffer, columns.spans[:, shape.user]), arrays, repeated)
 
 
 def _distinct_sets(

@@ -99,13 +99,12 @@ def read_tfrecords(
         shape = _read_file(file, shape, parts, top_k)
     names = str(files[0]) if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     users = _joined_users(names, parts)
-    arrays = [_joined([part.sets for part in parts if part.sets is not None])] if parts[0].sets is not None else []
-    arrays += [_joined([part.clients[i] for part in parts]) for i in range(len(parts[0].clients))]
+    arrays = [_joined(of_files) for of_files in zip(*(part.arrays for part in parts), strict=True)]
     codes, size, words, notes = _tokens(names, arrays, n_tokens, vocabulary)
     repeated = sum(part.repeated for part in parts)
     if repeated:
         notes.append(f"{repeated:,} topics that their epoch lists twice were held once.")
-    top_sets = None if parts[0].sets is None else TopSets(frozen(codes.pop(0)), size, users, words)
+    top_sets = TopSets(frozen(codes.pop(0)), size, users, words) if shape and shape.topics else None
     one, two = [Traces(frozen(tokens), size, users, words) for tokens in codes] or (None, None)
     return TopicsRecords(top_sets, one, two, tuple(notes))
 
@@ -191,14 +190,11 @@ def _joined_users(name: str, parts: list[RecordBlock]) -> UserIds:
         users.validate(full=True)
     except pa.ArrowInvalid as error:
         raise FormatError(f"{name}: a user_id is not UTF-8 text") from error
-    try:
-        refuse_repeated_users(name, users)
-    except DataError as error:
-        raise DataError(str(error).replace(": rows ", ": records ").replace("one row", "one record")) from None
+    refuse_repeated_users(name, users, "record")
     return users
 
 
-def _joined(parts: list[npt.NDArray[np.signedinteger[Any]]]) -> npt.NDArray[np.signedinteger[Any]]:
+def _joined(parts: Sequence[npt.NDArray[np.signedinteger[Any]]]) -> npt.NDArray[np.signedinteger[Any]]:
     shape = (sum(map(len, parts)), *np.max([part.shape[1:] for part in parts], axis=0).tolist())
     sizes.CELLS.check(math.prod(shape), "the records", "read fewer files, or keep fewer topics with top_k")
     whole, start = np.full(shape, -1, dtype=np.result_type(*parts)), 0
