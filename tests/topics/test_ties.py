@@ -10,7 +10,7 @@ import pytest
 from reidrisk import ReidRiskError, TopSets, io, populations, release
 from reidrisk.release.counts.pairs import count_pairs, measured_blocks
 from reidrisk.topics import HostClassifier, Taxonomy, TopicsAPI, histories_from_frame, replay
-from reidrisk.topics.histories.ties import ties_from_seed
+from reidrisk.topics.histories.replay import ties_from_seed
 
 WEEK, T = 7 * 86_400, 40
 TAXONOMY = Taxonomy({i: f"/T{i}" for i in range(1, T + 1)})

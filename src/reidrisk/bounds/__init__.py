@@ -9,8 +9,7 @@ from reidrisk.bounds.information import from_mutual_information, min_entropy_lea
 from reidrisk.bounds.ldp import from_ldp, ldp_delta, ldp_delta_interval, ldp_epsilon, ldp_epsilon_interval
 from reidrisk.bounds.matching import distinct_outputs, matching, matching_optimum
 from reidrisk.bounds.random_user import accuracy, optimal_rule, partial_information, random_user
-from reidrisk.bounds.summary import summary
-from reidrisk.bounds.tightest import Tightest, tightest, tightest_by_epochs, tightest_of
+from reidrisk.bounds.summary import Tightest, summary, tightest, tightest_by_epochs, tightest_of
 from reidrisk.bounds.top_sets.full import topics_full_information, topics_optimum
 from reidrisk.bounds.top_sets.partial import popularity_error, topics_partial_information, topics_posterior
 from reidrisk.mechanisms.top_k_noise import token_probabilities

@@ -36,23 +36,12 @@ class Choosiness(Result):
 
 
 def choosiness(
-    probability: npt.NDArray[np.float64],
-    credit: npt.NDArray[np.float64] | None,
-    level: float = 0.95,
+    probability: npt.NDArray[np.float64], credit: npt.NDArray[np.float64] | None, level: float = 0.95
 ) -> tuple[Choosiness, ...]:
-    """Return the curve over fixed thresholds, from answering always on.
+    """Return the curve over fixed thresholds, from answering always on, given ``Links.probability``.
 
-    Parameters
-    ----------
-    probability : (q,) array
-        ``Links.probability``.
-    credit : (q,) array or None
-        Probability of a right link (``Risk.per_user``), where the truth is known.
-    level : float
-        Level of the intervals.
+    ``credit`` is the probability of a right link (``Risk.per_user``), where the truth is known.
 
-    Examples
-    --------
     >>> curve = choosiness(np.array([0.96, 0.2]), np.array([1.0, 0.0]))
     >>> curve[0].correct, curve[0].incorrect, curve[-2].correct, curve[-2].incorrect
     (0.5, 0.5, 0.5, 0.0)

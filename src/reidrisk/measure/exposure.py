@@ -37,46 +37,26 @@ class Group(Result):
 
 @dataclass(frozen=True, eq=False)
 class Exposure(Result):
-    """Distribution of per-user risk.
-
-    Attributes
-    ----------
-    above : mapping of str to float
-        Share of people whose risk is above each threshold, by percent: ``{"1": 0.1, …}``.
-    histogram : tuple of (low, high, share)
-        Shares of people whose risk is above ``low`` and at most ``high``, the first bin with 0 included.
-    groups : tuple of Group
-        Mean risk by trait.
-    min_group, hidden_groups : int
-        The fewest people that any of this is about, and how many groups are left out for it.
-    """
+    """Distribution of per-user risk."""
 
     n: int
     above: dict[str, float]
+    """Share of people whose risk is above each threshold, by percent: ``{"1": 0.1, …}``."""
     histogram: tuple[tuple[float, float, float], ...]
+    """(low, high, share): of people whose risk is above ``low`` and at most ``high``, the first bin with 0 included."""
     groups: tuple[Group, ...]
     min_group: int = 1
+    """The fewest people that any of this is about."""
     hidden_groups: int = 0
+    """How many groups are left out for it."""
 
 
 def exposure(per_user: npt.NDArray[np.float64], queries: Traces, level: float = 0.95) -> Exposure:
-    """Describe how the risk of a right link is spread over the scored queries.
+    """Describe how the risk of a right link, ``Risk.per_user``, is spread over the scored queries.
 
     This is for those inside: it tells of groups however small they are. An audit leaves out what tells of a few.
 
-    Parameters
-    ----------
-    per_user : (q,) array
-        Probability of a right link of each query, ``Risk.per_user``.
-    queries : Traces
-        The same queries.
-    level : float
-        Level of the groups' intervals.
-
-    Examples
-    --------
-    >>> e = exposure(np.array([1.0, 0.0, 0.05, 0.2]), Traces([[1], [2], [2], [2]], n_tokens=3))
-    >>> e.above
+    >>> exposure(np.array([1.0, 0.0, 0.05, 0.2]), Traces([[1], [2], [2], [2]], n_tokens=3)).above
     {'1': 0.75, '10': 0.5, '50': 0.25, '90': 0.25}
     """
     groups = [

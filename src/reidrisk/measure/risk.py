@@ -19,7 +19,6 @@ from reidrisk.base.results import Covers, Risk
 from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure import jackknife
 from reidrisk.measure.jackknife import Gains
-from reidrisk.measure.promises import notes_of
 from reidrisk.records import Truth, find_truth
 from reidrisk.search.engines import Engine
 
@@ -47,25 +46,15 @@ def random_user(
     be followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only; nothing is promised where the
     attack asks which queries are unique.
 
-    Parameters
-    ----------
-    attack : Attack
-        Is fitted on the targets here.
-    targets, queries : Traces, or lists of them
-        What the two observers saw; a list is pooled, see :func:`reidrisk.attacks.pool`. A target without query is a
-        distractor; a query whose user is not among the targets can only be linked wrongly.
-    truth : (n_queries,) integers, optional
-        Target row of each query; default: equal user ids are the truth (see :func:`find_truth`).
-    sample, seed : int, optional
-        Score only this many queries, drawn without replacement; the attacker still sees every record.
-    groups : (target groups, query groups), optional
-        A fingerprint of each record, see :class:`reidrisk.attacks.Groups`: only targets of the query's group are
-        candidates, ties and who is unique are counted there, and a query of a group without target has no answer.
-    engine : Engine, optional
-        Where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
+    The attack is fitted on the targets here. Targets and queries are what the two observers saw; a list of ``Traces``
+    is pooled, see :func:`reidrisk.attacks.pool`. A target without query is a distractor; a query whose user is not
+    among the targets can only be linked wrongly. ``truth`` is the target row of each query; default: that of the same
+    user id, see :func:`find_truth`. Only a ``sample`` of the queries is scored, drawn with ``seed``; the attacker still
+    sees every record. ``groups``, of the targets and of the queries, are a fingerprint of each record, see
+    :class:`reidrisk.attacks.Groups`: only targets of the query's group are candidates, ties and who is unique are
+    counted there, and a query of a group without target has no answer. ``engine`` is where targets are searched, see
+    :mod:`reidrisk.search.engines`; default: here. It changes no answer.
 
-    Examples
-    --------
     >>> from reidrisk import Traces, attacks
     >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)
     >>> random_user(attacks.Hamming(), a, a).rate
@@ -188,7 +177,7 @@ def _within(
         baseline=float(chance[chosen].mean()),
         mean_ties=float(ties[chosen].mean()),
         seed=seed,
-        notes=(*notes_of(truth, risk, gains.why_not), groups_note(groups, chosen)),
+        notes=(*_notes(truth, risk, gains.why_not), groups_note(groups, chosen)),
     )
 
 
@@ -236,7 +225,7 @@ def summarise(
         risk,
         mean_ties=float(links.n_ties.mean()),
         seed=seed,
-        notes=notes_of(truth, risk, gains.why_not),
+        notes=_notes(truth, risk, gains.why_not),
     )
 
 
@@ -281,3 +270,19 @@ def risk_of(
         queries_per_person=crowd,
         left_out=without,
     )
+
+
+def _notes(truth: Truth, risk: Risk, why_not: str) -> tuple[Note, ...]:
+    """Return what a rate rests on and for whom its interval is; ``why_not`` is why that is not people like these."""
+    scored = Note("everyone-scored") if risk.everyone else Note("sample-scored", n=risk.n_queries, level=risk.level)
+    notes = [Note("truth", origin=truth.origin), scored]
+    strangers = int(np.sum(truth.target < 0))
+    if strangers:
+        notes.append(Note("strangers-scored", n=strangers))
+    if risk.covers == "people":
+        notes.append(Note("covers-people", level=risk.level))
+    elif risk.covers == "none":
+        notes.append(Note("covers-nothing"))
+    elif risk.everyone:
+        notes.append(Note("covers-records", why=why_not or "one-person", level=risk.level))
+    return (*notes, Note("gaffke-conjectured"))

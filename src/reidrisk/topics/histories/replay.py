@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -11,25 +12,32 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.streams import blocks, checked_seed
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Spoken
+from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.base.users import take_users
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.table import Histories
-from reidrisk.topics.histories.ties import Ties, ties_from_seed, ties_from_the_system
 from reidrisk.topics.histories.times import Epochs, Moment, moment
 from reidrisk.topics.hosts import checked_observers, registrable
+
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Ties = Callable[[Integers, Integers, Integers], Words]
+"""Given rows, epochs and topics: one random word for each, and of equally visited topics the smallest comes first.
+
+Every user's ties are broken by themselves, so that nobody else's visits change them. Words are the operating system's
+where people must be protected, and decided by seed, row, epoch and topic where a simulation must be repeatable.
+"""
 
 _BLOCK = 4096
 """Users in a block: their visits are sorted together, quickest while they fit into a cache."""
 
-_UNKNOWN = ("; Chrome would ask its model.", "; hosts that are not listed were put to a model, which may be wrong.")
-"""Of hosts that are not listed: without a model, and with one."""
-
 
 @dataclass(frozen=True, eq=False)
-class Replay:
+class Replay(Spoken):
     """What browsers would have held for the people of a history; made by :func:`replay`."""
 
     top_sets: TopSets
@@ -77,24 +85,16 @@ class Replay:
         return int(np.count_nonzero(~self.active))
 
     @property
-    def reading(self) -> str:
-        """Two sentences for people: how much of the sets comes from the histories."""
-        from reidrisk.present.words import reading
-
-        return reading(self)
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What was taken for granted, one sentence each."""
+    def notes(self) -> tuple[Note, ...]:
+        """What was taken for granted."""
         overlap = self.epochs.step < self.epochs.length
         return (
-            "A visit adds one to every topic of its host, whoever is on the page: every page is taken to call the API.",
-            "A visit to a host that is unknown or has no topic adds nothing" + _UNKNOWN[self.hosts.by_model > 0],
-            "A browser without a visit in an epoch still holds a set for it, all padding and the same for every "
-            "observer: random topics, by which it can be recognised.",
-            "Times without a zone are UTC, and epochs begin at the same moment for all users.",
-            *(["Epochs overlap: a visit counts in several, so their sets are not independent."] if overlap else []),
-            *(["Only users with a visit in every epoch were kept: the active ones."] if self.only_active else []),
+            Note("every-page-calls"),
+            Note("unlisted-modelled") if self.hosts.by_model else Note("unlisted-unknown"),
+            Note("idle-padded"),
+            Note("times-in-utc"),
+            *([Note("epochs-overlap")] if overlap else []),
+            *([Note("only-active-kept")] if self.only_active else []),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -238,3 +238,28 @@ def _fill(
     top = place < k
     out.reshape(-1, k)[cell[top], place[top]] = token[top]
     return int(np.count_nonzero(~placed))
+
+
+def ties_from_the_system(rows: Integers, epochs: Integers, topics: Integers) -> Words:
+    """Draw words from the operating system's generator; there is no seed that anybody could find."""
+    return np.frombuffer(os.urandom(8 * rows.size), dtype=np.uint64)
+
+
+def ties_from_seed(seed: int) -> Ties:
+    """Return words that seed, row, epoch and topic decide, for simulations: whoever knows the seed knows the order."""
+    keys = stream(seed, "ties of replayed histories").integers(2**64, size=3, dtype=np.uint64)
+
+    def words(rows: Integers, epochs: Integers, topics: Integers) -> Words:
+        word: Words = np.zeros(rows.size, dtype=np.uint64)
+        for key, part in zip(keys, (rows, epochs, topics), strict=True):
+            word = _mixed((word ^ key) + part.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        return word
+
+    return words
+
+
+def _mixed(word: Words) -> Words:
+    """Return a one-to-one image in which every bit hangs on all bits: the finaliser of SplitMix64."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
