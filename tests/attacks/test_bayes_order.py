@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from reidrisk import Bags, Traces
 from reidrisk.attacks import ProfileBayes
 from reidrisk.attacks.profile import learnt as bayes_learnt
-from reidrisk.attacks.profile.counts import count, ladder_of
-from reidrisk.attacks.profile.order import by_content
+from reidrisk.attacks.profile.counts import by_content, count, ladder_of
 
 
 def traces(n, seed, epochs=6, gaps=0.15, n_tokens=25):

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, gathered
 from reidrisk.base.errors import DataError
-from reidrisk.base.kernels import njit
 from reidrisk.records import Bags, Traces
 
 Ints = npt.NDArray[np.int64]
@@ -74,6 +73,11 @@ class Counts:
 
     def __len__(self) -> int:
         return len(self.rung)
+
+    @property
+    def rows(self) -> Ints:
+        """Row of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
 
     def take(self, rows: Ints) -> Counts:
         """Return the chosen rows, in that order."""
@@ -154,11 +158,11 @@ def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts
     )
     start = np.zeros(n + 1, dtype=np.int64)
     ordered = np.sort(tokens, axis=1)
-    new = ordered >= 0
+    seen = ordered >= 0
+    new = seen.copy()
     new[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     np.cumsum(new.sum(axis=1), out=start[1:])
-    found = np.zeros(start[-1], dtype=np.int64)
-    _runs(ordered, start, found)
+    found = np.diff(np.flatnonzero(np.append(new[seen], True)))  # how many equal tokens stand side by side
     held, counted = ordered[new].astype(np.int32), ladder.scaled(found)
     rung = ladder.rung(ladder.scaled((tokens >= 0).sum(axis=1)))
     if capped:
@@ -170,14 +174,18 @@ def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts
     return Counts(start, held, counted, rung, tokens, records.n_tokens)
 
 
-@njit(nogil=True, cache=True)
-def _runs(ordered: Any, start: Any, found: Any) -> None:  # pragma: no cover - compiled
-    """Count equal neighbours in every sorted row."""
-    for i in range(len(ordered)):
-        at = start[i] - 1
-        for s in range(ordered.shape[1]):
-            if ordered[i, s] < 0:
-                continue
-            if s == 0 or ordered[i, s] != ordered[i, s - 1]:
-                at += 1
-            found[at] += 1
+def by_content(counts: Counts) -> Ints:
+    """Return the rows in the order of what they hold; which of two equal ones comes first makes no difference.
+
+    What is learnt from targets is a sum of floats, and what is drawn from them is drawn row by row: in this order
+    shuffled tables give the same probabilities.
+    """
+    if counts.epochs.shape[1]:
+        return np.lexsort(counts.epochs.T[::-1])
+    sizes, order = np.diff(counts.start), []
+    for size in np.unique(sizes):
+        rows = np.flatnonzero(sizes == size)
+        places = counts.start[rows][:, None] + np.arange(size)
+        content = np.stack([counts.token[places], counts.count[places]], axis=2).reshape(len(rows), -1)
+        order.append(rows[np.lexsort(content.T[::-1])] if size else rows)
+    return np.concatenate(order)

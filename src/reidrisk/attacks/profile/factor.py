@@ -21,6 +21,7 @@ from reidrisk.search.answer import Best, Candidates, k_best
 Ints = npt.NDArray[np.int64]
 
 _QUERIES = 64  # queries handed to a thread at a time
+_PAIRS = 32  # the same where each meets one target: it meets those of the others, too
 _SCORES = 4_000_000  # scores held at once for candidates
 _BLOCK = 4_096  # targets whose sums are built together: some 100 KiB for three kinds
 _STARTS = 50_000_000  # entries of the table of starts, at most
@@ -108,7 +109,11 @@ class BayesFactor:
     def pairs(self, targets: Known, queries: Known, rows: Ints) -> Ints:
         """Return the score of each query with the target row given for it."""
         out = np.empty(len(queries), dtype=np.int64)
-        kernel.pair_scores(targets.records, queries.records, self.tables.evidence, rows, out)
+
+        def work(part: Ints) -> None:
+            out[part] = np.diagonal(self.scores(targets.take(rows[part]), queries.take(part)))
+
+        each(work, _parts(np.arange(len(queries)), _PAIRS), self.threads)
         return out
 
     def _every(self, targets: Known, queries: Known, reach: Ints, keep: Callable[[Ints, Ints], None]) -> None:
@@ -128,8 +133,12 @@ class BayesFactor:
         records, evidence = queries.records, self.tables.evidence
         for rung in np.unique(queries.counts.rung):
             known, rows = targets.facing(self.tables, int(rung)), np.flatnonzero(queries.counts.rung == rung)
-            parts = [(known, rows[start : start + size]) for start in range(0, len(rows), size)]
+            parts = [(known, part) for part in _parts(rows, size)]
             each(lambda part: work(part[0], records, evidence, part[1], *others), parts, self.threads)
+
+
+def _parts(rows: Ints, size: int) -> list[Ints]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 @njit(nogil=True, cache=True)

@@ -112,48 +112,6 @@ def holdings(records: Any, other: Any, evidence: Any, out: Any) -> None:  # prag
 
 
 @njit(nogil=True, cache=True)
-def _coincidences(a: Any, b: Any, token: Any) -> Any:  # pragma: no cover - compiled
-    found = 0
-    for s in range(len(a)):
-        found += a[s] == token and b[s] == token
-    return found
-
-
-@njit(nogil=True, cache=True)
-def pair_scores(targets: Any, queries: Any, evidence: Any, rows: Any, out: Any) -> None:  # pragma: no cover - compiled
-    """Fill ``out`` with the score of each query and the target row given for it."""
-    t_start, t_token, t_count, t_rung, t_epochs, t_alone = targets
-    q_start, q_token, q_count, q_rung, q_epochs, q_alone = queries
-    group, joint, nothing, depth, per_pair = evidence
-    sums = np.empty(nothing.shape[1], dtype=np.int64)
-    for i in range(len(rows)):
-        t = rows[i]
-        a, a_end, b, b_end = t_start[t], t_start[t + 1], q_start[i], q_start[i + 1]
-        if a == a_end or b == b_end:
-            out[i] = 0
-            continue
-        rung = t_rung[t] + q_rung[i]
-        sums[:] = nothing[rung]
-        while a < a_end or b < b_end:
-            sights, pairs, token = 0, 0, np.int64(0)
-            left = a < a_end and (b == b_end or t_token[a] <= q_token[b])
-            right = b < b_end and (a == a_end or q_token[b] <= t_token[a])
-            if left:
-                token, sights = t_token[a], min(t_count[a], depth)
-                a += 1
-            if right:
-                token, sights = q_token[b], sights + min(q_count[b], depth)
-                b += 1
-            if left and right and per_pair:
-                pairs = min((_coincidences(t_epochs[t], q_epochs[i], token) + per_pair // 2) // per_pair, depth)
-            at = joint[group[token], rung]
-            where = _place(sights, pairs, per_pair)
-            for z in range(len(sums)):
-                sums[z] += np.int64(at[where, z]) - at[0, z]
-        out[i] = combined(sums) - t_alone[t] - q_alone[i]
-
-
-@njit(nogil=True, cache=True)
 def score_rows(
     targets: Any, queries: Any, row: Any, evidence: Any, best: Any, reach: Any, out: Any
 ) -> Any:  # pragma: no cover - compiled

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.profile import kernel
-from reidrisk.attacks.profile.counts import Counts, Ladder, count, ladder_of
-from reidrisk.attacks.profile.order import by_content
+from reidrisk.attacks.profile.counts import Counts, Ladder, by_content, count, ladder_of
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, top_set_grid
 from reidrisk.attacks.profile.tables import build_tables, deepest
 from reidrisk.base.errors import DataError

@@ -153,8 +153,10 @@ def _first_kinds(counts: Counts, ladder: Ladder, kinds: int) -> Floats:
 
 def _histogram(counts: Counts, group: Ints, size: Floats, cells: tuple[int, int], member: Floats) -> Floats:
     """Return (K, groups, cells): how many users of each kind hold a token of the group so often, on that rung."""
-    found = np.zeros((member.shape[1], len(size), *cells))
-    _count_cells(counts.start, counts.token, counts.count, counts.rung, group, member, found)
+    rows = counts.rows
+    where = np.ravel_multi_index((group[counts.token], counts.rung[rows], counts.count), (len(size), *cells))
+    n = len(size) * cells[0] * cells[1]
+    found = np.stack([np.bincount(where, kind[rows], n) for kind in member.T]).reshape(-1, len(size), *cells)
     users = np.zeros((cells[0], member.shape[1]))
     np.add.at(users, counts.rung, member)
     found[..., 0] = np.maximum(users.T[:, None, :] * size[:, None] - found[..., 1:].sum(axis=-1), 0.0)
@@ -165,7 +167,8 @@ def _membership(counts: Counts, group: Ints, size: Floats, alone: Floats, log_sh
     """Return the (n, K) probabilities of each user's kind."""
     nothing = np.einsum("zgr,g->rz", alone[..., 0], size)
     logs = nothing[counts.rung] + log_share
-    _add_cells(counts.start, counts.token, counts.count, counts.rung, group, alone - alone[..., :1], logs)
+    more = (alone - alone[..., :1])[:, group[counts.token], counts.rung[counts.rows], counts.count]
+    np.add.at(logs, counts.rows, more.T)
     member = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(member / member.sum(axis=1, keepdims=True))
 
@@ -183,23 +186,3 @@ def _expected(weight: Any, histogram: Any, likelihood: Any, out: Any) -> None:  
                     out[g, i] += factor * likelihood[c, i]
         for i in range(len(weight[g])):
             out[g, i] *= weight[g, i]
-
-
-@njit(nogil=True, cache=True)
-def _count_cells(
-    start: Any, token: Any, count: Any, rung: Any, group: Any, member: Any, found: Any
-) -> None:  # pragma: no cover - compiled
-    for i in range(len(rung)):
-        for place in range(start[i], start[i + 1]):
-            for z in range(member.shape[1]):
-                found[z, group[token[place]], rung[i], count[place]] += member[i, z]
-
-
-@njit(nogil=True, cache=True)
-def _add_cells(
-    start: Any, token: Any, count: Any, rung: Any, group: Any, more: Any, logs: Any
-) -> None:  # pragma: no cover - compiled
-    for i in range(len(rung)):
-        for place in range(start[i], start[i + 1]):
-            for z in range(logs.shape[1]):
-                logs[i, z] += more[z, group[token[place]], rung[i], count[place]]
