@@ -86,8 +86,6 @@ def measured(entry, targets, queries, truth, engine):
     "attack",
     [
         attacks.LooseSets(2, require_unique=True),
-        attacks.Both(attacks.LooseSets(2), attacks.StrictSets(2)),
-        attacks.Either(attacks.LooseSets(2), attacks.LooseSets(3)),
         attacks.WeightedHamming(2, 0.1, max_distance=6.0),
         attacks.ProfileBayes(2, 0.1, min_probability=0.3),
     ],

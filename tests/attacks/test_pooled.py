@@ -17,8 +17,6 @@ EVERY = {
     "strict": attacks.StrictSets(2),
     "loose": attacks.LooseSets(2),
     "unique": attacks.LooseSets(2, require_unique=True),
-    "both": attacks.Both(attacks.LooseSets(1), attacks.LooseSets(2)),
-    "either": attacks.Either(attacks.StrictSets(1), attacks.Either(attacks.LooseSets(1), attacks.StrictSets(2))),
     "bayes": attacks.ProfileBayes(2, 0.1, threads=1),
     "bayes without top sets": attacks.ProfileBayes(threads=1),
 }

@@ -6,8 +6,8 @@ from attack_twins import build_profiles_numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reidrisk import Traces, attacks, measure, topics
-from reidrisk.attacks import Both, Either, LooseSets, StrictSets
+from reidrisk import Traces, measure, topics
+from reidrisk.attacks import LooseSets, StrictSets
 from reidrisk.attacks.sets.profiles import build_profiles, sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk_studies.jha import personas
@@ -56,19 +56,11 @@ def test_every_attack_is_what_the_paper_says(case):
             "strict": StrictSets(f),
             "loose": LooseSets(f),
             "unique": LooseSets(f, require_unique=True),
-            "both": Both(LooseSets(f), LooseSets(f + 1)),
         }.items()
     }
     assert got["strict"] == slow_strict(targets, queries, f)
     assert got["loose"] == slow_loose(targets, queries, f)
     assert got["unique"] == slow_loose(targets, queries, f, unique=True)
-    pairs = list(zip(slow_loose(targets, queries, f), slow_loose(targets, queries, f + 1), strict=True))
-    assert got["both"] == [a if a == b else -1 for a, b in pairs]
-    either = Either(LooseSets(f), LooseSets(f + 1)).fit(targets).link(queries)
-    for (a, b), target, ties in zip(pairs, either.target.tolist(), either.n_ties.tolist(), strict=True):
-        named = {a, b} - {-1}
-        assert ties == len(named)
-        assert target == min(named, default=-1)
 
 
 @given(pair())
@@ -81,26 +73,15 @@ def test_profiles_and_sizes_have_a_numpy_twin(case):
     assert sizes(fast.kept).tolist() == [len(kept) for _, kept in plain(traces, f)]
 
 
-@given(pair(), st.sampled_from(["strict", "loose", "both", "either", "strict either"]))
+@given(pair(), st.sampled_from([StrictSets, LooseSets]))
 @settings(deadline=None)
-def test_measured_rates_count_right_and_wrong_links_together(case, which):
+def test_measured_rates_count_right_and_wrong_links_together(case, make):
     targets, queries, f = case
     n = min(len(targets), len(queries))
     targets, queries = targets.take(slice(0, n)), queries.take(slice(0, n))
-    attack = {
-        "strict": StrictSets(f),
-        "loose": LooseSets(f),
-        "both": Both(LooseSets(f), StrictSets(f)),
-        "either": Either(LooseSets(f), LooseSets(f + 1)),
-        "strict either": Either(StrictSets(f), StrictSets(f + 1)),
-    }[which]
-    risk = measure.random_user(attack, targets, queries)
-    links = attack.fit(targets).link(queries)
-    right = sum(1 for i, t in enumerate(links.target.tolist()) if t == i and links.n_ties[i] == 1)
-    halves = [i for i in range(n) if links.n_ties[i] == 2 and links.target[i] >= 0 and "either" in which]
-    answers = [(attack.a.link(queries).target, attack.b.link(queries).target)] if halves else []
-    right += sum(0.5 for i in halves if i in (answers[0][0][i], answers[0][1][i]))
-    assert risk.rate == pytest.approx(right / n)
+    risk = measure.random_user(make(f), targets, queries)
+    links = make(f).fit(targets).link(queries)
+    assert risk.rate == pytest.approx(np.mean(links.target == np.arange(n)))
     assert risk.abstained == pytest.approx(np.mean(links.target < 0))
 
 
@@ -147,11 +128,9 @@ def test_a_target_with_a_twin_is_not_linked_where_uniqueness_is_asked_for():
 def test_who_was_seen_around_keeps_a_part_honest():
     one, two = Traces([[1, 1]], 9), Traces([[1, 1], [1, 1]], 9)
     assert StrictSets().fit(one).link(two.take(slice(0, 1))).target.tolist() == [0]
-    for attack in (StrictSets(), Both(StrictSets(), LooseSets()), Either(StrictSets(), StrictSets(1))):
-        looked = attack.fit(one).look_around(two)
-        assert looked.link(two.take(slice(0, 1))).target.tolist() == [-1]
-        assert looked.look_around(two.take(slice(0, 0))).link(two).target.tolist() == [0, 0]
-        assert attack.fit(one).link(two.take(slice(0, 1))).target.tolist() == [0]
+    looked = StrictSets().fit(one).look_around(two)
+    assert looked.link(two.take(slice(0, 1))).target.tolist() == [-1]
+    assert looked.look_around(two.take(slice(0, 0))).link(two).target.tolist() == [0, 0]
 
 
 @given(pair(), st.integers(1, 7), st.integers(0, 99))
@@ -159,40 +138,11 @@ def test_who_was_seen_around_keeps_a_part_honest():
 def test_a_sample_scores_what_the_whole_would(case, sample, seed):
     targets, queries, f = case
     truth = np.arange(len(queries)) % len(targets)
-    for attack in (
-        StrictSets(f),
-        LooseSets(f, require_unique=True),
-        Either(StrictSets(f), Both(LooseSets(f), StrictSets(f + 1))),
-    ):
+    for attack in (StrictSets(f), LooseSets(f, require_unique=True)):
         whole = measure.random_user(attack, targets, queries, truth)
         part = measure.random_user(attack, targets, queries, truth, sample=sample, seed=seed)
         rows, _ = measure.risk.chosen_queries(len(queries), sample, seed)
         assert np.array_equal(part.per_user, whole.per_user if rows is None else whole.per_user[rows])
-
-
-@given(pair())
-@settings(deadline=None)
-def test_pairs_of_attacks_nest(case):
-    targets, queries, f = case
-    parts = [LooseSets(f), LooseSets(f + 1), StrictSets(f)]
-    named = [attack.fit(targets).link(queries).target.tolist() for attack in parts]
-    any_of = Either(Either(LooseSets(f), LooseSets(f + 1)), StrictSets(f)).fit(targets).link(queries)
-    agreed = Both(Either(LooseSets(f), LooseSets(f + 1)), StrictSets(f)).fit(targets).link(queries)
-    for i, (a, b, c) in enumerate(zip(*named, strict=True)):
-        names = {a, b, c} - {-1}
-        assert (any_of.n_ties[i], any_of.target[i]) == (len(names), min(names, default=-1))
-        assert agreed.target[i] == (c if c in (a, b) else -1)
-
-
-def test_two_answers_that_differ_tie():
-    # With f = 2 only target 0 fits, with f = 3 only target 1: it kept token 2 twice, which the query never saw.
-    targets = Traces([[1, 3, 1, 3, 5, 7], [1, 1, 1, 2, 2, 4]], n_tokens=9)
-    query = Traces([[1, 1, 1, 3, 3, 4]], n_tokens=9)
-    links = Either(LooseSets(2), LooseSets(3)).fit(targets).link(query)
-    assert (links.target.tolist(), links.n_ties.tolist()) == ([0], [2])
-    risk = measure.random_user(Either(LooseSets(2), LooseSets(3)), targets, query, truth=[1])
-    assert (risk.rate, risk.incorrect) == (0.5, 0.5)
-    assert Both(LooseSets(2), LooseSets(3)).fit(targets).link(query).target.tolist() == [-1]
 
 
 def test_best_and_worst_case_of_appendix_a():
@@ -215,8 +165,6 @@ def test_bad_input_is_one_clear_line():
         LooseSets().fit(TARGETS).link(Traces([[1]], 8))
     with pytest.raises(DataError, match="compares traces, not ndarray"):
         LooseSets().fit(np.array([[1, 2]]))
-    with pytest.raises(OptionError, match="Both combines set attacks, not Hamming"):
-        Both(LooseSets(), attacks.Hamming())
     with pytest.raises(OptionError, match=r"target rows lie in \[0, 4\)"):
         LooseSets().fit(TARGETS).score(QUERIES, np.array([0, 1, 2, 4]))
     with pytest.raises(OptionError, match="cannot give 5 candidates of 4 targets"):

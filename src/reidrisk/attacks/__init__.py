@@ -10,15 +10,13 @@ from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.registry import Entry, register, registry
 from reidrisk.attacks.scoreboard import Scoreboard
-from reidrisk.attacks.sets.combined import Both, Either
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
+from reidrisk.base.moved import to_studies
 from reidrisk.records import Cells
 
 __all__ = [
     "Attack",
-    "Both",
     "Cells",
-    "Either",
     "Entry",
     "FullInformation",
     "Groups",
@@ -37,3 +35,7 @@ __all__ = [
     "register",
     "registry",
 ]
+
+__getattr__ = to_studies(
+    "reidrisk.attacks", {"Both": "reidrisk_studies.jha.combined", "Either": "reidrisk_studies.jha.combined"}
+)

@@ -75,13 +75,7 @@ def register(
 
 
 def registry() -> tuple[Entry, ...]:
-    """Return all attacks that were registered, in that order.
-
-    Examples
-    --------
-    >>> [entry.name for entry in registry() if entry.default]
-    ['hamming', 'weighted-hamming', 'profile-bayes']
-    """
+    """Return all attacks that were registered, in that order."""
     return tuple(_ENTRIES.values())
 
 
@@ -110,7 +104,7 @@ def left_out(ran: Collection[str], n_epochs: int) -> tuple[Entry, ...]:
 
 
 def per_pair(seconds: float) -> Cost:
-    """Return the cost of an attack that takes so many reference seconds for each pair of records and epoch."""
+    """Return the cost of an attack that takes this many reference seconds for each pair of records and epoch."""
 
     def cost(targets: Any) -> Callable[[int], float]:
         work = len(targets) * int(getattr(targets, "n_epochs", 1))

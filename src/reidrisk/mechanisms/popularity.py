@@ -18,21 +18,8 @@ def popularity(traces: Traces, top_k: int, noise: float, per_epoch: bool = False
     p[o] = (share of observed tokens that are o - q_out) / (q_in - q_out), clipped to [0, 1].
 
     The estimate of Lemma 10 is unbiased but can leave [0, 1] for topics rarer than the noise floor; clipped,
-    a match on such a topic counts as much as a mismatch and never less. Missing tokens are left out.
-
-    Parameters
-    ----------
-    traces : Traces
-        What one observer saw.
-    top_k, noise
-        As for :func:`reidrisk.mechanisms.top_k_noise.token_probabilities`; noise 1 shows nothing of the users, so that
-        popularity is not defined there.
-    per_epoch : bool
-        One estimate an epoch instead of one for all epochs.
-
-    Returns
-    -------
-    (1, N) array, or (r, N) with ``per_epoch``
+    a match on such a topic counts as much as a mismatch and never less. Missing tokens are left out. The result is
+    (1, N), or (r, N) with ``per_epoch``.
 
     Examples
     --------

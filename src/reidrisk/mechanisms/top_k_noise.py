@@ -12,17 +12,9 @@ from reidrisk.base.options import from_0_to_1, whole_up_to
 class TopKNoise:
     """What is known of such a system: an audit hands it to attacks and bounds.
 
-    Attributes
-    ----------
-    top_k : int
-        Tokens the system holds for a user in an epoch.
-    noise : float
-        Probability that it shows any token at all instead of one of them.
-    n_tokens : int
-        Size of the vocabulary.
-    declared : str
-        What of it was declared: the whole ``"system"``; the ``"set size"`` alone; or ``"nothing"``, and the numbers
-        stand for two observers of one person who see the same token once in ``top_k`` times.
+    It holds ``top_k`` tokens for a user in an epoch, and with probability ``noise`` shows any token at all instead of
+    one of them. What of this was ``declared``: the whole ``"system"``; the ``"set size"`` alone; or ``"nothing"``, and
+    the numbers stand for two observers of one person who see the same token once in ``top_k`` times.
 
     Examples
     --------

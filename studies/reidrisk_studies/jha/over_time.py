@@ -13,6 +13,7 @@ from reidrisk import attacks
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.present import drawing
 from reidrisk.records import Traces
+from reidrisk_studies.jha.combined import Both, Either
 from reidrisk_studies.jha.compared import (
     compared_3,
     compared_4,
@@ -60,8 +61,8 @@ THRESHOLDS: Mapping[str, Attacker] = {
     "f = 1": attack_run(lambda: attacks.LooseSets(1)),
     "f = 2": attack_run(lambda: attacks.LooseSets(2)),
     "f = 3": attack_run(lambda: attacks.LooseSets(3)),
-    "f = 2 AND 3": attack_run(lambda: attacks.Both(attacks.LooseSets(2), attacks.LooseSets(3))),
-    "f = 2 OR 3": attack_run(lambda: attacks.Either(attacks.LooseSets(2), attacks.LooseSets(3))),
+    "f = 2 AND 3": attack_run(lambda: Both(attacks.LooseSets(2), attacks.LooseSets(3))),
+    "f = 2 OR 3": attack_run(lambda: Either(attacks.LooseSets(2), attacks.LooseSets(3))),
 }
 
 

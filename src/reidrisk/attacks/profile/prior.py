@@ -128,13 +128,6 @@ def learn(counts: Counts, ladder: Ladder, grid: Grid, kinds: int) -> Prior:
     return Prior(share, each, group, grid)
 
 
-def expected_users(weight: Floats, histogram: Floats, likelihood: Floats) -> Floats:
-    """Return how many users are expected at each point of the grid: (groups, G); likelihood is (cells, G)."""
-    found = np.zeros_like(weight)
-    _expected(weight, histogram, likelihood, found)
-    return found
-
-
 def _drawn(expected: Floats, towards: Floats, size: Floats) -> Floats:
     """Return the distributions, each drawn towards another one by a few pseudo-users."""
     pseudo = _PSEUDO_USERS * size[:, None]
@@ -156,7 +149,8 @@ def _histogram(counts: Counts, group: Ints, size: Floats, cells: tuple[int, int]
     rows = counts.rows
     where = np.ravel_multi_index((group[counts.token], counts.rung[rows], counts.count), (len(size), *cells))
     n = len(size) * cells[0] * cells[1]
-    found = np.stack([np.bincount(where, kind[rows], n) for kind in member.T]).reshape(-1, len(size), *cells)
+    found: Floats = np.stack([np.bincount(where, kind[rows], n) for kind in member.T])
+    found = found.reshape(-1, len(size), *cells)
     users = np.zeros((cells[0], member.shape[1]))
     np.add.at(users, counts.rung, member)
     found[..., 0] = np.maximum(users.T[:, None, :] * size[:, None] - found[..., 1:].sum(axis=-1), 0.0)
@@ -174,7 +168,9 @@ def _membership(counts: Counts, group: Ints, size: Floats, alone: Floats, log_sh
 
 
 @njit(nogil=True, cache=True)
-def _expected(weight: Any, histogram: Any, likelihood: Any, out: Any) -> None:  # pragma: no cover - compiled
+def expected_users(weight: Any, histogram: Any, likelihood: Any) -> Any:  # pragma: no cover - compiled
+    """Return how many users are expected at each point of the grid: (groups, G); likelihood is (cells, G)."""
+    out = np.zeros_like(weight)
     for g in range(len(weight)):
         for c in range(len(likelihood)):
             if histogram[g, c] > 0.0:
@@ -186,3 +182,4 @@ def _expected(weight: Any, histogram: Any, likelihood: Any, out: Any) -> None:  
                     out[g, i] += factor * likelihood[c, i]
         for i in range(len(weight[g])):
             out[g, i] *= weight[g, i]
+    return out

@@ -84,10 +84,6 @@ class SetAttack(ScoredAttack[Observed]):
     def _answers(self, queries: Traces, engine: Engine) -> Links:
         """Link the queries, which may be part of those looked at."""
 
-    def _named(self, queries: Traces, engine: Engine) -> Ints:
-        """Return the (q, m) targets named for each query, different ones, ascending; -1 fills up."""
-        return self._answers(queries, engine).target[:, None]
-
 
 class _OneThreshold(SetAttack):
     """An attack with profiles of one threshold f."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from typing import Self
 
 import numpy as np
@@ -16,6 +17,8 @@ from reidrisk.records import Traces
 from reidrisk.search import ByBlocks
 from reidrisk.search.engines import Engine, LocalEngine
 
+__all__ = ["Both", "Either"]
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -27,6 +30,13 @@ class _Named(ByBlocks):
 
     def pairs(self, targets: Ints, queries: Ints, rows: Ints) -> Ints:
         return np.asarray((targets[rows][:, None] == queries).any(axis=1), dtype=np.int64)
+
+
+def _named(attack: SetAttack, queries: Traces, engine: Engine) -> Ints:
+    """Return the (q, m) targets named for each query, different ones, ascending; -1 fills up."""
+    if isinstance(attack, _Pair):
+        return attack._named(queries, engine)
+    return attack._answers(queries, engine).target[:, None]
 
 
 class _Pair(SetAttack):
@@ -50,6 +60,10 @@ class _Pair(SetAttack):
     def _look_around(self, queries: Traces) -> None:
         self.a._look_around(queries)
         self.b._look_around(queries)
+
+    @abstractmethod
+    def _named(self, queries: Traces, engine: Engine) -> Ints:
+        """Return the (q, m) targets named for each query, different ones, ascending; -1 fills up."""
 
     def __copy__(self) -> Self:
         # A copy may be fitted without touching the original, so it has attackers of its own.
@@ -86,7 +100,7 @@ class Both(_Pair):
         return f"Links a record only where two attackers agree. One: {self.a.description} Two: {self.b.description}"
 
     def _named(self, queries: Traces, engine: Engine) -> Ints:
-        a, b = self.a._named(queries, engine), self.b._named(queries, engine)
+        a, b = _named(self.a, queries, engine), _named(self.b, queries, engine)
         return np.where((a[:, :, None] == b[:, None, :]).any(axis=2), a, -1)
 
 
@@ -110,7 +124,7 @@ class Either(_Pair):
         return f"Links a record where either of two attackers does. One: {self.a.description} Two: {self.b.description}"
 
     def _named(self, queries: Traces, engine: Engine) -> Ints:
-        both = [attack._named(queries, engine) for attack in (self.a, self.b)]
+        both = [_named(attack, queries, engine) for attack in (self.a, self.b)]
         named = np.sort(np.concatenate(both, axis=1), axis=1)
         named[:, 1:][named[:, 1:] == named[:, :-1]] = -1
         return named
