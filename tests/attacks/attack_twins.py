@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.profile.counts import Counts
-from reidrisk.attacks.profile.tables import Tables, cell
+from reidrisk.attacks.profile.kernel import Tables
+from reidrisk.attacks.profile.tables import cell
 from reidrisk.attacks.sets.profiles import Profiles
 from reidrisk.records import Traces
 from reidrisk.search.weights import GRID

@@ -75,6 +75,11 @@ class Counts:
         return len(self.rung)
 
     @property
+    def held(self) -> tuple[Ints, npt.NDArray[np.int32], Ints]:
+        """What each row holds, as kernels take it."""
+        return self.start, self.token, self.count
+
+    @property
     def rows(self) -> Ints:
         """Row of each entry."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts
-from reidrisk.attacks.profile.tables import Tables
+from reidrisk.attacks.profile.kernel import Tables
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
@@ -45,7 +45,7 @@ class Known:
     def records(self) -> kernel.Records:
         """The records row by row."""
         c = self.counts
-        return kernel.Records(c.start, c.token, c.count, c.rung, c.epochs, self.alone)
+        return kernel.Records(*c.held, c.rung, c.epochs, self.alone)
 
     @cached_property
     def layout(self) -> kernel.Layout:
@@ -54,14 +54,14 @@ class Known:
         block = max(_BLOCK, -(-len(c) // max(_STARTS // (width + 1), 1)))
         start = np.zeros((-(-len(c) // block), width + 1), dtype=np.int64)
         member, times = np.empty(len(c.token), dtype=np.int32), np.empty(len(c.token), dtype=np.uint8)
-        _lay_out(c.start, c.token, c.count, block, start, member, times)
+        _lay_out(*c.held, block, start, member, times)
         return kernel.Layout(start, member, times, np.ascontiguousarray(c.epochs.T), block)
 
     def facing(self, tables: Tables, rung: int) -> kernel.LaidOut:
         """Return the records as all queries on this rung meet them."""
         c = self.counts
-        holds = np.empty((len(c), tables.nothing.shape[1]), dtype=np.int64)
-        kernel.holdings(self.records, rung, tables.evidence, holds)
+        holds = np.zeros((len(c), tables.nothing.shape[1]), dtype=np.int64)
+        kernel.holdings(*c.held, c.rung + rung, tables.group, tables.joint, tables.depth, tables.per_pair, holds)
         return kernel.LaidOut(self.layout, c.rung, self.alone, holds, c.start[1:] == c.start[:-1])
 
 
@@ -119,9 +119,9 @@ class BayesFactor:
     def _every(self, targets: Known, queries: Known, reach: Ints, keep: Callable[[Ints, Ints], None]) -> None:
         """Hand all scores to ``keep``, those of a few queries at a time."""
 
-        def work(known: Any, records: Any, evidence: Any, rows: Ints) -> None:
+        def work(known: Any, records: Any, tables: Tables, rows: Ints) -> None:
             every = np.empty((len(rows), len(targets)), dtype=np.int64)
-            kernel.all_rows(known, records, evidence, rows, reach[rows], every)
+            kernel.all_rows(known, records, tables, rows, reach[rows], every)
             keep(rows, every)
 
         self._by_rung(work, targets, queries, size=max(1, min(_QUERIES, _SCORES // len(targets))))
@@ -130,11 +130,11 @@ class BayesFactor:
         self, work: Callable[..., None], targets: Known, queries: Known, *others: Any, size: int = _QUERIES
     ) -> None:
         """Let work be done for parts of the queries that stand on the same rung."""
-        records, evidence = queries.records, self.tables.evidence
+        records = queries.records
         for rung in np.unique(queries.counts.rung):
             known, rows = targets.facing(self.tables, int(rung)), np.flatnonzero(queries.counts.rung == rung)
             parts = [(known, part) for part in _parts(rows, size)]
-            each(lambda part: work(part[0], records, evidence, part[1], *others), parts, self.threads)
+            each(lambda part: work(part[0], records, self.tables, part[1], *others), parts, self.threads)
 
 
 def _parts(rows: Ints, size: int) -> list[Ints]:

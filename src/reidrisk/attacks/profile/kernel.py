@@ -52,14 +52,22 @@ class LaidOut(NamedTuple):
     empty: Any
 
 
-class Evidence(NamedTuple):
-    """Of :class:`reidrisk.attacks.profile.tables.Tables`, what scores are made of."""
+class Tables(NamedTuple):
+    """Log-likelihoods on the score grid.
 
-    group: Any
+    ``joint`` (groups, rungs of pairs, cells, K) is of both records together; the rung of a pair is the sum of its two
+    rungs. There is a cell for each (S, m), or where nothing is made of the same epoch one for each S. ``alone``
+    (groups, rungs, depth + 1, K) is of one record. ``nothing`` and ``none`` (rungs, K) are the same of records without
+    any token, with the share of the kind.
+    """
+
     joint: Any
     nothing: Any
-    depth: int
-    per_pair: int
+    alone: Any
+    none: Any
+    depth: int  # counts beyond it are taken for it
+    group: Any  # of each token
+    per_pair: int  # sights in the same epoch that make one pair; 0 where nothing is made of them
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -82,30 +90,20 @@ def combined(sums: Any) -> Any:  # pragma: no cover - compiled
 
 
 @njit(nogil=True, cache=True)
-def log_evidence(
-    start: Any, token: Any, count: Any, rung: Any, group: Any, alone: Any, none: Any, out: Any
-) -> None:  # pragma: no cover - compiled
-    """Fill ``out`` with the log-probability of each record alone."""
-    sums = np.empty(none.shape[1], dtype=np.int64)
-    depth = alone.shape[2] - 1
-    for i in range(len(rung)):
-        sums[:] = none[rung[i]]
-        for place in range(start[i], start[i + 1]):
-            at = alone[group[token[place]], rung[i]]
-            for z in range(len(sums)):
-                sums[z] += np.int64(at[min(count[place], depth), z]) - at[0, z]
-        out[i] = combined(sums)
+def combined_rows(sums: Any, out: Any) -> None:  # pragma: no cover - compiled
+    """Fill ``out`` with the logarithm of the sum over kinds of each row."""
+    for i in range(len(sums)):
+        out[i] = combined(sums[i])
 
 
 @njit(nogil=True, cache=True)
-def holdings(records: Any, other: Any, evidence: Any, out: Any) -> None:  # pragma: no cover - compiled
-    """Fill ``out`` (n, K): what each record's tokens change beside a record on rung ``other`` without any token."""
-    start, token, count, rung, _, _ = records
-    group, joint, _, depth, per_pair = evidence
+def holdings(
+    start: Any, token: Any, count: Any, rung: Any, group: Any, table: Any, depth: Any, per_pair: Any, out: Any
+) -> None:  # pragma: no cover - compiled
+    """Add to ``out`` (n, K) what each record's tokens change in a table."""
     for i in range(len(rung)):
-        out[i, :] = 0
         for place in range(start[i], start[i + 1]):
-            at = joint[group[token[place]], rung[i] + other]
+            at = table[group[token[place]], rung[i]]
             where = _place(min(count[place], depth), 0, per_pair)
             for z in range(out.shape[1]):
                 out[i, z] += np.int64(at[where, z]) - at[0, z]
@@ -113,14 +111,15 @@ def holdings(records: Any, other: Any, evidence: Any, out: Any) -> None:  # prag
 
 @njit(nogil=True, cache=True)
 def score_rows(
-    targets: Any, queries: Any, row: Any, evidence: Any, best: Any, reach: Any, out: Any
+    targets: Any, queries: Any, row: Any, tables: Any, best: Any, reach: Any, out: Any
 ) -> Any:  # pragma: no cover - compiled
     """Fill ``out`` (n,) with the scores of query ``row`` and every target; return the best of these and ``best``.
 
     Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); a negative reach keeps all.
     """
     (start, member, times, columns, block), t_rung, t_alone, t_holds, t_empty = targets
-    group, joint, nothing, depth, per_pair = evidence
+    group, joint, nothing = tables.group, tables.joint, tables.nothing
+    depth, per_pair = tables.depth, tables.per_pair
     part = slice(queries.start[row], queries.start[row + 1])
     q_token, q_count, q_rung = queries.token[part], queries.count[part], queries.rung[row]
     q_epochs, q_alone = queries.epochs[row], queries.alone[row]
@@ -205,12 +204,12 @@ def score_rows(
 
 @njit(nogil=True, cache=True)
 def link_rows(
-    targets: Any, queries: Any, evidence: Any, rows: Any, best: Any, ties: Any, first: Any
+    targets: Any, queries: Any, tables: Any, rows: Any, best: Any, ties: Any, first: Any
 ) -> None:  # pragma: no cover - compiled
     """Find the best target of each of these query rows, and its ties."""
     scores = np.empty(len(targets.rung), dtype=np.int64)
     for i in rows:
-        best[i] = score_rows(targets, queries, i, evidence, np.int64(LOWEST), np.int64(0), scores)
+        best[i] = score_rows(targets, queries, i, tables, np.int64(LOWEST), np.int64(0), scores)
         ties[i], first[i] = 0, -1
         for t in range(len(scores)):
             if scores[t] == best[i]:
@@ -221,13 +220,13 @@ def link_rows(
 
 @njit(nogil=True, cache=True)
 def sum_rows(
-    targets: Any, queries: Any, evidence: Any, rows: Any, best: Any, total: Any, nats: Any
+    targets: Any, queries: Any, tables: Any, rows: Any, best: Any, total: Any, nats: Any
 ) -> None:  # pragma: no cover - compiled
     """Add up exp((score - best) * nats) over targets, in fixed point, for each of these query rows."""
     scores = np.empty(len(targets.rung), dtype=np.int64)
     reach = np.int64(FAR / nats)
     for i in rows:
-        score_rows(targets, queries, i, evidence, best[i], reach, scores)
+        score_rows(targets, queries, i, tables, best[i], reach, scores)
         for t in range(len(scores)):
             below = (best[i] - scores[t]) * nats
             if scores[t] != LOWEST and below < FAR:
@@ -236,8 +235,8 @@ def sum_rows(
 
 @njit(nogil=True, cache=True)
 def all_rows(
-    targets: Any, queries: Any, evidence: Any, rows: Any, reach: Any, out: Any
+    targets: Any, queries: Any, tables: Any, rows: Any, reach: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
     """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target, as far as ``reach[j]`` below the best."""
     for j in range(len(rows)):
-        score_rows(targets, queries, rows[j], evidence, np.int64(LOWEST), reach[j], out[j])
+        score_rows(targets, queries, rows[j], tables, np.int64(LOWEST), reach[j], out[j])

@@ -76,6 +76,7 @@ class Learnt:
 
     def evidence(self, counts: Counts) -> Ints:
         """Return the log-probability of each record alone, on the grid."""
-        t, out = self.tables, np.empty(len(counts), dtype=np.int64)
-        kernel.log_evidence(counts.start, counts.token, counts.count, counts.rung, t.group, t.alone, t.none, out)
+        t, out, sums = self.tables, np.empty(len(counts), dtype=np.int64), self.tables.none[counts.rung]
+        kernel.holdings(*counts.held, counts.rung, t.group, t.alone, t.alone.shape[2] - 1, 0, sums)
+        kernel.combined_rows(sums, out)
         return out

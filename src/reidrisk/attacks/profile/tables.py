@@ -14,13 +14,12 @@ alone. Without gaps this is exact.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import MOST, Ladder
+from reidrisk.attacks.profile.kernel import Tables
 from reidrisk.attacks.profile.prior import Grid, Prior, log, log_alone
 from reidrisk.search.weights import to_grid
 
@@ -61,30 +60,6 @@ def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: flo
         (np.maximum(epochs - 2.0 * together - alone, 0.0), 1.0 - theta),
     )
     return np.asarray(sum(np.where(times > 0, times * log(chance), 0.0) for times, chance in terms))
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """Log-likelihoods on the score grid.
-
-    ``joint`` (groups, rungs of pairs, cells, K) is of both records together; the rung of a pair is the sum of its two
-    rungs. There is a :func:`cell` for each (S, m), or where nothing is made of the same epoch one for each S. ``alone``
-    (groups, rungs, depth + 1, K) is of one record. ``nothing`` and ``none`` (rungs, K) are the same of records without
-    any token, with the share of the kind.
-    """
-
-    joint: npt.NDArray[np.int32]
-    nothing: Ints
-    alone: npt.NDArray[np.int32]
-    none: Ints
-    depth: int  # counts beyond it are taken for it
-    group: Ints  # of each token
-    per_pair: int  # sights in the same epoch that make one pair; 0 where nothing is made of them
-
-    @property
-    def evidence(self) -> kernel.Evidence:
-        """What the kernels take of both records together."""
-        return kernel.Evidence(self.group, self.joint, self.nothing, self.depth, self.per_pair)
 
 
 def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables:
