@@ -35,13 +35,10 @@ class FullInformation(ScoredAttack[Traces]):
     def __init__(self, top_sets: TopSets, noise: float = 0.05) -> None:
         self.top_sets, self.noise = top_sets, noise
 
-    @property
-    def description(self) -> str:
-        """What the attacker does and assumes."""
-        return (
-            "Knows the top sets of every target and links a record to the one whose sets hold most of its tokens. "
-            "No attacker does better in the random-user setting of this closed world (carey, Corollary 1)."
-        )
+    description = (
+        "Knows the top sets of every target and links a record to the one whose sets hold most of its tokens. "
+        "No attacker does better in the random-user setting of this closed world (carey, Corollary 1)."
+    )
 
     def fit(self, targets: Traces) -> Self:
         """Find the top sets of the targets."""

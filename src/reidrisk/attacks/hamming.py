@@ -39,13 +39,10 @@ class Hamming(PositionalAttack):
     ([1], [2], [1])
     """
 
-    @property
-    def description(self) -> str:
-        """What the attacker does and assumes."""
-        return (
-            "Links a record to the one that agrees with it in most epochs. "
-            "It knows nothing of the system and counts every agreement the same (carey, Example 1)."
-        )
+    description = (
+        "Links a record to the one that agrees with it in most epochs. "
+        "It knows nothing of the system and counts every agreement the same (carey, Example 1)."
+    )
 
     def _weights(self, targets: Traces) -> Weights:
         match = np.ones((1, targets.n_tokens), dtype=np.int64)
@@ -187,13 +184,6 @@ def pair_weights(
     and the weight is log [ (q_out + d P(o in S | W = w)) / (q_out + d p_o) ]. The paper writes the first as
     P(o in S | w in S), which leaves out that w may have been shown as noise. ``p`` is the popularity of each token,
     ``together`` is x, symmetric; its diagonal is not used.
-
-    Examples
-    --------
-    >>> x = np.array([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.1, 0.2]])
-    >>> w = pair_weights(np.array([0.5, 0.5, 0.2]), x, q_in=0.45, q_out=0.05)
-    >>> bool(w[0, 0] > w[0, 1] > w[0, 2])    # the same token, one often held with it, one rarely
-    True
     """
     d = q_in - q_out
     seen = q_out + d * p

@@ -33,13 +33,10 @@ class Overlap(ScoredAttack[Bags]):
     ([1], [2], [1])
     """
 
-    @property
-    def description(self) -> str:
-        """What the attacker does and assumes."""
-        return (
-            "Links a record to the one that has most items in common with it, in whatever order they came. "
-            "It knows nothing of the system (the unordered form of carey, Example 1)."
-        )
+    description = (
+        "Links a record to the one that has most items in common with it, in whatever order they came. "
+        "It knows nothing of the system (the unordered form of carey, Example 1)."
+    )
 
     def fit(self, targets: Bags) -> Self:
         """Lay the targets out by item."""

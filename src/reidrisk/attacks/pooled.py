@@ -117,13 +117,7 @@ def gathered(records: Any) -> Any:
 
 
 def as_traces(records: Any, who: str) -> Traces:
-    """Return the tokens of one observer or of several as one table, or refuse what has none.
-
-    Examples
-    --------
-    >>> as_traces([Traces([[1]], 3), Traces([[2]], 3)], "Example").tokens.tolist()
-    [[1, 2]]
-    """
+    """Return the tokens of one observer or of several as one table, or refuse what has none."""
     found = gathered(records)
     if isinstance(found, Pooled):
         return found.side_by_side()

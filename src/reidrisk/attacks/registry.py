@@ -92,13 +92,7 @@ def entry(name: str) -> Entry:
 
 
 def left_out(ran: Collection[str], n_epochs: int) -> tuple[Entry, ...]:
-    """Return the default attacks that run unasked only where that is quick, and are not among these classes.
-
-    Examples
-    --------
-    >>> [entry.name for entry in left_out(["Hamming"], n_epochs=4)], left_out(["Hamming"], n_epochs=1)
-    (['profile-bayes'], ())
-    """
+    """Return the default attacks that run unasked only where that is quick, and are not among these classes."""
     slow = (one for one in registry() if one.default and one.up_to < math.inf and n_epochs >= one.epochs)
     return tuple(one for one in slow if one.attack.__name__ not in ran)
 

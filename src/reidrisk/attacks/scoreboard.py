@@ -57,7 +57,7 @@ class Scoreboard(ScoredAttack[Cells]):
 
     def fit(self, targets: Cells) -> Self:
         """Look at the records among which the right one is sought."""
-        self._known = _checked(targets, self.name)
+        self._known = self._checked(targets)
         m = targets.n_cells
         weights = np.ones(m) if self.weights is None else self.weights
         if weights.shape != (m,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -67,10 +67,15 @@ class Scoreboard(ScoredAttack[Cells]):
 
     def _posed(self, queries: Cells) -> Posed:
         self._refuse_unfitted("_known")
-        asked = _checked(queries, self.name)
+        asked = self._checked(queries)
         if asked.n_cells != self._known.n_cells:
             raise DataError(f"targets have {self._known.n_cells} cells, queries have {asked.n_cells}")
         return Posed(Agreement(self.weights_, self.alpha), self._known, asked.values)
+
+    def _checked(self, records: Any) -> Cells:
+        if not isinstance(records, Cells):
+            raise DataError(f"{self.name} compares cells, not {type(records).__name__}; wrap the numbers in Cells")
+        return records
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +106,7 @@ def score_grid(weights: Floats) -> Ints:
 
 
 def known_cells(values: Floats) -> tuple[Ints, Floats]:
-    """Return the known cells of each record and their values, filled up with a NaN at cell 0.
-
-    Examples
-    --------
-    >>> cells, values = known_cells(np.array([[np.nan, 0.5], [0.1, 0.2]]))
-    >>> cells.tolist(), values.tolist()
-    ([[1, 0], [0, 1]], [[0.5, nan], [0.1, 0.2]])
-    """
+    """Return the known cells of each record and their values, filled up with a NaN at cell 0."""
     known = ~np.isnan(values)
     width = max(1, int(known.sum(axis=1).max(initial=0)))
     order = np.argsort(~known, axis=1, kind="stable")[:, :width]
@@ -123,12 +121,6 @@ def agreement(
 
     ``cells`` and ``values`` (q, a) are which cells the attacker knows of each query, and their values; NaN agrees with
     nothing. ``weights`` (m,) are on the score grid.
-
-    Examples
-    --------
-    >>> targets = np.array([[0.2, 0.8], [0.5, 0.5]])
-    >>> agreement(targets, np.array([[1]]), np.array([[0.5]]), np.array([3, 4]), 1e-3).tolist()
-    [[0, 4]]
     """
     out = np.zeros((len(cells), len(targets)), dtype=np.int64)
     each(
@@ -150,9 +142,3 @@ def _agree(
                 if abs(values[q, i] - targets[t, cells[q, i]]) < alpha:
                     total += weights[cells[q, i]]
             out[q, t] = total
-
-
-def _checked(records: Any, name: str) -> Cells:
-    if not isinstance(records, Cells):
-        raise DataError(f"{name} compares cells, not {type(records).__name__}; wrap the numbers in Cells")
-    return records

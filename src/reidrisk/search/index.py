@@ -16,11 +16,6 @@ def unsigned(tokens: Tokens, n_tokens: int) -> Unsigned:
     """Return a copy of tokens in the smallest unsigned type that fits, its maximum standing for -1.
 
     Two tables over the same vocabulary get the same type, so that kernels compare like with like.
-
-    Examples
-    --------
-    >>> unsigned(np.array([[3, -1]]), n_tokens=5)
-    array([[    3, 65535]], dtype=uint16)
     """
     # Never uint8: vectorised compares are as fast on 16 bits, and one type fewer is compiled. Casting -1 wraps
     # around to the maximum of an unsigned type, which is what is wanted.

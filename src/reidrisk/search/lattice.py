@@ -41,15 +41,7 @@ _WORDS = 20  # at most 2^20 words (8 MiB) a bitmap: larger ones pass fewer stran
 def best(
     index: Index, queries: Tokens, weights: Weights, threads: int | None = None, progress: Progress | None = None
 ) -> Best:
-    """Find best score, number of ties and lowest tied target of each query (q, r); no gain may be negative.
-
-    Examples
-    --------
-    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
-    >>> found = best(Index(np.array([[1, 2], [3, 4], [3, 5]]), 9), np.array([[3, 4], [3, 8]]), w)
-    >>> found.score.tolist(), found.n_ties.tolist(), found.target.tolist()
-    ([2, 1], [1, 2], [1, 1])
-    """
+    """Find best score, number of ties and lowest tied target of each query (q, r); no gain may be negative."""
     total = sum(2 ** len(epochs) for epochs, _ in index.patterns)
     done, tell = 0, progress or silent
     with Crew(threads) as crew:

@@ -43,16 +43,7 @@ def totals(index: Index, queries: Tokens, weights: AnyWeights, score: Ints) -> I
 
 
 def candidates(index: Index, queries: Tokens, weights: AnyWeights, k: int) -> Candidates:
-    """Return (q, k) best targets and their scores: best first, lower row first among equals.
-
-    Examples
-    --------
-    >>> from reidrisk.search import Weights
-    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
-    >>> rows, score = candidates(Index(np.array([[1], [3], [3]]), 9), np.array([[3]]), w, k=3)
-    >>> rows.tolist(), score.tolist()
-    ([[1, 2, 0]], [[1, 1, 0]])
-    """
+    """Return (q, k) best targets and their scores: best first, lower row first among equals."""
     check_k(k, index.n_users)
     found = Candidates(*(np.empty((len(queries), k), dtype=np.int64) for _ in range(2)))
     _over_queries(kernels.candidate_rows, index, queries, weights, found)

@@ -23,13 +23,7 @@ GRID = 1 << 16
 
 
 def to_grid(nats: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Round weights in nats to the grid.
-
-    Examples
-    --------
-    >>> to_grid([0.0, 1.0, -0.5]).tolist()
-    [0, 65536, -32768]
-    """
+    """Round weights in nats to the grid: ``to_grid([0.0, 1.0, -0.5])`` is 0, 65,536 and -32,768."""
     return np.rint(np.asarray(nats, dtype=np.float64) * GRID).astype(np.int64)
 
 
@@ -112,14 +106,7 @@ def _whole(values: npt.NDArray[Any], name: str) -> npt.NDArray[np.int64]:
 def pair_scores(
     targets: npt.NDArray[Any], queries: npt.NDArray[Any], weights: AnyWeights, rows: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return the score of each query (q, r) with the target row given for it; rows lie in [0, n).
-
-    Examples
-    --------
-    >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
-    >>> pair_scores(np.array([[1, 2], [3, -1]]), np.array([[1, 5], [3, 3]]), w, np.array([0, 1])).tolist()
-    [1, 1]
-    """
+    """Return the score of each query (q, r) with the target row given for it; rows lie in [0, n)."""
     paired = targets[rows]
     if isinstance(weights, PairWeights):
         return np.asarray(weights.of(queries, paired).sum(axis=1))

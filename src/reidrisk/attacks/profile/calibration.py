@@ -24,17 +24,11 @@ Ints = npt.NDArray[np.int64]
 
 _USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
 _LARGEST = 100_000  # tokens beyond which drawing every rate takes too long
-TEMPERATURES = np.geomspace(0.5, 8.0, 97)
+_TEMPERATURES = np.geomspace(0.5, 8.0, 97)
 
 
 def n_simulated(n_targets: int, n_tokens: int) -> int:
-    """Return how many users to simulate: as many as there are targets, up to 1,000, fewer in a large vocabulary.
-
-    Examples
-    --------
-    >>> n_simulated(268, 349), n_simulated(1_000_000, 349), n_simulated(5_000, 20_000), n_simulated(10, 10**6)
-    (268, 1000, 300, 0)
-    """
+    """Return how many users to simulate: as many as there are targets, up to 1,000, fewer in a large vocabulary."""
     if n_tokens > _LARGEST:
         return 0
     return min(n_targets, _USERS, max(_FEWEST, _ENTRIES // n_tokens))
@@ -136,17 +130,10 @@ def _with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng:
 def best_temperature(rounds: list[Ints], every: int = 1) -> float:
     """Return the temperature of the highest likelihood; query i of each (n, n) round of scores belongs to target i.
 
-    Where ``every`` epochs were taken for one, evidence may weigh up to so many times more: temperatures go as low.
-
-    Examples
-    --------
-    >>> sure = GRID * (20 * np.eye(40, dtype=np.int64))
-    >>> wrong = np.roll(sure, 1, axis=1)
-    >>> best_temperature([sure]) < best_temperature([sure, wrong])
-    True
+    Where ``every`` epochs were taken for one, evidence may weigh as many times more: temperatures go as low.
     """
-    lower = np.geomspace(TEMPERATURES[0] / every, TEMPERATURES[0], 97)[:-1] if every > 1 else TEMPERATURES[:0]
-    temperatures = np.concatenate([lower, TEMPERATURES])
+    lower = np.geomspace(_TEMPERATURES[0] / every, _TEMPERATURES[0], 97)[:-1] if every > 1 else _TEMPERATURES[:0]
+    temperatures = np.concatenate([lower, _TEMPERATURES])
     likelihood = np.zeros(len(temperatures))
     for scores in rounds:
         below = (scores - scores.max(axis=1, keepdims=True)) / GRID

@@ -50,13 +50,7 @@ class Ladder:
         return np.asarray(np.maximum(self.trials - self.step * rung, 0), dtype=np.float64)
 
     def scaled(self, number: Any) -> Any:
-        """Return numbers of epochs or sights as trials or counts, halves rounded up.
-
-        Examples
-        --------
-        >>> Ladder(trials=15, step=1, every=2).scaled(np.array([0, 1, 2, 3, 30])).tolist()
-        [0, 1, 1, 2, 15]
-        """
+        """Return numbers of epochs or sights as trials or counts, halves rounded up."""
         return (number + self.every // 2) // self.every
 
 
@@ -97,13 +91,6 @@ def ladder_of(records: Traces | Bags, every: int = 1) -> Ladder:
 
     With p_s the share of records that observe epoch s, two records observe sum p_s^2 epochs together on average, and
     would observe (sum p_s)^2 / r of r epochs if gaps fell independently: ``overlap`` is the ratio of the two.
-
-    Examples
-    --------
-    >>> ladder_of(Traces([[1] * 30], n_tokens=2))
-    Ladder(trials=30, step=2, every=1, overlap=1.0)
-    >>> ladder_of(Traces([[1, 1, -1, 1], [0, -1, -1, 0]], n_tokens=2)).overlap    # nobody saw the third epoch
-    1.44
     """
     if isinstance(records, Bags):
         return Ladder(BAG_TRIALS, BAG_TRIALS)
@@ -140,14 +127,7 @@ def widened(queries: Traces, width: int, n_epochs: int) -> Traces:
 
 
 def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts:
-    """Count the tokens of every record; a missing token is none. Uncapped counts are for no table.
-
-    Examples
-    --------
-    >>> c = count(Traces([[3, 1, 3, -1]], n_tokens=5), Ladder(4, 1))
-    >>> c.token.tolist(), c.count.tolist(), c.rung.tolist()
-    ([1, 3], [1, 2], [1])
-    """
+    """Count the tokens of every record; a missing token is none. Uncapped counts are for no table."""
     n = len(records)
     if isinstance(records, Bags):
         matrix = records.counts.copy()

@@ -31,13 +31,7 @@ _DEEPEST = 64  # with pairs tables grow with the square of the counts, and so do
 
 
 def cell(sights: Ints | int, pairs: Ints | int) -> Ints:
-    """Return the place of (S, m), m <= S / 2, in a table without holes.
-
-    Examples
-    --------
-    >>> [int(cell(s, m)) for s in range(5) for m in range(s // 2 + 1)]
-    [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    """
+    """Return the place of (S, m), m <= S / 2, in a table without holes."""
     s = np.asarray(sights, dtype=np.int64)
     return np.asarray((s + 1) ** 2 // 4 + pairs)
 
@@ -84,13 +78,7 @@ def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables
 
 
 def deepest(groups: int, n_rungs: int, kinds: int, same_epoch: bool) -> int:
-    """Return the largest count for which tables have no more than 60 million entries, 4 at least and a byte at most.
-
-    Examples
-    --------
-    >>> [deepest(349, 17, 3, same_epoch) for same_epoch in (True, False)]
-    [40, 255]
-    """
+    """Return the largest count for which tables have no more than 60 million entries, 4 at least and a byte at most."""
     cells = _ENTRIES // (groups * (2 * n_rungs - 1) * kinds)
     depth = (math.isqrt(4 * cells) - 2) // 2 if same_epoch else (cells - 1) // 2
     return min(max(depth, 4), _DEEPEST if same_epoch else MOST)

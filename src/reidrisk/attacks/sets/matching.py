@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.sets.profiles import Profiles, loose_matches, pair_scores, sizes
+from reidrisk.attacks.sets.profiles import Profiles, loose_matches, sizes
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
 from reidrisk.search import Best, ByBlocks
@@ -70,16 +70,20 @@ class Fit(ByBlocks):
 
     def scores(self, targets: Audience, queries: Profiles, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores: 0 where two records do not fit."""
-        return self._scores(targets.profiles, queries, np.tile(np.arange(len(targets)), (len(queries), 1)))
+        return self._scores(targets.profiles, queries[:, None])
 
     def pairs(self, targets: Audience, queries: Profiles, rows: Ints) -> Ints:
         """Return the score of each query with the target row given for it."""
-        return self._scores(targets.profiles, queries, rows[:, None])[:, 0]
+        return self._scores(targets.profiles[rows], queries)
 
-    def _scores(self, known: Profiles, asked: Profiles, rows: Ints) -> Ints:
-        out = np.empty(rows.shape, dtype=np.int64)
-        pair_scores(asked.kept, asked.seen, known.kept, known.seen, rows, self.strict, out)
-        return out
+    def _scores(self, known: Profiles, asked: Profiles) -> Ints:
+        """Score records that stand side by side, or every one with every other."""
+        if self.strict:
+            fits = (known.kept == asked.kept).all(axis=-1)
+        else:
+            fits = ~((asked.kept & ~known.seen) | (known.kept & ~asked.seen)).any(axis=-1)
+        fits &= known.kept.any(axis=-1) & asked.kept.any(axis=-1)
+        return np.where(fits, 1 + np.bitwise_count(known.kept & asked.kept).sum(axis=-1, dtype=np.int64), 0)
 
     def _loose(self, targets: Audience, queries: Profiles) -> tuple[Ints, Ints]:
         known, usable, by_token = targets.profiles, targets.usable, targets.by_token
@@ -95,14 +99,7 @@ class Fit(ByBlocks):
 
 
 def alike(among: Words, asked: Words) -> tuple[Ints, Ints]:
-    """Count for each asked row those equal to it, and find the lowest, -1 where there is none.
-
-    Examples
-    --------
-    >>> rows = np.array([[5], [7], [5]], dtype=np.uint64)
-    >>> [found.tolist() for found in alike(rows, np.array([[5], [6]], dtype=np.uint64))]
-    [[2, 0], [0, -1]]
-    """
+    """Count for each asked row those equal to it, and find the lowest, -1 where there is none."""
     number = np.unique(np.concatenate([among, asked]), axis=0, return_inverse=True)[1].reshape(-1)
     theirs, mine = np.split(number, [len(among)])
     n_numbers = int(number.max(initial=-1)) + 1

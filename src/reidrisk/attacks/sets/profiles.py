@@ -52,15 +52,6 @@ def sizes(words: Words) -> Ints:
 
 
 @njit(nogil=True, cache=True)
-def popcount(word: Any) -> Any:  # pragma: no cover - compiled
-    """Count the bits of one word, in pairs, fours and bytes at a time."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(nogil=True, cache=True)
 def _build(tokens: Any, n_tokens: int, threshold: int, seen: Any, kept: Any) -> None:  # pragma: no cover - compiled
     counts = np.zeros(n_tokens, dtype=np.int64)
     for i in range(len(tokens)):
@@ -74,15 +65,6 @@ def _build(tokens: Any, n_tokens: int, threshold: int, seen: Any, kept: Any) -> 
         for token in tokens[i]:
             if token >= 0:
                 counts[token] = 0
-
-
-@njit(nogil=True, cache=True)
-def consistent(kept_q: Any, seen_q: Any, kept_t: Any, seen_t: Any) -> Any:  # pragma: no cover - compiled
-    """Tell whether each denoised profile is within the other's global profile: R_q in G_t and R_t in G_q."""
-    for w in range(len(kept_q)):  # noqa: SIM110 - a loop compiles to a loop
-        if (kept_q[w] & ~seen_t[w]) | (kept_t[w] & ~seen_q[w]):
-            return False
-    return True
 
 
 @njit(nogil=True, cache=True)
@@ -107,27 +89,10 @@ def loose_matches(
             continue
         for i in range(starts[rarest], starts[rarest + 1]):
             t = members[i]
-            if usable[t] and consistent(kept_q[q], seen_q[q], kept_t[t], seen_t[t]):
+            fits = usable[t]
+            for w in range(kept_q.shape[1]):  # each denoised profile is within the other's global profile
+                fits = fits and not (kept_q[q, w] & ~seen_t[t, w]) | (kept_t[t, w] & ~seen_q[q, w])
+            if fits:
                 count[q] += 1
                 if first[q] < 0:
                     first[q] = t
-
-
-@njit(nogil=True, cache=True)
-def pair_scores(
-    kept_q: Any, seen_q: Any, kept_t: Any, seen_t: Any, rows: Any, strict: bool, out: Any
-) -> None:  # pragma: no cover - compiled
-    """Score query q with targets ``rows[q]``: 0 without match, else 1 + the number of tokens that both kept."""
-    for q in range(len(kept_q)):
-        for j in range(rows.shape[1]):
-            t = rows[q, j]
-            common, size_q, size_t = 0, 0, 0
-            for w in range(kept_q.shape[1]):
-                common += popcount(kept_q[q, w] & kept_t[t, w])
-                size_q += popcount(kept_q[q, w])
-                size_t += popcount(kept_t[t, w])
-            if strict:
-                match = size_q == common and size_t == common
-            else:
-                match = consistent(kept_q[q], seen_q[q], kept_t[t], seen_t[t])
-            out[q, j] = 1 + common if match and size_q > 0 and size_t > 0 else 0
