@@ -8,7 +8,7 @@ when S is reached with a score not below the best so far, no larger set had a me
 
 - An epoch whose gain is 0 for a query (a missing token, a token that tells nothing) is left out for that query.
 - Targets with missing tokens form one lattice for each pattern of missingness; their scores differ by a constant.
-- A negative gain breaks the argument; such queries belong to the scan (`plan` sends them there).
+- A negative gain breaks the argument; such weights belong to the scan (`plan` sends them there).
 
 For most sets of epochs most queries have no group at all. Two small bitmaps of hashed tokens, one over the queries
 still in question, one over the targets that it lets through, settle that within the processor's cache; only what
@@ -62,13 +62,6 @@ def _subsets(epochs: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
             yield np.array(chosen, dtype=np.int64)
 
 
-class _Keys(NamedTuple):
-    """How the tokens of a set of epochs become one number: the width of a digit, and whether the number is exact."""
-
-    width: Any
-    exact: bool
-
-
 class _Found(NamedTuple):
     """What a query gets from a target that agrees nowhere, and the best so far."""
 
@@ -116,10 +109,10 @@ class _Lattice:
         if not active.size:
             return
         if not subset.size:
-            _claim_all(active, self.base, len(members), members[0], self.score, self.ties, self.first)
+            _claim_all(active, self.found, len(members), members[0])
             return
-        exact = self.n_tokens ** len(subset) < 2**64
-        how = (subset, np.uint64(self.n_tokens), exact)
+        # How tokens become one number: of which epochs, the width of a digit, and whether it is exact.
+        how = (subset, np.uint64(self.n_tokens), self.n_tokens ** len(subset) < 2**64)
         # What the queries' bitmap does not know has no query; what the targets' one does not know has no target.
         known = self._bitmap(queries, active, how)
         members = self.chosen(len(members), lambda a, b: marked(targets, members[a:b], *how, known))
@@ -130,10 +123,8 @@ class _Lattice:
             active = self.chosen(len(active), lambda a, b: marked(queries, active[a:b], *how, known))
         table = table_for(min(members.size, self.n_tokens ** len(subset)), parts)
         self.crew.each(lambda p: count_groups(targets, members, *how, table[p], p, parts), range(parts))
-        self.over(
-            len(active),
-            lambda a, b: _claim(table, targets, queries, active[a:b], subset, _Keys(*how[1:]), self.gain, self.found),
-        )
+        claim = lambda a, b: _claim(table, targets, queries, active[a:b], *how, self.gain, self.found)  # noqa: E731
+        self.over(len(active), claim)
 
     def _bitmap(self, rows: Rows, chosen: npt.NDArray[np.int64], how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
         """Mark the hashed tokens of the chosen rows; about one bit in sixteen is set."""
@@ -174,8 +165,9 @@ def _active(queries: Any, missing: Any, gain: Any, base: Any, subset: Any, score
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _offer(i: Any, total: Any, count: Any, row: Any, score: Any, ties: Any, first: Any) -> None:  # pragma: no cover
+def _offer(i: Any, total: Any, count: Any, row: Any, found: Any) -> None:  # pragma: no cover
     """Let a group of targets compete for query i."""
+    _, score, ties, first = found
     if total > score[i]:
         score[i], ties[i], first[i] = total, count, row
     elif total == score[i]:
@@ -184,20 +176,16 @@ def _offer(i: Any, total: Any, count: Any, row: Any, score: Any, ties: Any, firs
 
 
 @njit(cache=True, nogil=True)
-def _claim_all(
-    active: Any, base: Any, count: Any, row: Any, score: Any, ties: Any, first: Any
-) -> None:  # pragma: no cover
+def _claim_all(active: Any, found: Any, count: Any, row: Any) -> None:  # pragma: no cover
     for i in active:
-        _offer(i, base[i], count, row, score, ties, first)
+        _offer(i, found.base[i], count, row, found)
 
 
 @njit(cache=True, nogil=True)
 def _claim(
-    table: Any, targets: Any, queries: Any, active: Any, subset: Any, keys_by: Any, gain: Any, found: Any
+    table: Any, targets: Any, queries: Any, active: Any, subset: Any, width: Any, exact: Any, gain: Any, found: Any
 ) -> None:  # pragma: no cover
     """Look the active queries up in a table of targets."""
-    width, exact = keys_by
-    base, score, ties, first = found
     batch = 32
     keys = np.empty(batch, dtype=np.uint64)
     spreads = np.empty(batch, dtype=np.uint64)
@@ -217,8 +205,7 @@ def _claim(
             entry = find_group(table, targets, queries[i], keys[b], spreads[b], subset, exact)
             if entry == np.uint64(0):
                 continue
-            total = base[i]
+            total = found.base[i]
             for s in subset:
                 total += gain[s, queries[i, s]]
-            count = np.int64(entry & np.uint64(0xFFFFFFFF))
-            _offer(i, total, count, np.int64(entry >> np.uint64(32)), score, ties, first)
+            _offer(i, total, np.int64(entry & np.uint64(0xFFFFFFFF)), np.int64(entry >> np.uint64(32)), found)

@@ -15,7 +15,7 @@ from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, Candidates, Ints
 from reidrisk.search.blocks import ByBlocks
 from reidrisk.search.index import Index, Tokens
-from reidrisk.search.weights import AnyWeights, PairWeights, Weights, check_fit, pair_scores
+from reidrisk.search.weights import AnyWeights, PairWeights, check_fit, pair_scores
 
 Method = Literal["auto", "lattice", "scan"]
 Device = Literal["auto", "cpu", "cuda"]
@@ -91,8 +91,8 @@ def best(
 ) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), exactly.
 
-    Weights of pairs of tokens, and queries with a negative gain (a match that counts less than a mismatch), always
-    go to the scan: for them, more matters than which epochs agree.
+    Weights of pairs of tokens, and those where a match counts less than a mismatch, always go to the scan: for them,
+    more matters than which epochs agree.
 
     Examples
     --------
@@ -111,17 +111,9 @@ def best(
     chosen = planned.method if method == "auto" else method
     if chosen == "lattice" and index.n_epochs > _LATTICE_EPOCHS:
         raise OptionError(f"the lattice has 2^{index.n_epochs} sets of epochs; use the scan beyond {_LATTICE_EPOCHS}")
-    if chosen == "scan" or isinstance(weights, PairWeights):
+    if chosen == "scan" or isinstance(weights, PairWeights) or not ranked:
         return scan.best(index, queries, weights, progress=progress)
-    negative = _negative_gains(queries, weights)
-    if not negative.any():
-        return lattice.best(index, queries, weights, progress=progress)
-    found = Best(*(np.empty(len(queries), dtype=np.int64) for _ in range(3)))
-    for rows, search in ((~negative, lattice.best), (negative, scan.best)):
-        if rows.any():
-            for whole, part in zip(found, search(index, queries[rows], weights, progress=progress), strict=True):
-                whole[rows] = part
-    return found
+    return lattice.best(index, queries, weights, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,13 +149,6 @@ class EpochScorer(ByBlocks):
     def total(self, targets: Index, queries: Tokens, score: Ints) -> Ints:
         """Add up the likelihoods of all targets relative to the score given for each query."""
         return scan.totals(targets, queries, self.weights, score)
-
-
-def _negative_gains(queries: Tokens, weights: Weights) -> npt.NDArray[np.bool_]:
-    if (weights.match >= weights.mismatch).all():
-        return np.zeros(len(queries), dtype=np.bool_)
-    gain, _ = weights.of(queries)
-    return np.asarray((gain < 0).any(axis=1))
 
 
 def _free_memory() -> int:

@@ -53,10 +53,9 @@ class ProfileBayes(ScoredAttack[Records]):
     more than seeing it in two. The posterior over targets is the link's probability, softened by a temperature learnt
     on simulated users. Missing tokens add nothing; with gaps the epochs seen by both are counted in expectation. Where
     a token comes more often than tables can hold (64 times, or 255 without ``top_k``), several epochs are taken for
-    one: counts and epochs are divided by the same number and rounded.
-    Observers who pool what they saw stand side by side as more epochs: their counts add up, while the same epoch is
-    compared with the first of them alone.
-    The problem is that of jha, Section 3; the attack is ours.
+    one: counts and epochs are divided by the same number and rounded. Observers who pool what they saw stand side by
+    side as more epochs: their counts add up, while the same epoch is compared with the first of them alone. The problem
+    is that of jha, Section 3; the attack is ours.
 
     Parameters
     ----------
@@ -66,15 +65,13 @@ class ProfileBayes(ScoredAttack[Records]):
         ``top_k=``, with ``noise=`` says the same.
     kinds : int
         Kinds of users that the prior tells apart, at most.
-    absent : float
-        Prior probability that a query's user is not among the targets; it lowers the probabilities.
-    min_probability : float
-        Below it there is no answer.
+    absent, min_probability : float
+        Prior probability that a query's user is not among the targets; below which probability there is no answer.
     calibrate : bool
         Whether to learn the temperature (only done when a probability is asked for); otherwise it is 1.
     seed : int
-        Seed of the simulated users, and of the choice of targets to learn from when there are more than 20,000.
-        What is drawn depends on the seed and on what the targets hold, not on the order of their rows.
+        Of the simulated users, and of the choice of targets to learn from when there are more than 20,000. What is
+        drawn depends on it and on what the targets hold, not on the order of their rows.
 
     Examples
     --------

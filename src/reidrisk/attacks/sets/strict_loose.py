@@ -7,7 +7,6 @@ searched are the targets; the conditions are symmetric, so with the two tables s
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +16,8 @@ from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.attacks.sets.matching import Audience, Fit, alike
-from reidrisk.attacks.sets.profiles import Profiles, build_profiles
+from reidrisk.attacks.sets.profiles import build_profiles
 from reidrisk.records import Traces
-from reidrisk.search import Best
 from reidrisk.search.engines import Engine, LocalEngine
 
 Ints = npt.NDArray[np.int64]
@@ -30,11 +28,21 @@ class SetAttack(ScoredAttack[Observed]):
     """What the set attacks share: they answer only when exactly one target fits, and are right or wrong as a whole.
 
     A link is *correct* if it is the query's own user, *incorrect* if it is another one; with no or several fitting
-    targets there is no answer. Records may miss tokens and differ in their number of epochs. Of pooled observers the
-    profiles are those of all their tokens: a token is kept if it was seen at least f times, at whichever of them.
+    targets there is no answer. Records may miss tokens and differ in their number of epochs. A token is kept if it was
+    seen at least f = ``threshold`` times, at whichever of pooled observers.
     """
 
     _records: Traces
+    _strict: bool
+    require_unique: bool = True
+
+    def __init__(self, threshold: int = 2) -> None:
+        self.threshold = threshold
+
+    @property
+    def compares_queries(self) -> bool:
+        """Whether a profile must be unique among the queries."""
+        return self.require_unique
 
     def fit(self, targets: Observed) -> Self:
         """Reconstruct the profiles of the targets; of a list of observers, from all they saw together."""
@@ -72,27 +80,6 @@ class SetAttack(ScoredAttack[Observed]):
         check_comparable(self._records, asked, (0, 0))  # numbers of epochs may differ
         return asked
 
-    @abstractmethod
-    def _learn(self, targets: Traces) -> None:
-        """Keep what is needed of the targets."""
-
-    @abstractmethod
-    def _look_around(self, queries: Traces) -> None:
-        """Keep what is needed of all queries, to judge later which profiles are unique among them."""
-
-    @abstractmethod
-    def _answers(self, queries: Traces, engine: Engine) -> Links:
-        """Link the queries, which may be part of those looked at."""
-
-
-class _OneThreshold(SetAttack):
-    """An attack with profiles of one threshold f."""
-
-    _strict: bool
-
-    def __init__(self, threshold: int = 2) -> None:
-        self.threshold = threshold
-
     def _learn(self, targets: Traces) -> None:
         self._known = Audience(targets.tokens, targets.n_tokens, build_profiles(targets, self.threshold))
         self._around: Words | None = None
@@ -104,30 +91,25 @@ class _OneThreshold(SetAttack):
         return Posed(Fit(self._strict), self._known, build_profiles(self._checked(queries), self.threshold))
 
     def _answers(self, queries: Traces, engine: Engine) -> Links:
+        """Link the queries, which may be part of those looked at."""
         scorer, known, asked = posed = self._posed(queries)
         found = engine.best(*posed)
-        target = np.where(self._answered(found, asked), found.target, -1)
+        answered = found.n_ties == 1
+        if self.require_unique:
+            around, kept = asked.kept if self._around is None else self._around, known.profiles.kept
+            answered &= (alike(around, asked.kept)[0] <= 1) & (alike(kept, kept)[0][found.target] == 1)
+        target = np.where(answered, found.target, -1)
         score = scorer.pairs(known, asked, np.maximum(target, 0))
-        return Links(target=target, score=np.where(target >= 0, score, 0), n_ties=found.n_ties)
-
-    @abstractmethod
-    def _answered(self, found: Best, asked: Profiles) -> npt.NDArray[np.bool_]:
-        """Tell which queries are linked."""
-
-    def _alone(self, asked: Profiles) -> npt.NDArray[np.bool_]:
-        """Tell which queries have an R that no other query around has."""
-        return np.asarray(alike(asked.kept if self._around is None else self._around, asked.kept)[0] <= 1)
+        return Links(target=target, score=np.where(answered, score, 0), n_ties=found.n_ties)
 
 
 @register(kinds=(Traces,), cost=per_pair(1e-10))
-class StrictSets(_OneThreshold):
+class StrictSets(SetAttack):
     """Link two records with the same denoised profile, if nobody else has it (jha, Section 3.3.1).
 
     Query v and target v' are linked iff R^f_v = R^f_v', R^f_v is unique among the queries and R^f_v' among the
     targets. An empty profile matches nobody. The score of a match is 1 + |R^f|, of anything else 0. (The paper
     prints P_U(2|1) P_U = P_U(1); it is P_U = P_U(1) P_U(2|1), as its next line uses it.)
-
-    f = ``threshold``: a token is kept if it was seen in at least as many epochs.
 
     Examples
     --------
@@ -148,12 +130,9 @@ class StrictSets(_OneThreshold):
             "if nobody else does on either side. Otherwise it gives no answer (jha, Section 3.3.1)."
         )
 
-    def _answered(self, found: Best, asked: Profiles) -> npt.NDArray[np.bool_]:
-        return np.asarray((found.n_ties == 1) & self._alone(asked))
-
 
 @register(kinds=(Traces,), cost=per_pair(1e-9))
-class LooseSets(_OneThreshold):
+class LooseSets(SetAttack):
     """Link two records that do not contradict each other, if no other target fits (jha, Section 3.3.2).
 
     Query v and target v' fit iff R^f_v is a subset of G_v' and R^f_v' a subset of G_v; they are linked iff no other
@@ -161,9 +140,8 @@ class LooseSets(_OneThreshold):
     formula printed for it joins the two conditions with a union, which must be the intersection that the matching
     rule asks for. The score of a match is 1 + |R^f_v and R^f_v' in common|, of anything else 0.
 
-    f = ``threshold``: a token is kept if it was seen in at least as many epochs. With ``require_unique`` it answers
-    only if also R^f_v is unique among the queries and R^f_v' among the targets: the text does not ask for it, the code
-    released with the paper does.
+    With ``require_unique`` it answers only if also R^f_v is unique among the queries and R^f_v' among the targets: the
+    text does not ask for it, the code released with the paper does.
 
     Examples
     --------
@@ -181,11 +159,6 @@ class LooseSets(_OneThreshold):
         self.require_unique = require_unique
 
     @property
-    def compares_queries(self) -> bool:
-        """Whether a profile must be unique among the queries."""
-        return self.require_unique
-
-    @property
     def description(self) -> str:
         """What the attacker does and assumes."""
         return (
@@ -193,10 +166,3 @@ class LooseSets(_OneThreshold):
             "side saw, at least once, all that the other keeps. With none or several such, it gives no answer "
             "(jha, Section 3.3.2)." + (" The kept tokens must be unique on both sides." if self.require_unique else "")
         )
-
-    def _answered(self, found: Best, asked: Profiles) -> npt.NDArray[np.bool_]:
-        answered = found.n_ties == 1
-        if self.require_unique:
-            kept = self._known.profiles.kept
-            answered &= self._alone(asked) & (alike(kept, kept)[0][found.target] == 1)
-        return np.asarray(answered)

@@ -33,18 +33,10 @@ class Scorer(Protocol):
 
 
 class Likelihood(Scorer, Protocol):
-    """A scorer whose scores are logarithms of likelihoods, in steps of which ``per_nat`` make a nat; 0 = they are not.
-
-    ``total`` sums exp(score of a target - score given) over the targets, for each query, as whole numbers of
-    1 / :data:`reidrisk.search.UNIT`: in whatever order, the sum is the same.
-    """
-
-    @property
-    def per_nat(self) -> float:
-        """Steps of a score in one nat."""
+    """A scorer whose scores are logarithms of likelihoods; it says in ``per_nat`` how many steps make a nat."""
 
     def total(self, targets: Any, queries: Any, score: Ints) -> Ints:
-        """Add up the likelihoods of all targets relative to the score given for each query."""
+        """Add up exp(score of a target - score given) over the targets, in whole steps of 1 / ``search.UNIT``."""
 
 
 class Engine(Protocol):
