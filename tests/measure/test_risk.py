@@ -26,7 +26,7 @@ def test_four_users_by_hand():
     assert risk.abstained == 0.0
     assert risk.baseline == pytest.approx(0.75 / 4)
     assert risk.everyone
-    assert Note("strangers-scored", n=1, least=1) in risk.notes
+    assert Note("strangers-scored", n=1) in risk.notes
 
 
 def test_the_tie_aware_rate_is_the_mean_over_random_tie_breaks():
