@@ -14,7 +14,7 @@ from reidrisk.cli import main
 LONGEST = ("tests/fuzz", "tests/present", "tests/docs", "tests/journeys", "tests/release", "studies", "tests")
 """Where tests take longest, those first: what comes last is short, so that no worker waits for another."""
 
-SHARED = re.compile(r'scope="module"|\bbrowser\b')
+SHARED = re.compile(r'scope="module"|\bbrowser\b|^@(functools\.)?cache$', re.MULTILINE)
 """In the text of a module whose tests share something that takes long to make."""
 
 
