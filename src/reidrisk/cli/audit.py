@@ -100,7 +100,7 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Measure how many people can be linked across two tables, and write a report."""
-    from reidrisk.audit import AuditSpec, read_key, run
+    from reidrisk.audit import AuditSpec, Tables, read_key, run
 
     output.check_writable(out, result, inputs=(targets, queries, truth, vocabulary, spec, fingerprint_key))
     output.check_report(out)
@@ -120,31 +120,11 @@ def audit(
     elif targets is None or queries is None:
         raise OptionError("give two tables: reidrisk audit TARGETS QUERIES (or a saved one with --spec)")
     else:
-        inputs = {
-            "targets": str(targets),
-            "queries": str(queries),
-            "truth": None if truth is None else str(truth),
-            "layout": layout,
-            "n_tokens": n_tokens,
-            "vocabulary": None if vocabulary is None else str(vocabulary),
-            "allow_unmatched": allow_unmatched,
-        }
-        options: dict[str, Any] = {
-            "inputs": {"kind": "tables", **inputs},
-            "system": system,
-            "top_k": top_k,
-            "noise": noise,
-            "epochs": _numbers(epochs),
-            "sample": sample,
-            "everyone": everyone,
-            "seed": seed,
-            "level": level,
-            "max_risk": max_risk,
-            "min_group": min_group,
-        }
-        if attack:
-            options["attacks"] = tuple(attack)
-        asked = checked(AuditSpec, options)
+        given = {name: str(one) if isinstance(one, Path) else one for name, one in context.params.items()}
+        inputs = {name: given[name] for name in Tables.model_fields if name in given}
+        options = {name: given[name] for name in AuditSpec.model_fields if name in given}
+        options |= {"epochs": _numbers(epochs), "attacks": tuple(attack) if attack else None}
+        asked = checked(AuditSpec, options | {"inputs": {"kind": "tables", **inputs}})
     with output.progress_bar() as progress:
         found = run(asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine))
     finish(found, out, result, as_json)
@@ -210,27 +190,19 @@ def _check_inputs(found: Any, inputs: tuple[Path, Path], key: Path | None) -> No
 
 def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
     """Write what was asked for, then print: whatever happens to one of these, the others are done."""
-    from reidrisk import io
+    from reidrisk import io, present
 
     def save(path: Path) -> None:
         with io.write_atomically(path) as temporary:
             temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
-    def page(path: Path) -> None:
-        from reidrisk import present
-
-        present.write(found, path)
-
     def show() -> None:
         if as_json:
             output.print_json(found.to_dict())
         else:
-            from reidrisk.present import page as made
-            from reidrisk.present.console import print_page
+            output.show(present.page(found))
 
-            print_page(made(found), output.console())
-
-    do_each([(result, save), (out, page)], show)
+    do_each([(result, save), (out, lambda path: present.write(found, path))], show)
     for what, path in (("report", out), ("result", result)):
         if path is not None:
             output.remark(f"{what}: {path}")

@@ -15,22 +15,13 @@ from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.again import again
 from reidrisk.cli.audit import Json, Out, Seed, do_each
+from reidrisk.cli.menus import menu
 from reidrisk.cli.spec_options import takes
 
 if TYPE_CHECKING:
     from reidrisk.bandits import Tradeoff
 
-bandits = typer.Typer(
-    help="Share what a recommender learnt about people: what it gives away, and what hiding it costs.",
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-)
-
-
-@bandits.callback()
-def _menu(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+bandits = menu("Share what a recommender learnt about people: what it gives away, and what hiding it costs.")
 
 
 @bandits.command("tradeoff")
@@ -54,7 +45,6 @@ def tradeoff(
     """Measure regret and de-anonymisation of many ways to share, and mark those that are Pareto-optimal."""
     from reidrisk import bandits as api
     from reidrisk.base.streams import checked_seed, fresh_seed
-    from reidrisk.present.console import print_page
     from reidrisk.present.pages.tradeoff import page
 
     if options["attack"] == "likelihood" and quick:
@@ -75,19 +65,13 @@ def tradeoff(
     command = again(context, "bandits", "tradeoff", left_out=("seed", "as_json"))
     shown = page(found, f"{command} --seed {seed}")
 
-    def show() -> None:
-        if as_json:
-            output.print_json(found.to_dict())
-        else:
-            print_page(shown, output.console())
-
     def write(path: Path) -> None:
         from reidrisk.present import html
 
         html.write(shown, path)
         output.remark(f"written: {path}")
 
-    do_each([(chart, partial(_draw, found)), (out, write)], show)
+    do_each([(chart, partial(_draw, found)), (out, write)], partial(output.show, shown, found.to_dict(), as_json))
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -12,18 +12,9 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json
 from reidrisk.cli.cohorts_audit import audit
+from reidrisk.cli.menus import menu
 
-cohorts = typer.Typer(
-    help="Group users into cohorts, and find cohorts that give a sensitive interest away.",
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-)
-
-
-@cohorts.callback()
-def _menu(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+cohorts = menu("Group users into cohorts, and find cohorts that give a sensitive interest away.")
 
 
 @cohorts.command("assign")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ def audit(
     """Measure which cohorts give a sensitive category away, and write the list of those to block."""
     from reidrisk import cohorts as api
     from reidrisk import io
-    from reidrisk.present.console import print_page
+    from reidrisk.present import html
     from reidrisk.present.pages import cohorts as pages
 
     tables = {"assignment": str(assignment), "visits": str(visits), "categories": str(categories)}
@@ -57,18 +58,8 @@ def audit(
         with io.write_atomically(path) as temporary:
             temporary.write_text(json.dumps(blocked.to_dict()) + "\n", encoding="utf-8")
 
-    def write(path: Path) -> None:
-        from reidrisk.present import html
-
-        html.write(shown, path)
-
-    def show() -> None:
-        if as_json:
-            output.print_json(audited.to_dict())
-        else:
-            print_page(shown, output.console())
-
-    do_each([(blocklist, block), (out, write)], show)
+    show = partial(output.show, shown, audited.to_dict(), as_json)
+    do_each([(blocklist, block), (out, partial(html.write, shown))], show)
     if blocklist is not None:
         output.remark(f"blocklist: {blocklist}")
     if out is not None:

@@ -21,7 +21,8 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
 from reidrisk.base.progress import Progress, silent
-from reidrisk.present.console import harmless
+from reidrisk.present.console import harmless, print_page
+from reidrisk.present.model import Page
 
 _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how wide it is
 
@@ -29,6 +30,14 @@ _WIDTH = 110  # when output goes to a file or a pipe, where no terminal says how
 def print_json(values: Any) -> None:
     """Print plain values as JSON, for programs; beyond visible ASCII everything is an escape of JSON's own."""
     print(json.dumps(values, indent=2, allow_nan=False).replace("\x7f", "\\u007f"))
+
+
+def show(page: Page, values: Any = None, as_json: bool = False) -> None:
+    """Print a page, or its values as JSON."""
+    if as_json:
+        print_json(values)
+    else:
+        print_page(page, console())
 
 
 def say(*lines: str) -> None:

@@ -11,24 +11,15 @@ import typer
 from reidrisk.base.errors import OptionError
 from reidrisk.cli import output, release_inputs
 from reidrisk.cli.audit import Json, Seed
+from reidrisk.cli.menus import menu
 from reidrisk.cli.spec_options import chosen, takes
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import release as words
 from reidrisk.release.spec import FitSpec, MeasureSpec, SetsSpec, ValidationSpec
 
-release = typer.Typer(
-    help="Give away statistics, a model and synthetic users instead of people's top sets.",
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-)
+release = menu("Give away statistics, a model and synthetic users instead of people's top sets.")
 
 Sets = Annotated[Path, typer.Argument(help="Top sets of real people: one row per user, one list per epoch.")]
-
-
-@release.callback()
-def _menu(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @release.command("measure")

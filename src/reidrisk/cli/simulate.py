@@ -14,6 +14,7 @@ from rich.table import Table
 from reidrisk.base.errors import OptionError
 from reidrisk.cli import output
 from reidrisk.cli.audit import Json, Seed
+from reidrisk.cli.menus import menu
 
 _SUMMARY = "simulation.json"
 _SHOWN = 3
@@ -28,17 +29,7 @@ _SPECIFICATION = (
     "so most padding is missing."
 )
 
-simulate = typer.Typer(
-    help="Simulate what observers would have seen of the people in your own data.",
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-)
-
-
-@simulate.callback()
-def _menu(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+simulate = menu("Simulate what observers would have seen of the people in your own data.")
 
 
 @simulate.command("topics")
