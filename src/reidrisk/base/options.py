@@ -20,7 +20,7 @@ def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: epochs must be a whole number of at least 1, not 2.5
     """
-    if not _is_whole(value) or int(value) < least:
+    if not is_whole(value) or int(value) < least:
         counted = f" of {unit}, at least {least}" if unit else f" of at least {least}"
         raise OptionError(f"{name} must be a whole number{counted}, not {value!r}")
     return int(value)
@@ -37,7 +37,7 @@ def whole_up_to(name: str, value: Any, most: int, least: int = 1, limit: str = "
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: top_k must be a whole number from 1 to the 8 tokens, not 9
     """
-    if not _is_whole(value) or not least <= int(value) <= most:
+    if not is_whole(value) or not least <= int(value) <= most:
         raise OptionError(f"{name} must be a whole number from {least} to {limit or most}, not {value!r}")
     return int(value)
 
@@ -51,8 +51,8 @@ def from_0_to_1(name: str, value: Any, what: str = "a probability") -> float:
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: share is a probability from 0 to 1, not 'half'
     """
-    if not _is_number(value) or not 0.0 <= value <= 1.0:
-        raise OptionError(f"{name} is {what} from 0 to 1, not {value if _is_number(value) else repr(value)}")
+    if not is_number(value) or not 0.0 <= value <= 1.0:
+        raise OptionError(f"{name} is {what} from 0 to 1, not {value if is_number(value) else repr(value)}")
     return float(value)
 
 
@@ -65,14 +65,16 @@ def between_0_and_1(name: str, value: Any) -> float:
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: level must lie strictly between 0 and 1, not 95
     """
-    if not _is_number(value) or not 0.0 < value < 1.0:
+    if not is_number(value) or not 0.0 < value < 1.0:
         raise OptionError(f"{name} must lie strictly between 0 and 1, not {value!r}")
     return float(value)
 
 
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number in Python or NumPy, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number in Python or NumPy, and no bool."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -7,6 +7,7 @@ import math
 import types
 import typing
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,12 @@ from reidrisk.base.notes import Note
 
 _hints_of = cache(typing.get_type_hints)
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
+_SCALARS: dict[Any, tuple[Any, str]] = {
+    float: ((int, float), "a number"),
+    int: (int, "a whole number"),
+    bool: (bool, "true or false"),
+    str: (str, "a text"),
+}
 
 MEMORY = {"memory": True}
 """Metadata of a field that stays in memory and is never written: it tells about single people, or is no answer."""
@@ -83,12 +90,10 @@ def rebuilt(hint: Any, value: Any, where: str) -> Any:
 
 
 def _array(inner: tuple[Any, ...], value: Any, where: str) -> Any:
-    if not isinstance(value, list | tuple | np.ndarray):
-        _refuse(where, "a list of numbers", value)
-    try:
-        return np.asarray(value, dtype=typing.get_args(inner[1])[0])
-    except (TypeError, ValueError):
-        return _refuse(where, "a list of numbers", value)
+    with suppress(TypeError, ValueError):
+        if isinstance(value, list | tuple | np.ndarray):
+            return np.asarray(value, dtype=typing.get_args(inner[1])[0])
+    return _refuse(where, "a list of numbers", value)
 
 
 def _one_of(hints: tuple[Any, ...], value: Any, where: str) -> Any:
@@ -96,10 +101,8 @@ def _one_of(hints: tuple[Any, ...], value: Any, where: str) -> Any:
         return None
     rest = [hint for hint in hints if hint is not type(None)]
     for hint in rest[:-1]:
-        try:
+        with suppress(FormatError):
             return rebuilt(hint, value, where)
-        except FormatError:
-            continue
     return rebuilt(rest[-1], value, where)
 
 
@@ -137,18 +140,13 @@ def fields_of(kind: Any, values: Mapping[str, Any], where: str) -> dict[str, Any
 
 
 def _scalar(hint: Any, value: Any, where: str) -> Any:
-    if hint is float:
-        if isinstance(value, str) and value in _INFINITE:
-            return _INFINITE[value]
-        good = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
-        return float(value) if good else _refuse(where, "a number", value)
-    if hint is bool or hint is str:
-        what = "true or false" if hint is bool else "a text"
-        return value if isinstance(value, hint) else _refuse(where, what, value)
-    if hint is int:
-        good = isinstance(value, int) and not isinstance(value, bool)
-        return value if good else _refuse(where, "a whole number", value)
-    raise TypeError(f"{where}: no rule to rebuild {hint}")
+    if hint not in _SCALARS:
+        raise TypeError(f"{where}: no rule to rebuild {hint}")
+    if hint is float and isinstance(value, str) and value in _INFINITE:
+        return _INFINITE[value]
+    kinds, what = _SCALARS[hint]
+    good = isinstance(value, kinds) and isinstance(value, bool) == (hint is bool) and value == value  # no NaN
+    return hint(value) if good else _refuse(where, what, value)
 
 
 def _refuse(where: str, what: str, value: Any) -> Any:

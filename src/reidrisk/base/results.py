@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
+from reidrisk.base.options import is_number, is_whole
 from reidrisk.base.plain import MEMORY, fields_of, plain, written
 
 Covers = Literal["people", "queries", "none"]
@@ -120,13 +121,11 @@ class Risk(Spoken):
         if not self.low <= self.rate + _ROUNDING or not self.rate <= self.high + _ROUNDING:
             raise DataError(f"the rate {self.rate} of a risk must lie in its interval, {self.low} to {self.high}")
         for name in ("n_targets", "n_queries", "n_epochs"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-                raise DataError(f"{name} of a risk must be a whole number, not {value!r}")
+            if not is_whole(getattr(self, name)) or getattr(self, name) < 0:
+                raise DataError(f"{name} of a risk must be a whole number, not {getattr(self, name)!r}")
         for name in ("design_effect", "queries_per_person"):
             value = getattr(self, name)
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not 1.0 <= value < math.inf:
+            if not is_number(value) or not 1.0 <= value < math.inf:
                 raise DataError(f"{name} of a risk must be a finite number of at least 1, not {value!r}")
         _check_covers("a risk", self.covers)
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
+from reidrisk.base.options import is_whole
 
 UserIds = Any
 """Either an ``int64`` array or a ``pyarrow`` array of strings (typed loosely: pyarrow has no type stubs)."""
@@ -88,7 +89,7 @@ def _arrow() -> Any:
 
 def _integers(users: Any) -> npt.NDArray[np.int64] | None:
     if isinstance(users, list | tuple | range):
-        if not all(isinstance(u, int | np.integer) and not isinstance(u, bool) for u in users):
+        if not all(map(is_whole, users)):
             return None
         users = np.array(users, dtype=np.int64)
     if isinstance(users, np.ndarray) and users.dtype.kind in "iu":

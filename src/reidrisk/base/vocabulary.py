@@ -34,14 +34,11 @@ class Vocabulary:
                 raise DataError(
                     f"label {position} of the vocabulary is {label!r}, a {type(label).__name__}; labels are strings"
                 )
-        try:
-            "".join(given).encode()
-        except UnicodeEncodeError:
-            position = next(position for position, label in enumerate(given) if _is_broken(label))
-            raise DataError(
-                f"label {position} of the vocabulary is {given[position]!r}, which holds half a character; "
-                "labels are Unicode text"
-            ) from None
+            if not label.isascii() and any("\ud800" <= letter <= "\udfff" for letter in label):
+                raise DataError(
+                    f"label {position} of the vocabulary is {label!r}, which holds half a character; "
+                    "labels are Unicode text"
+                )
         self._labels = given
         if len(self._index) != len(given):
             repeated = next(label for position, label in enumerate(given) if self._index[label] != position)
@@ -96,7 +93,3 @@ class Vocabulary:
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, self._labels[:3])) + (", …" if len(self) > 3 else "")
         return f"Vocabulary({len(self)} labels{': ' if shown else ''}{shown})"
-
-
-def _is_broken(label: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in label)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import entry_points
 
 import typer
 
 from reidrisk import __version__
+from reidrisk.base.errors import MissingExtraError
 from reidrisk.base.foreign import MASK_VARIABLE
+from reidrisk.base.moved import STUDIES
 from reidrisk.cli import audit, bandits, bounds, cohorts, convert, demo, release, simulate
-from reidrisk.cli.plugins import add_commands
 
 app = typer.Typer(
     name="reidrisk",
@@ -31,7 +33,20 @@ app.command("convert", rich_help_panel=_DATA)(convert.convert)
 app.add_typer(simulate.simulate, name="simulate", rich_help_panel=_DATA)
 app.add_typer(release.release, name="release", rich_help_panel=_RELEASE)
 app.add_typer(bandits.bandits, name="bandits", rich_help_panel=_RELEASE)
-add_commands(app, _PAPERS)
+
+
+def _no_studies(context: typer.Context) -> None:
+    """Run published experiments again (not installed: see `reidrisk study`)."""
+    raise MissingExtraError(f"the studies are a package of their own; install it with: pip install {STUDIES}")
+
+
+# Menus that other distributions bring along, by entry points; without the studies, how to get them.
+_plugins = {entry.name: entry for entry in entry_points(group="reidrisk.commands")}
+for _name, _entry in sorted(_plugins.items()):
+    app.add_typer(_entry.load(), name=_name, rich_help_panel=_PAPERS)
+if "study" not in _plugins:
+    _words = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    app.command("study", rich_help_panel=_PAPERS, context_settings=_words)(_no_studies)
 
 
 def _version(asked: bool) -> None:
