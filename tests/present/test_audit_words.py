@@ -49,6 +49,7 @@ def test_the_gate_names_people_attacks_and_what_could_decide(simulated):
     answer = gate(everyone, everyone.strongest.rate).reading
     assert "all records were scored: only data of more people can decide" in answer
     assert "attacks tried: Hamming; ProfileBayes was not run" in answer
+    assert "always the first; other choices were not tried" in answer
     sampled = audit_traces(Traces(a, 6), Traces(b, 6), spec.model_copy(update={"sample": 100}))
     assert "score more records to decide" in gate(sampled, sampled.strongest.rate).reading
 

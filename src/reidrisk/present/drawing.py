@@ -16,6 +16,7 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.extras import require
 from reidrisk.io import write_atomically
 from reidrisk.present.scales import RateScale, spread
+from reidrisk.present.words.frequencies import with_interval
 
 INK, _GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
 _FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
@@ -58,6 +59,12 @@ class Point:
     text: str
 
 
+def rated(x: float, rate: float, low: float | None = None, high: float | None = None) -> Point:
+    """Return a point whose text is a natural frequency, with its interval where there is one."""
+    ends = (rate if low is None else low, rate if high is None else high)
+    return Point(x, rate, *ends, with_interval(rate, *ends))
+
+
 @dataclass(frozen=True)
 class Line:
     """Points of one kind, with the label at the end: a name and a short form of it for phones, and the last value."""
@@ -76,23 +83,13 @@ def altair() -> Any:
 
 
 def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit: str, narrow: bool) -> Any:
-    """Lay lines, bands and markers over each other, with a label at the end of each line.
+    """Lay lines, bands and markers over each other, the first on top, with a label at the end of each line.
 
-    Parameters
-    ----------
-    drawn : sequence of Line
-        The first one is drawn on top.
-    x : altair.X
-        The horizontal axis, of the field ``x``.
-    scale : RateScale
-        The vertical axis.
-    title, unit : str
-        What the vertical axis shows, and what ``x`` counts.
-    narrow : bool
-        Leave less room for labels, for a phone.
+    ``x`` is the horizontal axis, from :func:`across`; ``title`` says what the vertical one shows, ``unit`` what ``x``
+    counts.
     """
     alt = altair()
-    y = alt.Y("rate:Q", title=None, scale=_scale(scale), axis=_axis(scale, scale.ticks))
+    y = upwards(scale)
     parts: list[Any] = []
     for line in reversed(drawn):
         style = line.style
@@ -200,6 +197,22 @@ def finished(chart: Any, height: int) -> Any:
 def _row(line: Line, point: Point, scale: RateScale) -> dict[str, Any]:
     rates = {name: scale.drawn(getattr(point, name)) for name in ("rate", "low", "high")}
     return rates | {"x": point.x, "text": point.text, "name": line.notes.get(point.x, line.name)}
+
+
+def across(title: str, domain: Sequence[float], ticks: Sequence[float], log: bool = False, format: str = "") -> Any:
+    """Return a horizontal axis of the field ``x``, with a label at each of the ticks."""
+    alt = altair()
+    return alt.X(
+        "x:Q",
+        title=title,
+        scale=alt.Scale(type="log" if log else "linear", domain=list(domain), nice=False),
+        axis=alt.Axis(values=list(ticks), grid=False, labelFlush=False, **({"format": format} if format else {})),
+    )
+
+
+def upwards(scale: RateScale) -> Any:
+    """Return a vertical axis of the field ``rate``."""
+    return altair().Y("rate:Q", title=None, scale=_scale(scale), axis=_axis(scale, scale.ticks))
 
 
 def _scale(scale: RateScale) -> Any:

@@ -75,6 +75,22 @@ def rate_scale(rates: Iterable[float]) -> RateScale:
     return RateScale(True, ticks[0] * 0.7, ticks[-1], ticks, False)
 
 
+@dataclass(frozen=True)
+class ShareScale(RateScale):
+    """An axis of shares from 0 to ``top``, written as percentages: 'everyone' is no word for what is not people."""
+
+    @property
+    def label_expression(self) -> str:
+        """How a tick is written."""
+        return "format(100 * datum.value, '.3~r') + ' %'"
+
+    @classmethod
+    def up_to(cls, top: float) -> ShareScale:
+        """Return an axis that ends a little above ``top``."""
+        scale = rate_scale([top])
+        return cls(scale.log, scale.bottom, scale.top, scale.ticks, scale.zero)
+
+
 def _round_up(largest: float) -> tuple[float, float]:
     """Return an end of the axis a little above ``largest``, and the step of its ticks."""
     power = 10.0 ** math.floor(math.log10(largest))

@@ -27,7 +27,7 @@ def group_name(group: Group, n_epochs: int, terms: Terms) -> str:
     'seen in 3 of 8 weeks'
     """
     if group.level == "other":
-        return f"others, by {trait_name(group.trait, terms)}"
+        return f"all others, by {trait_name(group.trait, terms)}"
     if group.trait == "periods-observed":
         return f"seen in {group.level} of {terms.many('period', n_epochs)}"
     if group.trait == "rarest-item":

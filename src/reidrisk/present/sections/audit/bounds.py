@@ -29,9 +29,7 @@ def section(result: AuditResult, terms: Terms) -> Section:
         "limit one who links everyone at once. A bound that says nothing is no bad news: it is too loose to help here."
     )
     letters = _letters(result.bounds, terms)
-    rests = Table(
-        ("", "bounds that name this letter assume"), tuple((letter, text) for text, letter in letters.items())
-    )
+    rests = Table(("letter", "assumption"), tuple((letter, text) for text, letter in letters.items()))
     return Section(
         "What no attacker can beat",
         see=_summary(result, terms),

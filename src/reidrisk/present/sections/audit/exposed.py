@@ -137,7 +137,7 @@ def _summary(found: Exposure, risk: Risk, terms: Terms) -> list[str]:
     for trait in dict.fromkeys(group.trait for group in found.groups):
         ordered = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
         least, most = ordered[0], ordered[-1]
-        if most.rate > least.rate:
+        if most.low > least.high:  # otherwise the two cannot be told apart
             ends = (f"{in_words(one.rate)} ({group_name(one, risk.n_epochs, terms)})" for one in (least, most))
             said.append(f"By {trait_name(trait, terms)}, the share linked correctly goes from {' to '.join(ends)}.")
     return said

@@ -9,7 +9,7 @@ from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.bounds import tightest_by_epochs
 from reidrisk.present import drawing
-from reidrisk.present.drawing import Line, Point
+from reidrisk.present.drawing import Line, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.terms import Terms
@@ -24,7 +24,7 @@ def section(result: AuditResult, terms: Terms) -> Section:
         why = "There is no rate and no bound to draw: who is whom is not known, and no bound excludes anything."
         return Section("How it grows", see=why, name="growth")
     see, caution = _around(result, terms, grows=len(counts) > 1)
-    how = "The band around a line is its interval." if len(counts) > 1 else ""
+    how = "The band around a line is its interval." if result.risks and len(counts) > 1 else ""
     if _scale(_lines(result, terms)).log:
         how += f" Each step of the scale is ten times as many {terms.people}."
     figure = Figure(partial(chart, result, terms), _alt(result, terms), _table(result, terms), how.strip())
@@ -33,19 +33,13 @@ def section(result: AuditResult, terms: Terms) -> Section:
 
 def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
     """Draw risk against the number of periods; where only one number was measured, each attack is a point."""
-    alt = drawing.altair()
     drawn = _lines(result, terms)
     scale = _scale(drawn)
     counts = sorted({point.x for line in drawn for point in line.points})
     if len(counts) == 1:
         title = f"{terms.people} linked correctly, {terms.many('period', int(counts[0]))} observed"
         return drawing.row_chart(drawn, scale, title, narrow)
-    x = alt.X(
-        "x:Q",
-        title=f"number of {terms.periods} observed",
-        scale=alt.Scale(domain=[counts[0], counts[-1]], nice=False),
-        axis=alt.Axis(values=counts, format="d", grid=False, labelFlush=False),
-    )
+    x = drawing.across(f"number of {terms.periods} observed", [counts[0], counts[-1]], counts, format="d")
     return drawing.line_chart(drawn, x, scale, f"{terms.people} linked correctly", terms.periods, narrow)
 
 
@@ -67,18 +61,16 @@ def _lines(result: AuditResult, terms: Terms) -> list[Line]:
     drawn = []
     for number, (attack, risks) in enumerate(_by_attack(result).items()):
         name = attack_label(attack)
-        points = tuple(Point(r.n_epochs, r.rate, r.low, r.high, with_interval(r.rate, r.low, r.high)) for r in risks)
+        points = tuple(rated(r.n_epochs, r.rate, r.low, r.high) for r in risks)
         style = drawing.ATTACKS[number % len(drawing.ATTACKS)]
         drawn.append(Line(name, name, in_words(points[-1].rate), style, points))
     bounds = tightest_by_epochs(result.bounds)
     if bounds:
-        points = tuple(
-            Point(r, b.value, b.low, b.high, with_interval(b.value, b.low, b.high)) for r, b in bounds.items()
-        )
+        points = tuple(rated(r, b.value, b.low, b.high) for r, b in bounds.items())
         names = {float(r): f"Bound: {terms.spoken(b.name)}" for r, b in bounds.items()}
         last = max(bounds)
         drawn.append(Line(names[last], "Bound", in_words(bounds[last].value), drawing.BOUND, points, names))
-    points = tuple(Point(r, rate, rate, rate, in_words(rate)) for r, rate in sorted(_guesses(result).items()))
+    points = tuple(rated(r, rate) for r, rate in sorted(_guesses(result).items()))
     drawn.append(Line("Blind guessing", "Blind guessing", points[-1].text, drawing.GUESSING, points))
     return drawn
 

@@ -8,7 +8,7 @@ from typing import Any
 from reidrisk.audit import AuditResult, Rehearsed
 from reidrisk.measure import Choosiness
 from reidrisk.present import drawing
-from reidrisk.present.drawing import Line, Point
+from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.terms import Terms
@@ -29,18 +29,13 @@ def section(result: AuditResult, terms: Terms) -> Section:
 
 def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
     """Draw right and wrong links, or answers where the truth is not known, as the attacker becomes choosier."""
-    alt = drawing.altair()
     kinds = [("correct", "Right links"), ("incorrect", "Wrong links")] if result.risks else [("answered", "Answers")]
     drawn = []
     for style, (field, name) in zip(drawing.ATTACKS, kinds, strict=False):
         points = tuple(_drawn(point, field) for point in result.choosiness)
         drawn.append(Line(name, name, in_words(points[-1].rate), style, points))
-    x = alt.X(
-        "x:Q",
-        title=f"how sure{'' if narrow else ' the attacker wants to be'} (chances in 100)",
-        scale=alt.Scale(domain=[0, 100], nice=False),
-        axis=alt.Axis(values=[0, 20, 40, 60, 80, 99], grid=False, labelFlush=False),
-    )
+    title = f"how sure{'' if narrow else ' the attacker wants to be'} (chances in 100)"
+    x = drawing.across(title, [0, 100], [0, 20, 40, 60, 80, 99])
     scale = rate_scale([rate for line in drawn for point in line.points for rate in (point.rate, point.high)])
     return drawing.line_chart(drawn, x, scale, f"share of all {terms.records}", "chances in 100", narrow)
 
@@ -48,8 +43,7 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
 def _drawn(point: Choosiness, field: str) -> Point:
     rate = max(0.0, getattr(point, field) or 0.0)
     ends = {"correct": (point.low, point.high), "incorrect": (point.incorrect_low, point.incorrect_high)}
-    low, high = (rate if end is None else end for end in ends.get(field, (rate, rate)))
-    return Point(100 * point.threshold, rate, low, high, with_interval(rate, low, high))
+    return rated(100 * point.threshold, rate, *ends.get(field, (None, None)))
 
 
 def _table(result: AuditResult, terms: Terms) -> Table:

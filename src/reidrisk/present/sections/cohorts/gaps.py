@@ -86,7 +86,4 @@ def draw(audit: CohortAudit, narrow: bool = False) -> Any:
     label = mark.mark_text(
         text=f"threshold {100 * t:g}", align="left", dx=6, baseline="top", color=drawing.INK, fontWeight=600
     ).encode(y=alt.value(0))
-    heading = alt.TitleParams(
-        "number of cohorts", anchor="start", frame="group", fontSize=14, fontWeight="normal", color="#52606d"
-    )
-    return drawing.finished(alt.layer(bars, rule, label).properties(title=heading), 260)
+    return drawing.finished(alt.layer(bars, rule, label).properties(title=drawing.heading("number of cohorts")), 260)

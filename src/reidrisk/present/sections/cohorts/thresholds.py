@@ -9,7 +9,7 @@ from reidrisk.cohorts import CohortAudit
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point
 from reidrisk.present.model import Figure, Section, Table
-from reidrisk.present.scales import RateScale, rate_scale
+from reidrisk.present.scales import ShareScale
 from reidrisk.present.sections.cohorts.gaps import SAFE, SENSITIVE
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import with_cohort
@@ -17,15 +17,6 @@ from reidrisk.present.words.frequencies import percent
 
 _SHOWN = (0.025, 0.05, 0.1, 0.15, 0.2)
 """Thresholds in the table; the first three are the paper's."""
-
-
-class _Shares(RateScale):
-    """An axis of shares, written as percentages: cohorts are not people."""
-
-    @property
-    def label_expression(self) -> str:
-        """How a tick is written."""
-        return "format(100 * datum.value, '.3~r') + ' %'"
 
 
 def section(audit: CohortAudit, terms: Terms) -> Section:
@@ -61,7 +52,6 @@ def section(audit: CohortAudit, terms: Terms) -> Section:
 
 def draw(audit: CohortAudit, narrow: bool = False) -> Any:
     """Draw the share of cohorts and of users that each threshold would block (floc, Utility vs privacy)."""
-    alt = drawing.altair()
     curve = audit.curve
     cohorts = tuple(
         Point(t, share, low, max(high, share), _text(share, low, high))
@@ -74,15 +64,10 @@ def draw(audit: CohortAudit, narrow: bool = False) -> Any:
         Line("Cohorts blocked", "Cohorts", cohorts[-1].text.split(" (")[0], plain, cohorts),
         Line("Users blocked", "Users", users[-1].text, other, users),
     ]
-    x = alt.X(
-        "x:Q",
-        title="threshold t",
-        scale=alt.Scale(domain=[0, curve.t[-1]], nice=False),
-        axis=alt.Axis(values=[0, 0.1, 0.2, 0.3] if narrow else [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3], grid=False),
-    )
+    ticks = [0, 0.1, 0.2, 0.3] if narrow else [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]
+    x = drawing.across("threshold t", [0, curve.t[-1]], ticks)
     # From 0 to the most that is blocked: a logarithm would hide what the paper's figure shows, the bend.
-    found = rate_scale([max(max(curve.possible), max(curve.users), 0.01)])
-    scale = _Shares(found.log, found.bottom, found.top, found.ticks, found.zero)
+    scale = ShareScale.up_to(max(*curve.possible, *curve.users, 0.01))
     return drawing.line_chart(drawn, x, scale, "share that is blocked", "threshold", narrow)
 
 

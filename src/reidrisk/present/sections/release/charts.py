@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point
-from reidrisk.present.scales import RateScale, rate_scale
+from reidrisk.present.scales import ShareScale, rate_scale
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label
 from reidrisk.present.words.release import share
@@ -19,6 +19,7 @@ from reidrisk.release.validate.likeness import Distinct
 from reidrisk.release.validate.public import PublicValidation
 from reidrisk.release.validate.rates import RateComparison
 
+_PLAIN = ",.6~f"
 _NAMES = {"model": "Model", "sample": "Sample", "popularity alone": "Popularity alone"}
 _STYLES = {
     "model": replace(drawing.ATTACKS[0], band=False, markers=False),
@@ -27,32 +28,22 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True)
-class ShareScale(RateScale):
-    """An axis of shares, written as percentages: 'everyone' is no word for statistics."""
-
-    @property
-    def label_expression(self) -> str:
-        """How a tick is written."""
-        return "format(100 * datum.value, '.3~r') + ' %'"
-
-
 def absolute_errors(result: PublicValidation, narrow: bool = False) -> Any:
     """Draw which share of the statistics is off by at most each number of percentage points (dick, Figure 3a)."""
     points = {c.what: list(zip(ABSOLUTE, c.absolute, strict=True))[1:] for c in result.curves}
     drawn = [_line(what, [(100 * at, share) for at, share in each]) for what, each in points.items()]
     # On a phone the labels of neighbouring powers would run into each other.
     ticks = [10.0**e for e in range(-5, 2, 3 if narrow else 1)]
-    x = _x("off by at most, percentage points", [1e-5, 10.0], log=True, ticks=ticks)
-    return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics", "percentage points", narrow)
+    x = drawing.across("off by at most, percentage points", [1e-5, 10.0], ticks, log=True, format=_PLAIN)
+    return drawing.line_chart(drawn, x, ShareScale.up_to(1.0), "share of statistics", "percentage points", narrow)
 
 
 def relative_errors(result: PublicValidation, narrow: bool = False) -> Any:
     """Draw which share of the statistics of at least 0.01 % is off by at most each share (dick, Figure 3b)."""
     drawn = [_line(c.what, [(100 * a, s) for a, s in zip(RELATIVE, c.relative, strict=True)]) for c in result.curves]
     ticks = [0, 50, 100] if narrow else [0, 20, 40, 60, 80, 100]
-    x = _x("off by at most, % of the statistic", [0, 100], ticks=ticks)
-    return drawing.line_chart(drawn, x, _shares(1.0), "share of statistics of at least 0.01 %", "%", narrow)
+    x = drawing.across("off by at most, % of the statistic", [0, 100], ticks, format=_PLAIN)
+    return drawing.line_chart(drawn, x, ShareScale.up_to(1.0), "share of statistics of at least 0.01 %", "%", narrow)
 
 
 def error_density(result: PublicValidation, narrow: bool = False) -> Any:
@@ -60,9 +51,9 @@ def error_density(result: PublicValidation, narrow: bool = False) -> Any:
     middle = [50 * (a + b) for a, b in pairwise(RELATIVE_BINS)]
     drawn = [_line(c.what, list(zip(middle, c.relative_density, strict=True)), end=False) for c in result.curves]
     top = max(point.rate for line in drawn for point in line.points)
-    x = _x("too low or too high by, % of the statistic", [-50, 50], ticks=[-50, -25, 0, 25, 50])
+    x = drawing.across("too low or too high by, % of the statistic", [-50, 50], [-50, -25, 0, 25, 50], format=_PLAIN)
     width = 100 * (RELATIVE_BINS[1] - RELATIVE_BINS[0])
-    return drawing.line_chart(drawn, x, _shares(top), f"share of statistics in each {width:g} %", "%", narrow)
+    return drawing.line_chart(drawn, x, ShareScale.up_to(top), f"share of statistics in each {width:g} %", "%", narrow)
 
 
 def canary(test: CanaryTest, narrow: bool = False) -> Any:
@@ -76,8 +67,8 @@ def canary(test: CanaryTest, narrow: bool = False) -> Any:
         Line(name, name, value, style, _points(zip([100 * a for a in test.false_alarms], each, strict=True)))
         for name, style, each, value in curves
     ]
-    x = _x("false alarms, %", [0, 100], ticks=[0, 25, 50, 75, 100])
-    return drawing.line_chart(drawn, x, _shares(1.0), "canaries found", "% false alarms", narrow)
+    x = drawing.across("false alarms, %", [0, 100], [0, 25, 50, 75, 100], format=_PLAIN)
+    return drawing.line_chart(drawn, x, ShareScale.up_to(1.0), "canaries found", "% false alarms", narrow)
 
 
 def distinct(found: Distinct, terms: Terms, narrow: bool = False) -> Any:
@@ -90,8 +81,10 @@ def distinct(found: Distinct, terms: Terms, narrow: bool = False) -> Any:
     most = len(found.real)
     top = max(*found.real, *found.synthetic)
     ticks = list(range(0, most + 1, 5)) if most >= 10 else list(range(1, most + 1))
-    x = _x(f"distinct {terms.items} over all {terms.periods}", [1, most], ticks=ticks)
-    return drawing.line_chart(drawn, x, _shares(top), f"share of {terms.people}", f"distinct {terms.items}", narrow)
+    x = drawing.across(f"distinct {terms.items} over all {terms.periods}", [1, most], ticks, format=_PLAIN)
+    return drawing.line_chart(
+        drawn, x, ShareScale.up_to(top), f"share of {terms.people}", f"distinct {terms.items}", narrow
+    )
 
 
 def rates(found: Sequence[RateComparison], terms: Terms, narrow: bool = False) -> Any:
@@ -116,21 +109,6 @@ def _line(what: str, points: Sequence[tuple[float, float]], end: bool = True) ->
 
 def _points(values: Any) -> tuple[Point, ...]:
     return tuple(Point(float(x), float(y), float(y), float(y), share(float(y))) for x, y in values)
-
-
-def _x(title: str, domain: list[float], ticks: Sequence[float], log: bool = False) -> Any:
-    alt = drawing.altair()
-    return alt.X(
-        "x:Q",
-        title=title,
-        scale=alt.Scale(type="log" if log else "linear", domain=domain, nice=False),
-        axis=alt.Axis(values=list(ticks), format=",.6~f", grid=False, labelFlush=False),
-    )
-
-
-def _shares(top: float) -> ShareScale:
-    scale = rate_scale([top])
-    return ShareScale(scale.log, scale.bottom, scale.top, scale.ticks, scale.zero)
 
 
 def _area(test: CanaryTest) -> str:

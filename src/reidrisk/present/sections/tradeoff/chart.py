@@ -56,7 +56,7 @@ def tradeoff_layers(
     shown = (surface, *beside)
     scale = rate_scale([risk_of(p, attack).rate for each in shown for p in each.points] + [surface.guess])
     x = _regret_axis(surface, narrow)
-    y = alt.Y("rate:Q", title=None, scale=_scale(scale), axis=_axis(scale))
+    y = drawing.upwards(scale)
     names = list(dict.fromkeys(p.strategy for p in surface.points))
     front = surface.front(attack)
     rows = [_row(p, i, attack, scale, p in front) for i, p in enumerate(surface.points)]
@@ -154,11 +154,3 @@ def _ends(surface: Tradeoff, x: Any, y: Any, scale: RateScale) -> list[Any]:
     parts.append(base.mark_rule(color=_GREY, strokeDash=[2, 4]))
     parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=_GREY).encode(x=x, text="text:N"))
     return parts
-
-
-def _scale(scale: RateScale) -> Any:
-    return drawing.altair().Scale(type="log" if scale.log else "linear", domain=[scale.bottom, scale.top], nice=False)
-
-
-def _axis(scale: RateScale) -> Any:
-    return drawing.altair().Axis(values=list(scale.ticks), labelExpr=scale.label_expression)
