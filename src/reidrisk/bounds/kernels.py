@@ -1,4 +1,4 @@
-"""Compiled loops: distinct rows and the worst pair of rows of a sparse matrix, and likelihoods of all targets."""
+"""Compiled loops: the worst pair of rows of a sparse matrix, and likelihoods of all targets."""
 
 from __future__ import annotations
 
@@ -10,43 +10,6 @@ import numpy as np
 from reidrisk.base.kernels import njit
 
 _CHUNK = 256
-
-
-@njit(cache=True, nogil=True)
-def distinct_rows(indptr: Any, indices: Any, bits: Any) -> Any:
-    """Return the first row of each group of identical rows, by a hash table that compares in full."""
-    n = indptr.size - 1
-    size = 2
-    while size < 2 * n:
-        size *= 2
-    table = np.full(size, -1, np.int64)
-    kept = np.empty(n, np.int64)
-    count = 0
-    for i in range(n):
-        start, stop = indptr[i], indptr[i + 1]
-        h = np.uint64(1469598103934665603)
-        for e in range(start, stop):
-            h = (h ^ np.uint64(indices[e])) * np.uint64(1099511628211)
-            h = (h ^ bits[e]) * np.uint64(1099511628211)
-            h ^= h >> np.uint64(29)  # the low bits of short fractions are all zero
-        slot = np.int64((h ^ (h >> np.uint64(32))) & np.uint64(size - 1))
-        while True:
-            other = table[slot]
-            if other < 0:
-                table[slot] = i
-                kept[count] = i
-                count += 1
-                break
-            first = indptr[other]
-            same = indptr[other + 1] - first == stop - start
-            e = 0
-            while same and e < stop - start:
-                same = indices[start + e] == indices[first + e] and bits[start + e] == bits[first + e]
-                e += 1
-            if same:
-                break
-            slot = (slot + 1) & (size - 1)
-    return kept[:count]
 
 
 @njit(cache=True, nogil=True)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,16 +53,11 @@ class RowPairs:
     def __init__(self, channel: Channel, work: int = WORK) -> None:
         from scipy import sparse
 
-        from reidrisk.bounds.kernels import distinct_rows
-
         matrix = channel.matrix if channel.is_sparse else sparse.csr_array(channel.matrix)
-        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-        bits = matrix.data.view(np.uint64)
-        bits.flags.writeable = False  # as a channel's are: one compiled version for both
-        kept = distinct_rows(indptr, indices, bits)
+        kept = _distinct_rows(matrix.indptr.astype(np.int64), matrix.indices, matrix.data.view(np.uint64))
         if kept.size < channel.n_users:
             matrix = matrix[kept]
-            indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
         self._indptr, self._indices, self._data = indptr, indices, matrix.data.astype(np.float64) * _SCALE
         self._n_outputs = channel.n_outputs
         self._smallest = column_min(channel)
@@ -225,6 +221,20 @@ class RowPairs:
         entries = slice(self._indptr[i], self._indptr[i + 1])
         row[self._indices[entries]] = self._data[entries] / _SCALE
         return row
+
+
+def _distinct_rows(indptr: npt.NDArray[np.int64], indices: npt.NDArray[Any], bits: npt.NDArray[np.uint64]) -> Any:
+    """Return the first of each group of identical rows; a row of the same hash by chance stays, at the cost of work."""
+    rows, sizes = np.arange(indptr.size - 1), np.diff(indptr)
+    mixed = (bits ^ indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+    _, first, group = np.unique(np.add.reduceat(mixed, indptr[:-1]), return_index=True, return_inverse=True)
+    twin = first[group]
+    ahead = np.repeat(indptr[:-1] - indptr[twin], sizes)  # from an entry back to that of the row it may equal
+    entry = np.arange(indices.size) - ahead
+    equal = (indices[entry] == indices) & (bits[entry] == bits)
+    same = (sizes == sizes[twin]) & np.logical_and.reduceat(equal, indptr[:-1])
+    return np.flatnonzero((twin == rows) | ~same)
 
 
 def crossing(p: npt.ArrayLike, q: npt.ArrayLike, delta: float) -> float:
