@@ -4,10 +4,16 @@ A channel ``P`` is a ``Channel``, an array or a ``scipy.sparse`` matrix: ``P[i, 
 has representation ``o``. A ``prior`` holds the probability of each user; default: all the same.
 """
 
-from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
-from reidrisk.bounds.information import from_mutual_information, min_entropy_leakage, mutual_information, vulnerability
 from reidrisk.bounds.ldp import from_ldp, ldp_delta, ldp_delta_interval, ldp_epsilon, ldp_epsilon_interval
 from reidrisk.bounds.matching import distinct_outputs, matching, matching_optimum
+from reidrisk.bounds.other_notions import (
+    from_k_anonymity,
+    from_mutual_information,
+    k_anonymity,
+    min_entropy_leakage,
+    mutual_information,
+    vulnerability,
+)
 from reidrisk.bounds.random_user import accuracy, optimal_rule, partial_information, random_user
 from reidrisk.bounds.summary import Tightest, summary, tightest, tightest_by_epochs, tightest_of
 from reidrisk.bounds.top_sets.full import topics_full_information, topics_optimum

@@ -11,11 +11,17 @@ import numpy as np
 
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Measurement, Result, Spoken
-from reidrisk.bounds.anonymity import from_k_anonymity, k_anonymity
 from reidrisk.bounds.exact_pairs import exp_ends
-from reidrisk.bounds.information import from_mutual_information, min_entropy_leakage, mutual_information, vulnerability
 from reidrisk.bounds.ldp import from_ldp, ldp_epsilon
 from reidrisk.bounds.matching import matching
+from reidrisk.bounds.other_notions import (
+    from_k_anonymity,
+    from_mutual_information,
+    k_anonymity,
+    min_entropy_leakage,
+    mutual_information,
+    vulnerability,
+)
 from reidrisk.bounds.random_user import random_user
 from reidrisk.bounds.row_pairs import RowPairs
 from reidrisk.records import Channel

@@ -18,9 +18,9 @@ from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.results import Bound
 from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.bounds.information import from_mutual_information
 from reidrisk.bounds.ldp import from_ldp
 from reidrisk.bounds.matching import distinct_outputs
+from reidrisk.bounds.other_notions import from_mutual_information
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import TopSets, Traces
 
