@@ -49,6 +49,11 @@ def audit(
             "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
         )
     spec = CohortSpec.called(as_flag, **options, noise=noise if private else None, tables=tables)
+    if private and not noise["public_rule"].strip():
+        raise OptionError(
+            "--private needs --public-rule, a few words on where the rule of these cohorts comes from: one that was "
+            "fitted to these users moves nearly everybody when one of them leaves, and no noise here covers that"
+        )
     with output.progress_bar() as progress:
         audited, found = api.audit_tables(spec, progress)
     blocked = found.blocklist(spec.rule)
@@ -70,7 +75,6 @@ def audit(
 
 def _check_noise(private: bool, noise: dict[str, Any], n_cohorts: int | None) -> None:
     """Refuse options that do not go together, by the names they have here."""
-    local = noise["model"] == "local"
     given = [as_flag(name) for name, value in noise.items() if value not in (None, False, "", "central")]
     if not private:
         if given:
@@ -79,12 +83,3 @@ def _check_noise(private: bool, noise: dict[str, Any], n_cohorts: int | None) ->
     for name, value in (("--epsilon", noise["epsilon"]), ("--n-cohorts", n_cohorts)):
         if value is None:
             raise OptionError(f"--private needs {name}: the budget and which cohorts exist are public")
-    if not local and noise["delta"] is None:
-        raise OptionError("--private needs --delta, well below 1/users, such as 1e-9, unless --model is local")
-    if local and {"--delta", "--most-categories"} & set(given):
-        raise OptionError("--delta and --most-categories are for central noise; leave them out with --model local")
-    if not noise["public_rule"].strip():
-        raise OptionError(
-            "--private needs --public-rule, a few words on where the rule of these cohorts comes from: one that was "
-            "fitted to these users moves nearly everybody when one of them leaves, and no noise here covers that"
-        )

@@ -147,7 +147,7 @@ def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | 
         covered_visits=None if noisy or covered is None else float(covered),
         unseen_categories=None if noisy else unseen,
         statement=found.statement if isinstance(found, PrivateSensitivity) else None,
-        spec=spec.model_dump(mode="json"),
+        spec=spec.to_dict(),
     )
 
 

@@ -56,9 +56,10 @@ class Noise(Spec):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         if self.model == "central" and self.delta is None:
-            raise OptionError("the central model needs a delta, well below 1/users, such as 1e-9")
+            raise OptionError(f"the central model needs {named('delta')}, well below 1/users, such as 1e-9")
         if self.model == "local" and (self.delta or self.most_categories is not None):
-            raise OptionError("delta and most_categories are for the central model; leave them out of the local one")
+            central = f"{named('delta')} and {named('most_categories')} are for central noise"
+            raise OptionError(f"{central}; leave them out with {named('model')} local")
         return self
 
 
