@@ -191,3 +191,70 @@ def test_the_schema_takes_results_and_refuses_others_by_another_library_too(writ
         damaged = json.loads(written)
         EDITS[edit](damaged)
         assert not check.is_valid(damaged), edit
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 110, (300, 4)) for _ in range(2))
+    b[:, 2:] = a[:, 2:]
+    found = audit_traces(Traces(a, 110), Traces(b, 110), AuditSpec(seed=1, attacks=("hamming",), max_risk=0.99))
+    assert found.strongest.which == (2, 3)
+    return json.dumps(found.to_dict())
+
+
+def _drop_chosen(v, note=False):
+    kept = [i for i, risk in enumerate(v["risks"]) if not risk["which"]]
+    v.update(risks=[v["risks"][i] for i in kept], lower_ends=[v["lower_ends"][i] for i in kept], choosy_epochs=4)
+    v["gate"] = v["spec"]["max_risk"] = v["exposure"] = None
+    if note:
+        v["notes"] = [one for one in v["notes"] if one["code"] != "periods-compared"]
+
+
+CHOICES = {
+    "rows of chosen epochs deleted": _drop_chosen,
+    "and their note": lambda v: _drop_chosen(v, note=True),  # lower ends are still those of more rows
+    "other epochs": lambda v: v["risks"][-1].update(which=[1, 3]),
+    "the first epochs": lambda v: v["risks"][-1].update(which=[0, 1]),
+    "epochs that are not there": lambda v: v["risks"][-1].update(which=[2, 9]),
+    "epochs twice": lambda v: v["risks"][-1].update(which=[3, 3]),
+    "the gate's epochs": lambda v: v["gate"].update(which=[]),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_chosen_epochs_cannot_be_edited_in_one_place(chosen, name):
+    values = json.loads(chosen)
+    assert AuditResult.from_dict(values).strongest.which == (2, 3)
+    CHOICES[name](values)
+    if name == "and their note":
+        assert AuditResult.from_dict(values).strongest.which == ()  # edited consistently: results are not signed
+        return
+    with pytest.raises(FormatError, match="contradicts itself"):
+        AuditResult.from_dict(values)
+
+
+@pytest.mark.parametrize(
+    ("edit", "what"),
+    [
+        (lambda v: [risk.update(design_effect=1e9) for risk in v["risks"]], "design effect"),
+        (lambda v: [risk.update(design_effect=30.0) for risk in v["risks"]], "design effect"),
+        (lambda v: v["risks"][0].update(high=v["risks"][0]["rate"] + 1e-4), "design effect"),
+        (lambda v: v["spec"].update(inputs={"kind": "published", "users": 200, "epochs": 4}), "simulated"),
+        (lambda v: v["gate"].update(simulated=True), "simulated"),
+    ],
+)
+def test_ends_and_people_follow_from_what_stands_beside_them(written, edit, what):
+    values = json.loads(written)
+    edit(values)
+    with pytest.raises(FormatError, match=what):
+        AuditResult.from_dict(values)
+
+
+def test_results_without_chosen_epochs_and_with_the_old_name_are_read(written):
+    values = json.loads(written)
+    for risk in values["risks"]:
+        del risk["which"]
+    del values["gate"]["which"]
+    values["gate"]["epochs_left_out"] = values["gate"].pop("epochs_untried")
+    assert AuditResult.from_dict(values).to_dict() == json.loads(written)

@@ -13,10 +13,13 @@ def pair(table) -> tuple[Path, Path]:
 
 @pytest.fixture
 def crowd(pair, table) -> tuple[Path, Path]:
-    """Sixty people, fifteen times the four with tokens of their own: enough to decide a gate, which four are not."""
+    """Sixty people, fifteen times four with tokens of their own, two of whom changed: enough to decide a gate."""
     made = []
     for path in pair:
-        head, *rows = path.read_text().splitlines()
+        # People who change places would make a truth that is in doubt.
+        head, *rows = (
+            path.read_text().replace("bob,cars,music", "bob,rain,snow").replace("cat,news", "cat,hail").splitlines()
+        )
         many = [",".join(f"{cell}{i}" for cell in row.split(",")) for i in range(15) for row in rows]
         made.append(table(f"crowd-{path.name}", "\n".join([head, *many]) + "\n"))
     return made[0], made[1]

@@ -70,7 +70,7 @@ def test_the_rate_without_each_person_is_what_measuring_again_finds(kind, seed, 
     attack, a, b = records(kind, rng, n, len(truth), truth)
     risk = measure.random_user(attack, a, b, truth=truth)
     assert risk.covers == "people"
-    assert risk.left_out == pytest.approx(left_out_by_hand(attack.fit(a), b, truth, n), abs=1e-9)
+    assert risk.rates_without == pytest.approx(left_out_by_hand(attack.fit(a), b, truth, n), abs=1e-9)
 
 
 @settings(deadline=None, max_examples=15)
@@ -90,7 +90,7 @@ def test_within_groups_a_person_leaves_the_group_of_each_record(seed):
         again = measure.random_user(
             attack, a.take(rows), b.take(stays), truth=known, groups=(groups[0][rows], groups[1][stays])
         )
-        assert risk.left_out[i] == pytest.approx(again.rate, abs=1e-9)
+        assert risk.rates_without[i] == pytest.approx(again.rate, abs=1e-9)
 
 
 def alike(rng, n, kinds, popularity=None):
@@ -153,7 +153,7 @@ def test_one_person_who_hides_many_widens_the_interval():
     asked = tokens.copy()
     tokens[1:, 1:] = 97  # of the known records, only that of person 0 agrees with everyone in two epochs
     risk = measure.random_user(attacks.Hamming(), Traces(tokens, 100), Traces(asked, 100))
-    assert (risk.rate, risk.left_out[0]) == (1 / n, 1.0)
+    assert (risk.rate, risk.rates_without[0]) == (1 / n, 1.0)
     assert risk.high > 0.5
 
 
@@ -171,7 +171,7 @@ def test_a_few_targets_that_attract_many_together_promise_the_draw_of_queries_on
     rng = np.random.default_rng(n + hubs)
     for _ in range(10):
         risk = measure.random_user(attacks.Hamming(), *with_hubs(rng, n, hubs, own))
-        assert (risk.covers, risk.left_out) == ("queries", None)
+        assert (risk.covers, risk.rates_without) == ("queries", None)
         assert next(note for note in risk.notes if note.code == "covers-records")["why"] == "few-attract-many"
 
 
@@ -188,7 +188,7 @@ def test_an_attack_that_may_not_answer_promises_the_draw_of_queries_only():
     a, b = noisy(rng, 60, 6, 4, 0.6)
     for attack in (attacks.LooseSets(2), attacks.ProfileBayes(min_probability=0.2, threads=1)):
         risk = measure.random_user(attack, a, b)
-        assert (risk.covers, risk.left_out, risk.design_effect) == ("queries", None, 1.0)
+        assert (risk.covers, risk.rates_without, risk.design_effect) == ("queries", None, 1.0)
 
 
 def test_an_attack_that_asks_which_queries_are_unique_promises_nothing_of_other_queries():
@@ -216,7 +216,7 @@ def test_too_large_tables_and_samples_promise_the_draw_of_queries_only(monkeypat
     assert measure.random_user(attacks.Hamming(), a, b, sample=59, seed=0).covers == "queries"
     monkeypatch.setattr(jackknife, "PAIRS", 100)
     short = measure.random_user(attacks.Hamming(), a, b)
-    assert (short.rate, short.covers, short.left_out) == (whole.rate, "queries", None)
+    assert (short.rate, short.covers, short.rates_without) == (whole.rate, "queries", None)
 
 
 def test_a_matching_promises_no_coverage():
@@ -256,7 +256,7 @@ def test_what_an_interval_covers_is_saved_and_older_results_promise_less():
     risk = measure.random_user(attacks.Hamming(), a, b)
     back = Risk.from_json(risk.to_json())
     assert back == risk
-    assert (back.covers, back.design_effect, back.left_out) == ("people", risk.design_effect, None)
+    assert (back.covers, back.design_effect, back.rates_without) == ("people", risk.design_effect, None)
     old = {name: value for name, value in risk.to_dict().items() if name not in ("covers", "design_effect")}
     assert (Risk.from_dict(old).covers, Risk.from_dict(old | {"setting": "matching"}).covers) == ("queries", "none")
     gap = measure.difference(risk, risk)

@@ -1,5 +1,7 @@
 """The verdict of an audit, what it rests on and what the gate says, in English."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,8 @@ def test_readers_meet_weeks_and_topics_never_tokens_epochs_or_queries(simulated)
 
 def test_the_gate_names_people_attacks_and_what_could_decide(simulated):
     said = simulated.gate.reading
-    assert "Among 300 simulated people, 300 of them scored; attacks tried: Hamming, WeightedHamming" in said
+    assert "300 simulated people; 3 attacks; periods 1, 2 of 2; level 95 %; strangers 0 %; truth simulated." in said
+    assert len(re.findall("[A-Za-z]+", said)) <= 40
     rng = np.random.default_rng(0)
     a = rng.integers(0, 6, (200, 4))
     b = np.where(rng.random((200, 4)) < 0.5, a, rng.integers(0, 6, (200, 4)))
@@ -48,10 +51,24 @@ def test_the_gate_names_people_attacks_and_what_could_decide(simulated):
     everyone = audit_traces(Traces(a, 6), Traces(b, 6), spec)
     answer = gate(everyone, everyone.strongest.rate).reading
     assert "all records were scored: only data of more people can decide" in answer
-    assert "attacks tried: Hamming; ProfileBayes was not run" in answer
-    assert "always the first; other choices were not tried" in answer
+    assert "200 people; 1 attack; ProfileBayes not run; periods" in answer
     sampled = audit_traces(Traces(a, 6), Traces(b, 6), spec.model_copy(update={"sample": 100}))
     assert "score more records to decide" in gate(sampled, sampled.strongest.rate).reading
+
+
+def test_the_line_of_the_gate_says_what_weakens_it():
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 110, (600, 8)) for _ in range(2))
+    b[:, [2, 5]] = a[:, [2, 5]]
+    one = audit_traces(Traces(a, 110), Traces(b, 110), AuditSpec(seed=1, attacks=("hamming",), epochs=(2,), level=0.8))
+    said = gate(one, 0.99).reading
+    assert said.startswith("pass: Hamming at the best 2 periods (3, 6) links ")
+    for words_ in ("level 80 %", "periods 2 of 8; not tried 1, 4, 8;", "truth row by row."):
+        assert words_ in said
+    assert len(re.findall("[A-Za-z]+", said)) <= 40
+    alike = audit_traces(Traces(a[:, :1], 110), Traces(a[:, :1], 110), AuditSpec(seed=1, attacks=("hamming",)))
+    assert (alike.truth_check, gate(alike, 1.0).answer) == ("no power", "pass")
+    assert gate(alike, 1.0).reading.endswith("truth row by row, unchecked.")
 
 
 def test_without_truth_the_verdict_counts_records_and_hides_a_few():

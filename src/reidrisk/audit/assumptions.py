@@ -54,7 +54,8 @@ def assumptions(
     found = [Note("no-truth") if truth is None else Note("truth", origin=truth), Note("closed-world")]
     known = spec.mechanism(targets.n_tokens)
     system = {"top_k": known.top_k, "noise": known.noise}
-    found.append(Note("system-topics", **system) if spec.system == "topics" else Note("system-unknown", **system))
+    declared = known.declared == "system"
+    found.append(Note("system-topics", **system) if declared else Note("system-unknown", **system))
     found.append(Note("vocabulary", n=targets.n_tokens))
     ran = [entry(name).attack.__name__ for name in spec.attacks or ()]
     found += [Note("attack-left-out", attack=one.name) for one in left_out(ran, targets.n_epochs)]
@@ -77,6 +78,7 @@ def later_notes(
     doubt: TruthDoubt | None,
     risks: Sequence[Risk],
     bounds: Sequence[Bound],
+    n_epochs: int,
     skipped: tuple[int, ...],
     own: list[str],
 ) -> tuple[Note, ...]:
@@ -87,8 +89,9 @@ def later_notes(
         found.append(Note("truth-in-doubt", **values))
     elif checked == "no power":
         found.append(Note("truth-not-checked"))
-    if len({risk.n_epochs for risk in risks}) > 1:
-        found.append(Note("first-periods"))
+    if any(risk.n_epochs < n_epochs for risk in risks):
+        chosen = sorted({risk.which for risk in risks if risk.which}, key=len)
+        found.append(Note("periods-compared", chosen=[list(which) for which in chosen]))
     found += exceeded(risks, bounds)
     if skipped:
         found.append(Note("periods-without-items", skipped=list(skipped)))
@@ -119,7 +122,8 @@ def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:
     >>> exceeds([risk], model)
     True
     """
-    return bound.within_model and any(risk.n_epochs == bound.n_epochs and risk.low > bound.high for risk in risks)
+    about = (risk for risk in risks if risk.n_epochs == bound.n_epochs and not risk.which)
+    return bound.within_model and any(risk.low > bound.high for risk in about)
 
 
 def _covered(risks: Sequence[Risk]) -> dict[str, list[str]]:

@@ -7,8 +7,8 @@ from collections import Counter
 from reidrisk.attacks.registry import entry
 from reidrisk.audit import plan
 from reidrisk.audit.gate import gate
-from reidrisk.audit.result import AuditResult
-from reidrisk.audit.spec import AuditSpec
+from reidrisk.audit.result import AuditResult, error_parts
+from reidrisk.audit.spec import AuditSpec, Published
 from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.results import Risk
 
@@ -46,6 +46,9 @@ def _check_sizes(result: AuditResult) -> None:
     _must(result.n_choosy <= drawn, f"{result.n_choosy:,} records were asked about, and {drawn:,} drawn")
     _must((result.truth is None) == (not result.risks), "there are rates without truth, or truth without rates")
     _must(result.truth_doubt is None or bool(result.risks), "a truth that is not known is in doubt")
+    if isinstance(inputs := AuditSpec.model_validate(result.spec).inputs, Published):
+        drawn = (result.n_targets, result.n_queries, result.n_epochs) == (inputs.users, inputs.users, inputs.epochs)
+        _must(drawn and result.truth == "simulated", "the people are not the simulated ones that its spec names")
 
 
 def _check_epochs(result: AuditResult, spec: AuditSpec) -> None:
@@ -63,14 +66,53 @@ def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
         _must(entry(name).attack.__name__ in result.descriptions, f"{name} was asked for and is not described")
     if not result.risks:
         return
-    rows = Counter((risk.attack, risk.n_epochs) for risk in result.risks)
+    rows = Counter((risk.attack, risk.n_epochs, risk.which) for risk in result.risks)
+    choices = {risk.which for risk in result.risks if risk.which}
+    for which in choices:
+        _check_choice(result, spec, which)
+    wanted = [(r, ()) for r in result.epochs] + [(len(which), which) for which in choices]
     for attack in result.descriptions:
-        for r in result.epochs:
-            _must(rows.pop((attack, r), 0) == 1, f"there is not one row of {attack} at {r} epochs")
+        for r, which in wanted:
+            _must(rows.pop((attack, r, which), 0) == 1, f"there is not one row of {attack} at {r} epochs")
     _must(not rows, f"there is a row of {next(iter(rows), ('', 0))[0][:40]!r} that nothing describes")
-    for i, risk in enumerate(result.risks):
+    told = [{tuple(which) for which in note["chosen"]} for note in result.notes if note.code == "periods-compared"]
+    _must(told in ([], [choices]), "the notes name other epochs than the rows")
+    parts = error_parts(result.risks, result.n_epochs, plan.epoch_counts(spec, result.n_epochs))
+    for i, (risk, low, n) in enumerate(zip(result.risks, result.lower_ends, parts, strict=True)):
         _check_row(result, spec, risk, f"risks[{i}]")
-        _must(result.lower_ends[i] <= risk.low + _ROUNDING, f"lower_ends[{i}] is above the lower end of its row")
+        _must(low <= risk.low + _ROUNDING, f"lower_ends[{i}] is above the lower end of its row")
+        if result.upgraded_from is None:  # format 1 had another method
+            possible = _follows(risk, risk.level, risk.low, risk.high) and _follows(
+                risk, 1.0 - (1.0 - risk.level) / n, low
+            )
+            _must(possible, f"no credits have the ends of risks[{i}], with its rate, size and design effect")
+
+
+def _check_choice(result: AuditResult, spec: AuditSpec, which: tuple[int, ...]) -> None:
+    """Refuse epochs that cannot have been chosen as the most telling."""
+    counts = plan.epoch_counts(spec, result.n_epochs)
+    rising = list(which) == sorted(set(which)) and 0 <= which[0] <= which[-1] < result.n_epochs
+    _must(rising and len(which) in counts and which[-1] >= len(which), "there are rows of epochs that nobody chose")
+    same = [one for one in {risk.which for risk in result.risks} if len(one) == len(which)]
+    _must(len(same) == 1, f"there are {len(same)} choices of {len(which)} epochs")
+
+
+def _follows(risk: Risk, level: float, low: float, high: float | None = None) -> bool:
+    """Whether credits with this mean, number and design effect can have these ends.
+
+    Gaffke's ends are closest where all credits are equal, x s and 1 - (1 - x) s with s = tail^(v/n) for a design effect
+    v, and furthest where all are 0 or 1 (Clopper-Pearson).
+    """
+    from scipy.special import betaincinv
+
+    x, n = risk.rate, risk.n_queries / risk.design_effect
+    tail = max((1.0 - level) / 2.0, 5e-13)
+    equal, ones = tail ** (1.0 / n), min(x * n, n)
+    least = betaincinv(ones, n - ones + 1.0, tail) if ones > 0.0 else 0.0
+    most = betaincinv(ones + 1.0, n - ones, 1.0 - tail) if ones < n else 1.0
+    slack = 1e-6 + 0.01 * (most - least)  # the quantiles are a saddlepoint approximation
+    fits = (least - slack <= low or low == 0.0) and low <= x * equal + slack
+    return bool(fits and (high is None or 1.0 - (1.0 - x) * equal - slack <= high <= most + slack))
 
 
 def _check_row(result: AuditResult, spec: AuditSpec, risk: Risk, where: str) -> None:
@@ -89,12 +131,12 @@ def _check_parts(result: AuditResult, spec: AuditSpec) -> None:
     _must(spec.attacks is not None, "it does not say which attacks were asked for")
     told = [list(note["skipped"]) for note in result.notes if note.code == "periods-without-items"]
     _must(told == [list(result.epochs_skipped)] * bool(result.epochs_skipped), "the notes skip other epochs")
-    _must(result.choosy_epochs in result.epochs, f"choosiness is about {result.choosy_epochs} epochs")
     worst = result.strongest
     if worst is None:
+        _must(result.choosy_epochs in result.epochs, f"choosiness is about {result.choosy_epochs} epochs")
         return
     _must(result.choosy_epochs == worst.n_epochs, "choosiness is not about the epochs of the strongest row")
-    rates = {(risk.attack, risk.n_epochs): risk.rate for risk in result.risks}
+    rates = {(risk.attack, risk.n_epochs): risk.rate for risk in result.risks if not risk.which}
     pairs = (len(result.descriptions) - 1) * len(result.epochs)
     _must(len(result.differences) == pairs, f"there are {len(result.differences)} differences of {pairs} pairs of rows")
     for gap in result.differences:
@@ -124,17 +166,7 @@ def _check_gate(result: AuditResult, spec: AuditSpec) -> None:
         return
     again = gate(result, result.gate.max_risk)
     _must(spec.max_risk == result.gate.max_risk, "the gate has another limit than the spec")
-    for name in (
-        "answer",
-        "why",
-        "rate",
-        "low",
-        "high",
-        "attack",
-        "n_epochs",
-        "n_rows",
-        "level",
-        "strangers",
-        "truth_check",
-    ):
+    for name in ("answer", "why", "rate", "low", "high", "attack", "n_epochs", "which", "n_rows", "level", "strangers"):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate's {name} does not follow from the rows")
+    for name in ("truth", "truth_check", "simulated"):
+        _must(getattr(again, name) == getattr(result.gate, name), f"the gate says otherwise of {name}")

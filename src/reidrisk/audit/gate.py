@@ -27,13 +27,12 @@ class Gate(Spoken):
         ``"doubt"``; the result has an old ``"format"``).
     rate, low, high : float
         Highest rate, largest lower end at the level corrected for the number of rows, largest upper end.
-    attack, n_epochs : str, int
-        Where the highest rate was found.
+    attack, n_epochs, which : str, int, tuple of int
+        Where the highest rate was found; ``which`` epochs, from 0, where these are not the first.
     level, n_rows : float, int
         Level of the ends together, and how many rows they are the largest of.
-    epochs, epochs_left_out, n_epochs_held : int or tuple of int
-        Numbers of epochs looked at, always the first ones; those of 1, 2, 4, … and all that were not; how many epochs
-        the tables hold.
+    epochs, epochs_untried, n_epochs_held : int or tuple of int
+        Numbers of epochs looked at; those of 1, 2, 4, … and all that were not; how many epochs the tables hold.
     n_targets, n_scored, strangers : int or float
         People to choose from; people scored, each with a counterpart; share of the records drawn that have none, None
         where that is not recorded.
@@ -54,7 +53,7 @@ class Gate(Spoken):
     level: float
     n_rows: int
     epochs: tuple[int, ...]
-    epochs_left_out: tuple[int, ...]
+    epochs_untried: tuple[int, ...]
     n_epochs_held: int
     n_targets: int
     n_scored: int
@@ -64,6 +63,7 @@ class Gate(Spoken):
     attacks: tuple[str, ...]
     everyone: bool
     simulated: bool
+    which: tuple[int, ...] = ()
 
 
 def gate(result: AuditResult, max_risk: float) -> Gate:
@@ -101,7 +101,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         level=risk.level,
         n_rows=len(result.risks),
         epochs=result.epochs,
-        epochs_left_out=tuple(r for r in usual_epochs(result.n_epochs) if r not in result.epochs),
+        epochs_untried=tuple(r for r in usual_epochs(result.n_epochs) if r not in result.epochs),
         n_epochs_held=result.n_epochs,
         n_targets=risk.n_targets,
         n_scored=result.n_scored,
@@ -111,6 +111,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         attacks=tuple(result.descriptions),
         everyone=risk.everyone,
         simulated=result.simulated,
+        which=risk.which,
     )
 
 

@@ -36,7 +36,7 @@ _SINGLE: dict[str, type[Result]] = {
     "fingerprints": Fingerprints,
 }
 
-_LATER = ("per_user", "left_out", "covers", "design_effect", "queries_per_person", "notes")
+_LATER = ("per_user", "rates_without", "covers", "design_effect", "queries_per_person", "which", "notes")
 """Fields that are never saved, or that format 1 lacks; the defaults that stand for these promise least."""
 
 
@@ -58,10 +58,19 @@ def read(values: Any) -> AuditResult:
         raise FormatError(f"this result has format {str(given)[:20]}; this version reads formats 1 and {FORMAT}")
     if given == 1:
         return _first(values)
-    check_fields(dict(values))
-    result = _built(dict(values))
+    fields = _renamed(values)
+    check_fields(fields)
+    result = _built(fields)
     check_agreement(result)
     return result
+
+
+def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of format 2, one of its gate by the name it has now."""
+    fields, answer = dict(values), values.get("gate")
+    if isinstance(answer, dict) and "epochs_left_out" in answer:
+        fields["gate"] = {{"epochs_left_out": "epochs_untried"}.get(name, name): each for name, each in answer.items()}
+    return fields
 
 
 def _built(values: dict[str, Any]) -> AuditResult:

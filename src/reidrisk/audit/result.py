@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,28 @@ class AuditResult(Result):
     def strongest(self) -> Risk | None:
         """The highest rate over every attack and number of epochs, with the ends that hold for all rows together."""
         return strongest(self.risks, self.lower_ends)
+
+
+def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> list[int]:
+    """Return into how many parts the error is cut for the lower end of each row, so that all ends hold together.
+
+    The largest of m lower ends must hold for whichever row is the strongest, so each has 1 / m of the error. The most
+    telling r of E epochs were chosen with the truth, by these very people, so each of the C(E, r) choices counts: a
+    chosen row has 1 / (m C(E, r)), and m counts such a row for each attack and each r < E that was asked for, whether
+    there is one or not. Then the ends hold whatever was chosen, and however (Bonferroni). Whether any choice is added
+    depends on the people too: in all, a lower end is too high with probability alpha at most, and alpha / 2 where
+    epochs differ clearly or not at all.
+
+    Examples
+    --------
+    >>> first, best = (Risk(0.5, 0.4, 0.6, 0.5, 0.0, 0.1, 10, 10, n_epochs=2, which=which) for which in ((), (2, 5)))
+    >>> error_parts([first, first], 6, (2,)), error_parts([first, best], 6, (2,))
+    ([2, 2], [2, 30])
+    """
+    m = sum(not risk.which for risk in risks)
+    if any(risk.which for risk in risks):
+        m += len({risk.attack for risk in risks}) * sum(r < n_epochs for r in asked)
+    return [m * (math.comb(n_epochs, risk.n_epochs) if risk.which else 1) for risk in risks]
 
 
 def strongest(risks: Iterable[Risk], lower_ends: Iterable[float]) -> Risk | None:

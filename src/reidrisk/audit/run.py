@@ -18,14 +18,16 @@ from reidrisk import bounds, io, measure, populations, topics
 from reidrisk.attacks import Attack
 from reidrisk.audit import plan
 from reidrisk.audit.assumptions import as_note, assumptions, later_notes
+from reidrisk.audit.choice import only, telling_epochs
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.gate import gate
-from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
+from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.audit.suppress import suppress
 from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import TruthCheck, check_truth
 from reidrisk.base.errors import DataError, OptionError, TruthError
+from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Bound, Difference, Risk
@@ -131,30 +133,30 @@ def audit_traces(
     scored = queries if len(matched) == len(queries) else queries.take(matched)
     if known is not None:
         known = measure.Truth(known.target[matched], known.origin)
-    counts, skipped = plan.with_tokens(plan.epoch_counts(spec, targets.n_epochs), targets, queries)
+    asked_for = plan.epoch_counts(spec, targets.n_epochs)
+    counts, skipped = plan.with_tokens(asked_for, targets, queries)
     chosen = plan.chosen_attacks(spec, targets.n_tokens, attacks)
+    telling = () if known is None else telling_epochs(targets, scored, known.target, asked_for)
+    choices = (*(tuple(range(r)) for r in counts), *telling)
 
     # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
-    steps = Steps(tell, total=sum(counts) * (len(chosen) + 2) + 2 * targets.n_epochs)
+    work = sum(len(which) for which in choices) * len(chosen) + 2 * sum(counts)
+    steps = Steps(tell, total=work + 2 * targets.n_epochs)
     risks: list[Risk] = []
-    lower_ends: list[float] = []
     differences: list[Difference] = []
-    # The largest of m lower ends must hold for whichever row is the strongest: each has its share of the error.
-    strict = 1.0 - (1.0 - spec.level) / (len(counts) * len(chosen))
     if known is not None:
-        for r in counts:
+        for which in choices:
+            known_part, all_part, part = (only(table, which) for table in (targets, queries, scored))
             for attack in chosen:
-                steps.begin(f"{attack.name}, {r} epochs", r)
-                asked = scored.epochs(r)
-                links = linked(attack.fit(targets.epochs(r)).look_around(queries.epochs(r)), asked, engine)
-                row, corrected = (
-                    summarise(attack, targets, asked, links, known, rows is None, seed, level)
-                    for level in (spec.level, strict)
-                )
-                risks.append(row)
-                lower_ends.append(corrected.low)
-            here = risks[-len(chosen) :]
-            differences += [measure.difference(other, here[0]) for other in here[1:]]
+                steps.begin(f"{attack.name}, {len(which)} epochs", len(which))
+                links = linked(attack.fit(known_part).look_around(all_part), part, engine)
+                row = summarise(attack, targets, part, links, known, rows is None, seed, spec.level)
+                risks.append(dataclasses.replace(row, which=which) if which in telling else row)
+            if which not in telling:
+                here = risks[-len(chosen) :]
+                differences += [measure.difference(other, here[0]) for other in here[1:]]
+    parts = error_parts(risks, targets.n_epochs, asked_for)
+    lower_ends = [_lower_end(risk, n) for risk, n in zip(risks, parts, strict=True)]
     found = _bounds(spec, targets, queries, top_sets, counts, seed, steps)
 
     steps.begin("how sure the attack is", 2 * targets.n_epochs)
@@ -162,18 +164,18 @@ def audit_traces(
     few = _drawn(len(scored), seed)
     checked: TruthCheck | None = None
     doubt, exposure = None, None
+    used = choices[len(counts) - 1] if worst is None else worst.which or tuple(range(worst.n_epochs))
+    part, few_part = only(targets, used), only(scored.take(few), used)
     if known is None or worst is None:
-        most = counts[-1]
-        sure = how_sure_unknown(chosen, targets.epochs(most), scored.take(few).epochs(most), seed, spec)
+        sure = how_sure_unknown(chosen, part, few_part, seed, spec)
     else:
-        most = worst.n_epochs
-        ordered = by_strength(chosen, [risk for risk in risks if risk.n_epochs == most])
-        sure = how_sure(ordered, targets.epochs(most), scored.take(few).epochs(most), known.target[few], spec)
+        same = [risk for risk in risks if (risk.n_epochs, risk.which) == (worst.n_epochs, worst.which)]
+        sure = how_sure(by_strength(chosen, same), part, few_part, known.target[few], spec)
         if worst.per_user is not None:
-            exposure = measure.exposure(worst.per_user, scored.epochs(most), spec.level)
-        checked, doubt = check_truth(chosen, counts, targets, scored, known.target, seed)
+            exposure = measure.exposure(worst.per_user, only(scored, used), spec.level)
+        checked, doubt = check_truth(chosen, choices, targets, scored, known.target, seed)
     given = tuple(as_note(note) for note in notes)
-    given += later_notes(checked, doubt, risks, found, skipped, [attack.name for attack in attacks])
+    given += later_notes(checked, doubt, risks, found, targets.n_epochs, skipped, [one.name for one in attacks])
     n_strangers = len(drawn) - len(matched)
     origin = None if known is None else known.origin
     result = AuditResult(
@@ -194,7 +196,7 @@ def audit_traces(
         exposure=exposure,
         choosiness=sure.curve,
         choosy_attack=sure.attack,
-        choosy_epochs=most,
+        choosy_epochs=len(used),
         n_choosy=len(few) if sure.curve else 0,
         rehearsals=sure.rehearsals,
         truth=origin,
@@ -303,6 +305,14 @@ def _bounds(
                 )
             )
     return tuple(found)
+
+
+def _lower_end(risk: Risk, parts: int) -> float:
+    """Return the lower end of a row at its part of the error; 0 where that is too small to compute with."""
+    error = (1.0 - risk.level) / min(parts, 1 << 60)
+    if risk.per_user is None or error < 1e-12:
+        return 0.0
+    return mean_interval(risk.per_user, 1.0 - error, risk.design_effect)[0]
 
 
 def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:

@@ -36,6 +36,10 @@ _SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "s
 """Fields that are shares in whatever class they stand; ends of intervals and differences may be something else."""
 
 
+_ADDED = {"which"}
+"""Lists that results of format 2 did not have from the beginning; they are empty where they are missing."""
+
+
 def result_schema() -> dict[str, Any]:
     """Return the JSON Schema of the results that this version writes (format 2).
 
@@ -88,7 +92,7 @@ def _model(kind: Any) -> type[BaseModel]:
             annotation = AuditSpec
         if kind is AuditResult and name == "format":
             annotation = Literal[2]
-        fields[name] = (annotation, ...)
+        fields[name] = (annotation, [] if name in _ADDED else ...)
     return create_model(kind.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 

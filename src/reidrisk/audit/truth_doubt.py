@@ -1,18 +1,16 @@
-"""Whether the truth may be misaligned: more queries come close than strangers do, and truth calls these links wrong.
+"""Whether the truth may be misaligned: more links that it calls wrong are close than strangers' links are.
 
-Half of the targets are what the attack is fitted on. The others are strangers to them, of the same kind of people: how
-close *they* come to their best match is how close anybody comes by chance. The same is asked of queries whose tokens
-were shuffled between people, epoch by epoch, which keeps their gaps and how common tokens are. Then the halves change
-roles. The share of queries that come close, less the larger share of the two kinds of strangers, is the *excess*:
-people who have most likely met themselves. If truth is right, it calls at least that share right: whoever reaches a
-score that no stranger reached is linked to their own record. Where truth calls less than half of it right, it is truth
-that must be looked at: rows sorted differently, ids reassigned. Where there is no excess to speak of, nothing is
-learned about the truth.
+Half of the targets are what the attack is fitted on, and queries are asked whose truth lies in it. How close anybody
+comes by chance, three kinds of strangers tell: targets of the other half; the queries with tokens shuffled between
+people, epoch by epoch, which keeps gaps and how common tokens are; and queries of the one half linked to those of the
+other, for tables that differ. Then the halves change roles. A link that is wrong is a link to a stranger: if truth is
+right, at most as large a share of queries is close *and* called wrong as strangers are close, whatever the attack.
+What exceeds the largest of the three shares are people who met themselves, and whom truth calls somebody else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -20,24 +18,34 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import measure
-from reidrisk.attacks import Attack, Links
+from reidrisk.attacks import Attack, Hamming, Links
+from reidrisk.audit.choice import only
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
 from reidrisk.records import Traces
 
-_ASKED = 1_000
-"""Queries, and strangers, that are looked at."""
+_ASKED = 2_000
+"""Queries, and strangers of each kind, that are looked at."""
 
 _QUANTILES = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Of the strangers' scores: where queries and strangers are compared."""
 
-_TELLING = 0.05
-"""Excess, at its lower end, from which something is learned about the truth."""
+_TELLING = {True: 0.1, False: 0.03}
+"""Excess of close queries, at its lower end, from which something is learned: with one epoch only, and with more."""
+
+_TOLERATED, _EXCLUDED = 0.05, 1.0 / 3.0
+"""Of that excess, what may be called wrong without doubt, and what must be excluded to pass.
+
+Where truth is wrong for a share w, its people are in the half that was fitted half of the time: close queries exceed
+strangers by (1 - w/2) x, close wrong links by (w/2) x. A third of the excess is w = 1/2, a twentieth about w = 1/10.
+"""
 
 _LEVEL = 0.999
 
 TruthCheck = Literal["passed", "doubt", "no power"]
+
+_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,50 +64,37 @@ class TruthDoubt(Result):
     low: float
 
 
-class _Scores(NamedTuple):
-    """Best scores of queries, and of the two kinds of strangers; how far truth calls the queries' links right."""
-
-    asked: npt.NDArray[np.float64]
-    strangers: npt.NDArray[np.float64]
-    shuffled: npt.NDArray[np.float64]
-    right: npt.NDArray[np.float64]
-
-
 def check_truth(
-    chosen: list[Attack[Any]],
-    counts: tuple[int, ...],
+    chosen: Sequence[Attack[Any]],
+    choices: Sequence[tuple[int, ...]],
     targets: Traces,
     scored: Traces,
     truth: npt.NDArray[np.int64],
     seed: int,
 ) -> tuple[TruthCheck, TruthDoubt | None]:
-    """Return whether the truth stands up, and the first reason to doubt it over all attacks and numbers of epochs.
+    """Return whether the truth stands up, and the first reason to doubt it over all attacks and choices of epochs.
 
-    The answer is ``"no power"`` where no attack finds clearly more queries close than strangers, or truth calls too
-    little of the largest excess right to stand and too much to be doubted: then a wrong truth may look the same.
+    ``"passed"`` says that where most is learned, a truth that is wrong for half of the people was excluded at the level
+    99.9 %; ``"no power"`` that it was not, because no attack finds clearly more queries close than strangers, or too
+    many of them are called wrong to stand and too few to be doubted.
 
     Parameters
     ----------
-    chosen : list of Attack
-        Are fitted here on half of the targets.
-    counts : tuple of int
-        Numbers of epochs.
-    targets, scored : Traces
-        The known records, and queries that have a counterpart.
-    truth : (n_scored,) array
-        Target row of each query.
-    seed : int
-        Of the draws.
+    chosen, choices : sequences of Attack and of epochs
+        Each attack is fitted here, on half of the targets at a time; a single epoch is compared only where there are no
+        more.
+    targets, scored, truth : Traces, Traces, (n_scored,) array
+        The known records, queries that have a counterpart, and the target row of each.
 
     Examples
     --------
     >>> from reidrisk import attacks
     >>> rng = np.random.default_rng(0)
     >>> people = Traces(rng.integers(0, 50, (300, 6)), n_tokens=50)
-    >>> own = np.arange(300)
-    >>> check_truth([attacks.Hamming()], (6,), people, people, own, seed=0)
+    >>> own, all_six = np.arange(300), [tuple(range(6))]
+    >>> check_truth([attacks.Hamming()], all_six, people, people, own, seed=0)
     ('passed', None)
-    >>> answer, doubt = check_truth([attacks.Hamming()], (6,), people, people, np.roll(own, 1), seed=0)
+    >>> answer, doubt = check_truth([attacks.Hamming()], all_six, people, people, np.roll(own, 1), seed=0)
     >>> answer, doubt.wrong
     ('doubt', 1.0)
     """
@@ -111,31 +106,44 @@ def check_truth(
     pairs = ((half, other), (other, half))
     splits = [_Split.drawn(known, strange, targets, scored, truth, draw) for known, strange in pairs]
     largest, stands = 0.0, False
-    for r in counts[::-1]:
-        for attack in chosen:
-            found = [split.scores(attack, r) for split in splits]
+    several = [which for which in choices if len(which) > 1] or choices
+    for which in sorted(several, key=len, reverse=True):
+        # In one epoch every attack goes by equal tokens, and weights would put the kinds of strangers on two scales.
+        for attack in chosen if len(which) > 1 else (Hamming(),):
+            found = [split.scores(attack, which) for split in splits]
             if not all(len(one.asked) for one in found):
                 continue
             scores = _Scores(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-            for close, excess, low in _excesses(scores, r):
-                right = np.where(close, scores.right, 0.0)
-                if 2.0 * mean_interval(right, _LEVEL)[1] < low:
-                    wrong = 1.0 - scores.right[close]
+            for cut in _cuts(scores, single=len(which) == 1):
+                if cut.wrong_low > _TOLERATED * cut.excess:
+                    wrong = 1.0 - scores.right[cut.close]
                     told = len(wrong), float(wrong.mean()), mean_interval(wrong, _LEVEL)[0]
-                    return "doubt", TruthDoubt(attack.name, r, len(close), *told)
-                if low > largest:
-                    largest, stands = low, 2.0 * float(right.mean()) > excess
+                    return "doubt", TruthDoubt(attack.name, len(which), len(cut.close), *told)
+                if cut.low > largest:
+                    largest, stands = cut.low, cut.wrong_high < _EXCLUDED * cut.excess
     return ("passed" if stands else "no power"), None
 
 
+class _Scores(NamedTuple):
+    """Best scores of queries and of the kinds of strangers; how far truth calls the queries' links right."""
+
+    asked: _Floats
+    right: _Floats
+    strangers: _Floats
+    others: _Floats
+    shuffled: _Floats
+
+
 class _Split(NamedTuple):
-    """One half of the targets, the queries whose truth lies in it, and the two kinds of strangers to it."""
+    """One half of the targets, the queries whose truth lies in it, and the strangers to it."""
 
     known: Traces
     asked: Traces
+    own: npt.NDArray[np.int64]
     strangers: Traces
     shuffled: Traces
-    own: npt.NDArray[np.int64]
+    peers: Traces
+    others: Traces
 
     @classmethod
     def drawn(
@@ -149,43 +157,67 @@ class _Split(NamedTuple):
     ) -> _Split:
         place = np.full(len(targets), -1, dtype=np.int64)
         place[known] = np.arange(len(known))
-        inside = draw.permutation(np.flatnonzero(place[truth] >= 0))[: _ASKED // 2]
-        asked = scored.take(inside)
-        strangers = targets.take(draw.permutation(strange)[: _ASKED // 2])
-        return cls(targets.take(known), asked, strangers, _shuffled(asked, draw), place[truth[inside]])
+        inside, outside = (draw.permutation(np.flatnonzero(side)) for side in (place[truth] >= 0, place[truth] < 0))
+        most = _ASKED // 2
+        asked = scored.take(inside[:most])
+        return cls(
+            known=targets.take(known),
+            asked=asked,
+            own=place[truth[inside[:most]]],
+            strangers=targets.take(draw.permutation(strange)[:most]),
+            shuffled=_shuffled(asked, draw),
+            peers=scored.take(inside),
+            others=scored.take(outside[:most]),
+        )
 
-    def scores(self, attack: Attack[Any], r: int) -> _Scores:
-        pool, asked = self.known.epochs(r), self.asked.epochs(r)
+    def scores(self, attack: Attack[Any], which: tuple[int, ...]) -> _Scores:
+        pool, asked, peers = (only(table, which) for table in (self.known, self.asked, self.peers))
         if not (len(asked) and pool.observed.any()):
             return _Scores(*(np.zeros(0) for _ in _Scores._fields))
-        attack.fit(pool)
-        links = attack.link(asked)
-        strangers, shuffled = (_best(attack.link(one.epochs(r))) for one in (self.strangers, self.shuffled))
-        return _Scores(_best(links), strangers, shuffled, measure.credits(attack, asked, links, self.own))
+        links = attack.fit(pool).link(asked)
+        right = measure.credits(attack, asked, links, self.own)
+        strangers, shuffled = (_best(attack.link(only(table, which))) for table in (self.strangers, self.shuffled))
+        others = np.zeros(0)
+        if len(self.others) and peers.observed.any():
+            others = _best(attack.fit(peers).link(only(self.others, which)))
+        # Shuffled records of one epoch are the records themselves.
+        return _Scores(_best(links), right, strangers, others, shuffled if len(which) > 1 else np.zeros(0))
 
 
-def _best(links: Links) -> npt.NDArray[np.float64]:
+def _best(links: Links) -> _Floats:
     """Return the score of each link, the lowest there is where none was made."""
     return np.where(links.target >= 0, links.score, -np.inf)
 
 
-def _excesses(scores: _Scores, r: int) -> Iterator[tuple[npt.NDArray[np.bool_], float, float]]:
-    """Yield which queries come close, how many more than strangers, and the lower end of that where it is telling."""
-    # Shuffled records of one epoch are the records themselves.
-    kinds = [scores.strangers, scores.shuffled] if r > 1 else [scores.strangers]
+class _Cut(NamedTuple):
+    """Which queries come close; how many more than strangers, and its lower end; the ends of that for wrong links."""
+
+    close: npt.NDArray[np.bool_]
+    excess: float
+    low: float
+    wrong_low: float
+    wrong_high: float
+
+
+def _cuts(scores: _Scores, single: bool) -> Iterator[_Cut]:
+    """Yield the scores from which clearly more queries come close than strangers of any kind."""
+    kinds = [kind for kind in (scores.strangers, scores.others, scores.shuffled) if len(kind)]
     for cut in np.unique(np.quantile(np.concatenate(kinds), _QUANTILES, method="higher")):
         for reaches in (np.greater_equal, np.greater):
             close = reaches(scores.asked, cut)
-            excess, low = min(_difference(close, reaches(one, cut)) for one in kinds)
-            if low > _TELLING:
-                yield close, excess, low
+            strange = max((reaches(kind, cut) for kind in kinds), key=np.mean)
+            excess, low, _ = _difference(close, strange)
+            if low > _TELLING[single]:
+                _, *ends = _difference(np.where(close, 1.0 - scores.right, 0.0), strange)
+                yield _Cut(close, excess, low, *ends)
 
 
-def _difference(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the difference of two independent shares, and its lower end (Newcombe)."""
-    up, down = float(a.mean()), float(b.mean())
-    apart = np.hypot(up - mean_interval(a, _LEVEL)[0], mean_interval(b, _LEVEL)[1] - down)
-    return up - down, up - down - float(apart)
+def _difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> tuple[float, float, float]:
+    """Return the difference of two independent means of values in [0, 1], and its ends (Newcombe)."""
+    (low, high), (least, most) = mean_interval(a, _LEVEL), mean_interval(b, _LEVEL)
+    up, down = float(np.mean(a)), float(np.mean(b))
+    gap = up - down
+    return gap, gap - float(np.hypot(up - low, most - down)), gap + float(np.hypot(high - up, down - least))
 
 
 def _shuffled(people: Traces, draw: np.random.Generator) -> Traces:

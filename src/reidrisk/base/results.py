@@ -110,7 +110,9 @@ class Risk(Spoken):
     """How many times the variance of the rate is that of independent credits; the interval allows for it."""
     queries_per_person: float = 1.0
     """Of the person behind a query, on average; above 1 where several belong to one person, who then counts once."""
-    left_out: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
+    which: tuple[int, ...] = ()
+    """The epochs looked at, columns counted from 0, where they are not the first ``n_epochs``."""
+    rates_without: npt.NDArray[np.float64] | None = field(default=None, repr=False, metadata=MEMORY)
     """(n_people,) The rate without each person, for ``covers="people"``; stays out of JSON."""
 
     def __post_init__(self) -> None:

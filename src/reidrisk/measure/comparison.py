@@ -51,7 +51,7 @@ def _covered(one: Risk, other: Risk, halves: npt.NDArray[np.float64]) -> tuple[C
     crowd = max(one.queries_per_person, other.queries_per_person)
     if "none" in (one.covers, other.covers):
         return "none", crowd
-    a, b = one.left_out, other.left_out
+    a, b = one.rates_without, other.rates_without
     if a is None or b is None or len(a) != len(b):
         return "queries", crowd
     return "people", max(crowd, design_effect(halves, variance(a - b) / 4.0))

@@ -268,7 +268,7 @@ def risk_of(
         covers=covers,
         design_effect=effect,
         queries_per_person=crowd,
-        left_out=without,
+        rates_without=without,
     )
 
 

@@ -68,10 +68,6 @@ say(
             "The truth could not be checked: too few {records} come clearly closer to a known one than strangers.",
             "Wrong pairs would look the same and make every rate too low: check a few pairs by hand.",
         ),
-        "first-periods": (
-            "Rates at fewer {periods} than there are use the first ones; other choices were not tried.",
-            "An attacker may use any {periods}: where later ones tell more, more {people} can be linked than stated.",
-        ),
         "model-exceeded": (
             "At {n_epochs:period} {attack:attack} links more {people} than '{bound}' allows ({rate:share} against "
             "{value:share}).",
@@ -145,9 +141,19 @@ def _doubt(note: Note, terms: Terms) -> Assumed:
     close = "many" if note["close"] is None else f"{note['close']:,}"
     return Assumed(
         f"The truth is in doubt: of {note['asked']:,} {terms.records}, {attack_label(note['attack'])} at "
-        f"{terms.many('period', note['n_epochs'])} links {close} closely, far more than of strangers, and most of "
-        "these links are called wrong.",
+        f"{terms.many('period', note['n_epochs'])} links {close} closely, far more than of strangers, and too many "
+        "of these links are called wrong.",
         "Rows in another order or ids given anew make every rate too low: check a few pairs by hand, then audit again.",
+    )
+
+
+@says("periods-compared")
+def _compared(note: Note, terms: Terms) -> Assumed:
+    numbered = (", ".join(str(epoch + 1) for epoch in which) for which in note["chosen"])
+    found = f"those that tell most were tried too: {'; '.join(numbered)}" if note["chosen"] else "no others tell more"
+    return Assumed(
+        f"Rates at fewer {terms.periods} than there are use the first ones; {terms.period} by {terms.period}, {found}.",
+        f"An attacker who chooses {terms.periods} in another way may link more {terms.people} than stated.",
     )
 
 

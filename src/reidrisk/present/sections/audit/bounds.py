@@ -103,7 +103,8 @@ def _readings(result: AuditResult, terms: Terms) -> Table:
 def _summary(result: AuditResult, terms: Terms) -> str:
     """Say what the bounds amount to at the periods of the strongest row."""
     risk = result.strongest
-    most = risk.n_epochs if risk is not None else max(bound.n_epochs or 0 for bound in result.bounds)
+    # What limits an attacker with all periods limits one who chooses among them.
+    most = risk.n_epochs if risk is not None and not risk.which else max(b.n_epochs or 0 for b in result.bounds)
     at = terms.many("period", most)
     bound = tightest_by_epochs(result.bounds).get(most)
     modelled = [b for b in result.bounds if b.within_model and b.n_epochs == most and b.says_something]

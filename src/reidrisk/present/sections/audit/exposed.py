@@ -16,6 +16,7 @@ from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.exposed import group_name, trait_name
 from reidrisk.present.words.frequencies import attack_label, capital, in_words, interval, percent
+from reidrisk.present.words.gate import periods_used
 
 
 def section(result: AuditResult, terms: Terms) -> Section:
@@ -92,7 +93,7 @@ def _found_or_not(found: Exposure) -> bool:
 def _around(found: Exposure, risk: Risk, terms: Terms) -> tuple[str, str]:
     """Return what to see in the distribution of risk, and what not to conclude."""
     first, last = found.histogram[0], found.histogram[-1]
-    name = f"{attack_label(risk.attack)} at {terms.many('period', risk.n_epochs)}"
+    name = f"{attack_label(risk.attack)} at {periods_used(risk, terms)}"
     if _found_or_not(found):
         see = f"See who carries the risk: {name} linked {percent(last[2])} of {terms.people} correctly and "
         see += f"{percent(first[2])} not; nobody is in between."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words, interval, people, with_interval
+from reidrisk.present.words.gate import periods_used
 
 
 def section(result: AuditResult, terms: Terms) -> Section:
@@ -44,9 +46,9 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
 
 
 def _by_attack(result: AuditResult) -> dict[str, list[Risk]]:
-    """Return the risks of each attack by growing number of periods, the strongest attack first."""
+    """Return the risks of each attack by growing number of the first periods, the strongest attack first."""
     found: dict[str, list[Risk]] = {}
-    for risk in sorted(result.risks, key=lambda risk: risk.n_epochs):
+    for risk in sorted((risk for risk in result.risks if not risk.which), key=lambda risk: risk.n_epochs):
         found.setdefault(risk.attack, []).append(risk)
     order = sorted(found, key=lambda attack: (-found[attack][-1].n_epochs, -found[attack][-1].rate))
     return {attack: found[attack] for attack in order}
@@ -85,15 +87,14 @@ def _table(result: AuditResult, terms: Terms) -> Table:
     rows: list[tuple[str, ...]] = [
         (
             str(risk.n_epochs),
-            attack_label(attack),
+            attack_label(risk.attack) + (f", {periods_used(risk, terms)}" if risk.which else ""),
             in_words(risk.rate),
             interval(risk.rate, risk.low, risk.high) or "exact",
             in_words(risk.incorrect),
             in_words(risk.abstained),
             in_words(risk.baseline),
         )
-        for attack, risks in _by_attack(result).items()
-        for risk in risks
+        for risk in (*itertools.chain(*_by_attack(result).values()), *(one for one in result.risks if one.which))
     ]
     rows += [
         (
@@ -129,7 +130,10 @@ def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:
     else:
         caution = f"Do not conclude anything about more {terms.periods}, nor read this as the most an attacker can do."
     r = max(bounds, default=0)
-    if risk is not None and r == risk.n_epochs:
+    if risk is not None and risk.which:
+        used = periods_used(risk, terms)
+        see += f" With {used}, {attack_label(risk.attack)} links {people(risk.rate)}: others tell less."
+    elif risk is not None and r == risk.n_epochs:
         bound = bounds[r]
         named = f"tightest bound that says something ({terms.spoken(bound.name)}, {in_words(bound.value)})"
         if risk.high >= bound.value:
@@ -149,7 +153,8 @@ def _alt(result: AuditResult, terms: Terms) -> str:
 
 def _paired(result: AuditResult, terms: Terms) -> list[str]:
     """Say how the attacks differ at the periods of the strongest row, on the same records."""
-    most = result.strongest.n_epochs if result.strongest else 0
+    worst = result.strongest
+    most = 0 if worst is None else max(result.epochs) if worst.which else worst.n_epochs
     at, said = terms.many("period", most), []
     for gap in result.differences:
         if gap.n_epochs != most:

@@ -7,7 +7,7 @@ from reidrisk.base.results import Risk
 from reidrisk.present.model import Badge, Mood, Tile
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words, interval, people
-from reidrisk.present.words.gate import in_frequencies
+from reidrisk.present.words.gate import in_frequencies, periods_used
 
 _FEW = 0.01
 """A rate whose whole interval lies below this is called low: fewer than 1 in 100."""
@@ -52,7 +52,7 @@ def news(result: AuditResult, terms: Terms) -> str:
     on = f"all {total}" if drawn >= result.n_queries else f"{drawn:,} of {total}, drawn at random"
     if strangers:
         on += f" ({result.n_scored:,} of them have a counterpart; the rates are about these)"
-    over = terms.many("period", risk.n_epochs)
+    over = periods_used(risk, terms)
     of = f" of {result.n_epochs:,}" if risk.n_epochs < result.n_epochs else ""
     measured = f"Measured on {on}, with {attack_label(risk.attack)}, the strongest attack tried, over {over}{of}."
     if result.truth_doubt is not None:
@@ -93,7 +93,7 @@ def tiles(result: AuditResult, terms: Terms) -> tuple[Tile, ...]:
             if point.threshold in (0.5, 0.9, 0.99)
         )
     about = interval(risk.rate, risk.low, risk.high) or "exact"
-    where = f"{attack_label(risk.attack)}, {terms.many('period', risk.n_epochs)}"
+    where = f"{attack_label(risk.attack)}, {periods_used(risk, terms)}"
     return (
         Tile("Correct links", in_words(risk.rate), f"{about}; {where}", "correct"),
         Tile("Wrong links", in_words(risk.incorrect), _wrong_interval(risk), "wrong"),
