@@ -13,53 +13,34 @@ _CHUNK = 256
 
 
 @njit(cache=True, nogil=True)
-def _excess(indptr: Any, indices: Any, data: Any, i: int, row: Any) -> float:
-    """Return ``sum_o (P[i, o] - row[o])_+``."""
-    total = 0.0
-    for e in range(indptr[i], indptr[i + 1]):
-        excess = data[e] - row[indices[e]]
-        if excess > 0.0:
-            total += excess
-    return total
-
-
-@njit(cache=True, nogil=True)
-def worst_pair(indptr: Any, indices: Any, data: Any, times: Any, m: int, candidates: Any) -> Any:
-    """Return the largest ``sum_o (P[i, o] - x P[j, o])_+`` over i in ``candidates`` and all j, with i and j.
-
-    ``data`` are the entries of P and ``times`` the same entries x times as large; these may be infinite.
-    """
-    row = np.zeros(m)
-    best, best_i, best_j = -1.0, -1, -1
-    for j in range(indptr.size - 1):
-        own = indices[indptr[j] : indptr[j + 1]]
-        row[own] = times[indptr[j] : indptr[j + 1]]
-        for i in candidates:
-            total = _excess(indptr, indices, data, i, row)
-            if total > best:
-                best, best_i, best_j = total, i, j
-        row[own] = 0.0
-    return best, best_i, best_j
-
-
-@njit(cache=True, nogil=True)
-def pairs_above(
+def compare_rows(
     indptr: Any, indices: Any, data: Any, times: Any, m: int, candidates: Any, limit: float, found: Any
 ) -> Any:
-    """Write the pairs (i, j) whose sum is above ``limit`` into ``found`` and return how many; one too many ends it."""
+    """Return the largest ``sum_o (P[i, o] - x P[j, o])_+`` over i in ``candidates`` and all j, with i, j and a count.
+
+    ``data`` are the entries of P and ``times`` the same entries x times as large; these may be infinite. Pairs above
+    ``limit`` are counted and written into ``found``; one too many ends the search.
+    """
     row = np.zeros(m)
-    count = 0
+    best, best_i, best_j, count = -1.0, -1, -1, 0
     for j in range(indptr.size - 1):
         own = indices[indptr[j] : indptr[j + 1]]
         row[own] = times[indptr[j] : indptr[j + 1]]
         for i in candidates:
-            if _excess(indptr, indices, data, i, row) > limit:
+            total = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                excess = data[e] - row[indices[e]]
+                if excess > 0.0:
+                    total += excess
+            if total > best:
+                best, best_i, best_j = total, i, j
+            if total > limit:
                 if count == len(found):
-                    return count + 1
+                    return best, best_i, best_j, count + 1
                 found[count, 0], found[count, 1] = i, j
                 count += 1
         row[own] = 0.0
-    return count
+    return best, best_i, best_j, count
 
 
 @njit(cache=True, nogil=True)

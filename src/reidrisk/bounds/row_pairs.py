@@ -37,6 +37,8 @@ _EXACT_ENTRIES = 200_000  # looked at in whole numbers for one answer: about a s
 _SCALE = 2.0**500
 _WIDER = (2.0**-46, 2.0**-40, 2.0**-30, 2.0**-20, 2.0**-10)  # steps to an upper end where undecided pairs are too many
 
+_NO_PAIRS = np.empty((0, 2), dtype=np.int64)
+
 Pair = tuple[int, int]
 
 
@@ -163,8 +165,6 @@ class RowPairs:
 
     def _search(self, x: Factor) -> tuple[float, float, Pair]:
         """Return the largest sum found, the largest there can be among rows not looked at, and the pair found."""
-        from reidrisk.bounds.kernels import worst_pair
-
         ceiling, times = self._ceilings(x), self._times(self._data, x)
         order = np.argsort(-ceiling, kind="stable")
         sizes = np.diff(self._indptr)
@@ -175,7 +175,7 @@ class RowPairs:
             visited += self._data.size + self.n_rows * int(sizes[some].sum())
             if done and visited > self._work:
                 break
-            value, i, j = worst_pair(self._indptr, self._indices, self._data, times, self._n_outputs, some)
+            value, i, j, _ = self._compare(times, some)
             if value > best:
                 best, pair = float(value), (int(i), int(j))
             done, batch = done + some.size, min(2 * batch, 256)
@@ -184,15 +184,17 @@ class RowPairs:
 
     def _above(self, x: Factor, limit: float) -> list[Pair] | None:
         """Return the pairs whose sum is above ``limit``; None where they are too many to be looked at one by one."""
-        from reidrisk.bounds.kernels import pairs_above
-
         rows = np.flatnonzero(self._ceilings(x) > limit)
         if self._data.size + self.n_rows * int(np.diff(self._indptr)[rows].sum()) > self._work:
             return None
         found = np.empty((self._room, 2), dtype=np.int64)
-        times = self._times(self._data, x)
-        n = pairs_above(self._indptr, self._indices, self._data, times, self._n_outputs, rows, limit, found)
+        n = self._compare(self._times(self._data, x), rows, limit, found)[3]
         return None if n > self._room else [(int(i), int(j)) for i, j in found[:n]]
+
+    def _compare(self, times: Floats, rows: Any, limit: float = math.inf, found: Any = _NO_PAIRS) -> Any:
+        from reidrisk.bounds.kernels import compare_rows
+
+        return compare_rows(self._indptr, self._indices, self._data, times, self._n_outputs, rows, limit, found)
 
     def _ceilings(self, x: Factor) -> Floats:
         """Return ``U_i(x)`` of each distinct row, scaled."""
