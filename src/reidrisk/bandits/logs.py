@@ -14,8 +14,7 @@ from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, ma
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.io.arrays import read_npz
-from reidrisk.io.tables.formats import open_table, table_of_frame
-from reidrisk.io.tables.opening import existing_file
+from reidrisk.io.tables import existing_file, open_table, table_of_frame
 
 Floats = npt.NDArray[np.float64]
 

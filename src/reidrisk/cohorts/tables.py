@@ -12,8 +12,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
-from reidrisk.io.tables.columns import is_list
-from reidrisk.io.tables.formats import format_of, open_table
+from reidrisk.io.tables import format_of, is_list, open_table
 
 _RULE, _FITTED = "rule", "fitted to these users"
 

@@ -15,7 +15,7 @@ import numpy as np
 from reidrisk.bandits.transitions import Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.extras import require
-from reidrisk.io.tables.opening import check_bytes, existing_file, reading
+from reidrisk.io.tables import check_bytes, existing_file, reading
 from reidrisk_studies.galozy.graph2vec import graph2vec, neighbourhood_words
 from reidrisk_studies.galozy.lines import line_of_text
 

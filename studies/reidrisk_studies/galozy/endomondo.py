@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events, state_codes
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.io.tables.opening import bounded_lines, existing_file, reading
-from reidrisk_studies.galozy.lines import line_of_text
+from reidrisk.io.tables import existing_file, reading
+from reidrisk_studies.galozy.lines import bounded_lines, line_of_text
 
 __all__ = ["Workout", "read_endomondo", "read_workouts"]
 

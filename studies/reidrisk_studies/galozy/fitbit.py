@@ -9,7 +9,7 @@ import numpy as np
 
 from reidrisk.bandits.transitions import LARGEST, Behaviour, matrices_of_events
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.io.tables.formats import open_table
+from reidrisk.io.tables import open_table
 
 __all__ = ["STATES", "read_fitbit"]
 

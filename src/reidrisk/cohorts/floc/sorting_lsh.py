@@ -15,7 +15,7 @@ from reidrisk.base.options import whole
 from reidrisk.cohorts.floc.histories import domain_lists
 from reidrisk.cohorts.floc.simhash import BITS, checked_bits, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
-from reidrisk.io.tables.opening import check_bytes, existing_file
+from reidrisk.io.tables import check_bytes, existing_file
 
 MIN_DOMAINS = 7
 """Distinct domains below which Chrome gave no cohort."""

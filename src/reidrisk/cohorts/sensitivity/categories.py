@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.io.tables.formats import table_of_frame
+from reidrisk.io.tables import table_of_frame
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, ReidRiskError
@@ -13,7 +12,6 @@ from reidrisk.base.foreign import printable, reason
 from reidrisk.io.atomic import PathLike
 
 _CHUNK = 1 << 20
-_LONGEST_LINE = 1 << 26
 _DEFLATE_AT_MOST = 1032
 """No byte of a gzip file can stand for more bytes than this."""
 
@@ -61,16 +59,6 @@ def reading(name: str, title: str) -> Iterator[None]:
         raise FormatError(
             f"{name}: cannot be read as {title}, it may be truncated or damaged; write it again ({why})"
         ) from error
-
-
-def bounded_lines(opened: IO[bytes], name: str) -> Iterator[bytes]:
-    """Yield the lines of a file, or refuse one that goes on and on: it would be held in memory as a whole."""
-    number = 0
-    while line := opened.readline(_LONGEST_LINE + 1):
-        number += 1
-        if len(line) > _LONGEST_LINE:
-            raise FormatError(f"{name}: line {number} is longer than {_LONGEST_LINE:,} bytes; it may be no text file")
-        yield line
 
 
 def is_packed(path: PathLike) -> bool:
