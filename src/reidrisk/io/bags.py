@@ -23,15 +23,10 @@ from reidrisk.records import Bags
 
 
 def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> Bags:
-    r"""Read unordered items of users.
+    r"""Read unordered items of users; ``n_tokens`` and ``vocabulary`` as for :func:`read_traces`.
 
-    Parameters
-    ----------
-    path : str or path
-        A table with the columns ``user, token`` (each row is one item; repeated rows add up) or
-        ``user, token, count`` (each user and token once). A row without a token only says that the user exists.
-    n_tokens, vocabulary
-        As for :func:`read_traces`.
+    The table has the columns ``user, token`` (each row is one item; repeated rows add up) or ``user, token, count``
+    (each user and token once). A row without a token only says that the user exists.
 
     Examples
     --------
@@ -47,14 +42,9 @@ def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared 
 
 
 def write_bags(bags: Bags, path: PathLike) -> None:
-    """Write bags so that :func:`read_bags` gives them back, in one step.
+    """Write bags, whose users must have names, so that :func:`read_bags` gives them back; the ending tells the format.
 
-    Parameters
-    ----------
-    bags : Bags
-        What to write; its users must have names. A user without items gets one row without a token.
-    path : str or path
-        The file; its ending tells the format.
+    A user without items gets one row without a token.
 
     Examples
     --------

@@ -124,13 +124,9 @@ def read_bags_pair(
 def read_truth(path: PathLike, pair: Pair[Any]) -> npt.NDArray[np.int64]:
     r"""Read which target each query truly is: the row of each target, -1 = not among the targets.
 
-    Parameters
-    ----------
-    path : str or path
-        A table with the columns ``query`` and ``target``: user ids of the two tables. A row with an empty ``target``
-        says that the query is not among the targets, and so does a query without a row.
-    pair : Pair
-        The two tables; both must name their users.
+    The file is a table with the columns ``query`` and ``target``: user ids of the two tables, which must name their
+    users. A row with an empty ``target`` says that the query is not among the targets, and so does a query without a
+    row.
 
     Examples
     --------

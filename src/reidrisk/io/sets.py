@@ -21,14 +21,9 @@ from reidrisk.records import TopSets
 def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> TopSets:
     r"""Read the sets of tokens that a system holds for each user and epoch.
 
-    Parameters
-    ----------
-    path : str or path
-        A table with an optional column ``user`` and either list columns ``epoch_0, epoch_1, …`` or one column per
-        slot, ``epoch_0_0, epoch_0_1, …`` (the only form that CSV can hold). Shorter sets are filled with -1 up to the
-        length of the longest.
-    n_tokens, vocabulary
-        As for :func:`read_traces`.
+    The table has an optional column ``user`` and either list columns ``epoch_0, epoch_1, …`` or one column per slot,
+    ``epoch_0_0, epoch_0_1, …`` (the only form that CSV can hold). Shorter sets are filled with -1 up to the length of
+    the longest. ``n_tokens`` and ``vocabulary`` are those of :func:`read_traces`.
 
     Examples
     --------
@@ -52,16 +47,11 @@ def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Decla
 
 
 def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
-    """Write top sets so that :func:`read_top_sets` gives them back, in one step.
+    """Write top sets so that :func:`read_top_sets` gives them back; the ending of the name tells the format.
 
-    Parameters
-    ----------
-    top_sets : TopSets
-        What to write: as list columns ``epoch_0, epoch_1, …`` of token numbers with the vocabulary in the metadata;
-        in CSV as one column per slot, of labels where there is a vocabulary. That sets were made with a seed is in the
-        metadata too, in CSV in a column ``made_with_seed``.
-    path : str or path
-        The file; its ending tells the format.
+    They become list columns ``epoch_0, epoch_1, …`` of token numbers, with the vocabulary in the metadata; in CSV one
+    column per slot, of labels where there is a vocabulary. That sets were made with a seed is in the metadata too, in
+    CSV in a column ``made_with_seed``.
 
     Examples
     --------

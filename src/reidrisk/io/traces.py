@@ -25,8 +25,6 @@ def read_traces(
 
     Parameters
     ----------
-    path : str or path
-        The file; its ending tells the format.
     layout : {'long', 'wide'}, optional
         One row per observation (``user, epoch, token``) or one row per user (``user, epoch_0, epoch_1, …``, the column
         ``user`` may be left out). Default: recognised by the names of the columns.
@@ -73,17 +71,11 @@ def traces_from_frame(
 
 
 def write_traces(traces: Traces, path: PathLike, layout: str = "wide") -> None:
-    """Write traces so that :func:`read_traces` gives them back, in one step.
+    """Write traces so that :func:`read_traces` gives them back; the ending of the name tells the format.
 
-    Parameters
-    ----------
-    traces : Traces
-        What to write. Parquet, Arrow IPC and NPZ hold token numbers, and the vocabulary in their metadata; CSV has no
-        place for it and holds the labels themselves.
-    path : str or path
-        The file; its ending tells the format.
-    layout : {'wide', 'long'}
-        One row per user, or one row per user and epoch. Rows without names can only be written wide.
+    Parquet, Arrow IPC and NPZ hold token numbers, and the vocabulary in their metadata; CSV has no place for it and
+    holds the labels themselves. ``layout`` is ``'wide'``, one row per user, or ``'long'``, one row per user and epoch;
+    rows without names can only be written wide.
 
     Examples
     --------

@@ -114,15 +114,8 @@ def write_tfrecords(
 ) -> None:
     """Write top sets (and what two observers saw) in the form of the Topics release (and of its simulator).
 
-    Parameters
-    ----------
-    path : str or path
-        The file to write, in one step.
-    top_sets : TopSets
-        The sets; every listed topic has the weight 1. Labels of the vocabulary that are whole numbers are written as
-        topic ids, else token numbers are.
-    client_1, client_2 : Traces, optional
-        Both or none; nothing may be missing in them.
+    Every listed topic has the weight 1. Labels of the vocabulary that are whole numbers are written as topic ids, else
+    token numbers are. Give the traces of both observers or of none; nothing may be missing in them.
     """
     from reidrisk.io.tfrecord.framing import write_frames  # compiled loops are loaded where they run
 
