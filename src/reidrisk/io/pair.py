@@ -170,7 +170,8 @@ def _paired(
     """Find who is in both tables, by the true pairs or by their ids, and say what had to be assumed."""
     note = None
     if truth is not None:
-        matched: Truth | None = Truth(true_rows(truth, targets, queries), "given")
+        tables = Pair(targets, queries, encoding.vocabulary, 0, 0)
+        matched: Truth | None = Truth(read_truth(truth, tables), "given")
         alone = _alone(matched, targets, queries)
         if alone[1]:
             note = Note("without-pair", n=alone[1], of=len(queries))
