@@ -37,13 +37,8 @@ _PAGES = {
 def page(result: Any, *how: Any, **options: Any) -> Page:
     """Return the page of a result: of an audit, of cohorts, of a trade-off, or of a release.
 
-    Parameters
-    ----------
-    result : AuditResult, CohortAudit, Tradeoff, PublicValidation or InternalValidation
-        What was found.
-    how, options
-        What a page of its kind takes, in :mod:`reidrisk.present.pages`: cohorts ``subject`` and ``command``, a
-        trade-off ``command`` and ``attack``, the public page of a release ``canary``, ``noise`` and ``budget``.
+    Cohorts also take ``subject`` and ``command``, a trade-off ``command`` and ``attack``, the public page of a release
+    ``canary``, ``noise`` and ``budget``, and each ``terms``.
     """
     if type(result).__name__ not in _PAGES:
         raise TypeError(f"there is no page for results of class {type(result).__name__}")

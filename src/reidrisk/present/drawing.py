@@ -1,8 +1,7 @@
 """How charts are drawn: lines with labels at their ends, rows of points, one look for all.
 
-Lines differ in dash and marker as well as in colour (the palette of Okabe and Ito), so that they can be told
-apart by colour-blind readers and on grey prints; labels stand at the line ends, so that there is no legend to
-look up.
+Lines differ in dash and marker as well as in colour (the palette of Okabe and Ito), for colour-blind readers and grey
+prints; labels stand at their ends instead of a legend.
 """
 
 from __future__ import annotations

@@ -11,13 +11,7 @@ Mood = Literal["calm", "plain", "unsure", "alarm"]
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, one part of which matters most.
-
-    Examples
-    --------
-    >>> str(Sentence("It links ", "3 in 100", " people."))
-    'It links 3 in 100 people.'
-    """
+    """A sentence, one part of which matters most."""
 
     before: str
     strong: str = ""
@@ -53,11 +47,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart and its numbers.
-
-    ``draw(narrow)`` gives an Altair chart, for a screen or for a phone; ``alt`` is for those who cannot see it; ``how``
-    says how to read it.
-    """
+    """A chart for a screen or a phone, what those hear who cannot see it, its numbers, and how to read it."""
 
     draw: Callable[[bool], Any]
     alt: str
@@ -69,26 +59,9 @@ class Figure:
 class Section:
     """One answer: what to see, the figure and the table that show it, and what not to conclude.
 
-    Attributes
-    ----------
-    title : str
-        Heading; of a part it may be empty.
-    see : str or tuple of str
-        What to see, a paragraph each.
-    figure, table : optional
-        What shows it.
-    caution : str
-        What not to conclude.
-    code : str
-        A command or a file, shown as it is.
-    parts : tuple of Section
-        What belongs to it, under headings of their own.
-    folded : bool
-        Whether a reader must open it; for parts.
-    console : bool
-        Whether it is short and important enough for a terminal.
-    name : str
-        Where links lead to within the page; from the title where it is not given.
+    ``see`` is a paragraph, or several; ``code`` a command or a file, shown as it is; ``parts`` stand under headings of
+    their own, and a reader must open those that are ``folded``. A terminal shows what is short and important enough
+    (``console``). Links within the page lead to ``name``; default: from the title.
     """
 
     title: str
@@ -110,13 +83,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """Where links lead to.
-
-        Examples
-        --------
-        >>> Section("What would lower it").anchor
-        'what-would-lower-it'
-        """
+        """Where links lead to."""
         return self.name or "-".join(self.title.lower().split())
 
     def figures(self) -> Iterator[tuple[str, Figure]]:
@@ -147,10 +114,7 @@ class Badge:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page: who and what it is about, the verdict, and sections in order.
-
-    ``first`` are sentences that stand before the verdict, because whoever reads only them must know them.
-    """
+    """A whole page; what whoever reads one sentence must know stands ``first``, before the verdict."""
 
     kind: str
     subject: str

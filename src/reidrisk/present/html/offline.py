@@ -21,17 +21,7 @@ _TEMPLATES = Path(__file__).parent
 
 
 def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
-    """Fill in a template; charts are drawn from ``specs`` by scripts that the file holds.
-
-    Parameters
-    ----------
-    template : str
-        Its file name. It extends ``base.html``, which prints ``style``, ``policy``, ``specs`` and ``scripts``.
-    specs : dict
-        Chart specifications by name, each ``"wide"`` and ``"narrow"``.
-    values
-        What else it prints; text is escaped.
-    """
+    """Fill in a template; text is escaped, and charts are drawn from ``specs`` by scripts that the file holds."""
     jinja2 = require("jinja2", "report", "the HTML report")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),

@@ -28,19 +28,7 @@ WARNING = (
 
 
 def page(audit: CohortAudit, subject: str = "Cohorts", command: str = "", terms: Terms | None = None) -> Page:
-    """Return the audit of a grouping of users as a page: for a terminal, or for a browser.
-
-    Parameters
-    ----------
-    audit : CohortAudit
-        From :func:`reidrisk.cohorts.cohort_audit`.
-    subject : str
-        What was audited, for the heading.
-    command : str
-        How to run it again.
-    terms : Terms, optional
-        The reader's words.
-    """
+    """Return the page of a grouping of users; ``subject`` is its heading, ``command`` runs it again."""
     terms, found = terms or Terms(), audit.summary
     made = (section(audit, terms) for section in (*SECTIONS, partial(basis.methods, command=command)))
     return Page(

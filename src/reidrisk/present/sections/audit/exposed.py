@@ -10,13 +10,18 @@ import numpy as np
 from reidrisk.audit import AuditResult
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Risk
-from reidrisk.measure import Exposure
+from reidrisk.measure import Exposure, Group
 from reidrisk.present import drawing
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.exposed import group_name, trait_name
 from reidrisk.present.words.frequencies import attack_label, capital, in_words, interval, percent
 from reidrisk.present.words.gate import periods_used
+
+_RARITY = {
+    "below 1 in 1,000": "less than once in 1,000 observations",
+    "1 in 1,000 to 100": "once in 100 to 1,000 observations",
+    "above 1 in 100": "more than once in 100 observations",
+}
 
 
 def section(result: AuditResult, terms: Terms) -> Section:
@@ -122,7 +127,7 @@ def _thresholds(found: Exposure, level: float, terms: Terms) -> Table:
 def _groups(found: Exposure, risk: Risk, terms: Terms) -> Table:
     rows = tuple(
         (
-            capital(group_name(group, risk.n_epochs, terms)),
+            capital(_group_name(group, risk.n_epochs, terms)),
             f"{group.n:,}",
             in_words(group.rate),
             interval(group.rate, group.low, group.high),
@@ -139,8 +144,8 @@ def _summary(found: Exposure, risk: Risk, terms: Terms) -> list[str]:
         ordered = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
         least, most = ordered[0], ordered[-1]
         if most.low > least.high:  # otherwise the two cannot be told apart
-            ends = (f"{in_words(one.rate)} ({group_name(one, risk.n_epochs, terms)})" for one in (least, most))
-            said.append(f"By {trait_name(trait, terms)}, the share linked correctly goes from {' to '.join(ends)}.")
+            ends = (f"{in_words(one.rate)} ({_group_name(one, risk.n_epochs, terms)})" for one in (least, most))
+            said.append(f"By {_trait_name(trait, terms)}, the share linked correctly goes from {' to '.join(ends)}.")
     return said
 
 
@@ -156,3 +161,19 @@ def _left_out(found: Exposure, terms: Terms) -> str:
         return ""
     which = f"{n:,} {'group is' if n == 1 else 'groups are'}" if found.groups else "All groups are"
     return f"{which} left out: the numbers would tell of {few}."
+
+
+def _trait_name(trait: str, terms: Terms) -> str:
+    # What an older version wrote in words stays as it is.
+    names = {"rarest-item": f"how common the rarest {terms.item} is", "periods-observed": f"{terms.periods} observed"}
+    return names.get(trait, trait)
+
+
+def _group_name(group: Group, n_epochs: int, terms: Terms) -> str:
+    if group.level == "other":
+        return f"all others, by {_trait_name(group.trait, terms)}"
+    if group.trait == "periods-observed":
+        return f"seen in {group.level} of {terms.many('period', n_epochs)}"
+    if group.trait == "rarest-item":
+        return f"rarest {terms.item} seen {_RARITY.get(group.level, group.level)}"
+    return group.level

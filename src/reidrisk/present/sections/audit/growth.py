@@ -84,32 +84,22 @@ def _scale(drawn: list[Line]) -> Any:
 def _table(result: AuditResult, terms: Terms) -> Table:
     """Return every measured rate with its interval, blind guessing, and the tightest bound."""
     bounds, guesses = tightest_by_epochs(result.bounds), _guesses(result)
-    rows: list[tuple[str, ...]] = [
-        (
-            str(risk.n_epochs),
-            attack_label(risk.attack) + (f", {periods_used(risk, terms)}" if risk.which else ""),
-            in_words(risk.rate),
-            interval(risk.rate, risk.low, risk.high) or "exact",
-            in_words(risk.incorrect),
-            in_words(risk.abstained),
-            in_words(risk.baseline),
-        )
-        for risk in (*itertools.chain(*_by_attack(result).values()), *(one for one in result.risks if one.which))
-    ]
-    rows += [
-        (
-            str(r),
-            f"Tightest bound: {terms.spoken(bound.name)}",
-            in_words(bound.value),
-            interval(bound.value, bound.low, bound.high) or "exact",
-            *("", ""),
-            in_words(guesses.get(r, bound.baseline)),
-        )
-        for r, bound in bounds.items()
-    ]
+    rows: list[tuple[str, ...]] = []
+    for risk in (*itertools.chain(*_by_attack(result).values()), *(one for one in result.risks if one.which)):
+        name = attack_label(risk.attack) + (f", {periods_used(risk, terms)}" if risk.which else "")
+        rates = (in_words(rate) for rate in (risk.incorrect, risk.abstained, risk.baseline))
+        rows.append((str(risk.n_epochs), name, *_rate(risk.rate, risk.low, risk.high), *rates))
+    for r, bound in bounds.items():
+        name = f"Tightest bound: {terms.spoken(bound.name)}"
+        guess = in_words(guesses.get(r, bound.baseline))
+        rows.append((str(r), name, *_rate(bound.value, bound.low, bound.high), "", "", guess))
     rows.sort(key=lambda row: int(row[0]))
     columns = (terms.periods, "attack", "linked correctly", "interval", "wrong", "no answer", "blind guess")
     return Table(columns, tuple(rows), (0, 2, 3, 4, 5, 6))
+
+
+def _rate(rate: float, low: float, high: float) -> tuple[str, str]:
+    return in_words(rate), interval(rate, low, high) or "exact"
 
 
 def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:

@@ -27,17 +27,7 @@ STYLES = (
 
 
 def tradeoff_chart(surface: Tradeoff, attack: str = "scoreboard", narrow: bool = False) -> Any:
-    """Draw regret (across) against the probability of de-anonymisation (up): low and left is good.
-
-    Parameters
-    ----------
-    surface : Tradeoff
-        From :func:`reidrisk.bandits.tradeoff`.
-    attack : {"scoreboard", "likelihood"}
-        Whose success is drawn.
-    narrow : bool
-        Leave less room for labels, for a phone.
-    """
+    """Draw regret (across) against the success of an attack (up): low and left is good."""
     return drawing.finished(tradeoff_layers(surface, attack, narrow), _HEIGHT)
 
 
@@ -48,10 +38,7 @@ def tradeoff_layers(
     title: str = "",
     beside: Sequence[Tradeoff] = (),
 ) -> Any:
-    """Return the chart before it has its size and looks.
-
-    ``title`` replaces its own. It has the same scale as those of the trade-offs that stand ``beside`` it.
-    """
+    """Return the chart before it has its size and looks, on one scale with trade-offs that stand ``beside`` it."""
     alt = drawing.altair()
     shown = (surface, *beside)
     scale = rate_scale([risk_of(p, attack).rate for each in shown for p in each.points] + [surface.guess])
