@@ -23,8 +23,9 @@ def verdict(result: AuditResult, terms: Terms) -> Sentence:
     """Return the verdict; the number that matters most is set apart."""
     worst = result.strongest
     if worst is None:
-        before, strong, after = _sureness(result, terms)
-        return Sentence(f"Who is whom is not known, so no rate can be measured; {before}", strong, after)
+        said = _sureness(result, terms)
+        unknown = "Who is whom is not known, so no rate can be measured"
+        return Sentence(f"{unknown}; {said.before}", said.strong, said.after)
     said = _rate(worst, result.n_epochs, terms)
     if result.truth_doubt is None:
         return said
@@ -61,34 +62,24 @@ def _doubted(doubt: TruthDoubt) -> str:
     )
 
 
-def _sureness(result: AuditResult, terms: Terms) -> tuple[str, str, str]:
+def _sureness(result: AuditResult, terms: Terms) -> Sentence:
     from reidrisk.audit.sureness import SURE
 
     curve, rehearsals = result.choosiness, result.rehearsals
     if not rehearsals:
-        return "and the attacks that ran give no probabilities: nothing can be said.", "", ""
+        return Sentence("and the attacks that ran give no probabilities: nothing can be said.")
     if curve:
         sure = next((point for point in curve if point.threshold >= SURE), curve[-1])
         strong = in_words(sure.answered) if sure.answered else ""
         records = f" {terms.records}" if strong else f"no {terms.record}"
-        return (
-            "the attack gives ",
-            strong,
-            f"{records} a chance of {100 * sure.threshold:g} in 100 or more, and such chances held in a rehearsal on "
-            f"the known {terms.records}.",
-        )
+        chance = f"a chance of {100 * sure.threshold:g} in 100 or more"
+        held = f"such chances held in a rehearsal on the known {terms.records}"
+        return Sentence("the attack gives ", strong, f"{records} {chance}, and {held}.")
     if any(rehearsal.passed for rehearsal in rehearsals):
-        return (
-            f"how sure an attack is of how many {terms.records} is not shown: that would set apart too few people.",
-            "",
-            "",
-        )
-    said = "nor is it said how sure an attack is: "
+        few = "that would set apart too few people"
+        return Sentence(f"how sure an attack is of how many {terms.records} is left out: {few}.")
+    why = f"in a rehearsal on the known {terms.records}, its probabilities did not hold"
     if not any(rehearsal.points for rehearsal in rehearsals):
-        return (
-            f"{said}there are too few people or {terms.periods} to check its probabilities in a rehearsal on the known "
-            f"{terms.records}.",
-            "",
-            "",
-        )
-    return f"{said}in a rehearsal on the known {terms.records}, its probabilities did not hold.", "", ""
+        few = f"there are too few people or {terms.periods}"
+        why = f"{few} to check its probabilities in a rehearsal on the known {terms.records}"
+    return Sentence(f"nor is it said how sure an attack is: {why}.")
