@@ -196,7 +196,8 @@ def test_one_odd_id_does_not_hide_the_others(reidrisk, table):
 
 
 def test_an_interrupt_says_so_and_leaves_nothing(tmp_path):
-    code = "from reidrisk.cli import main; main(['demo', '--users', '2000000', '--out', 'r.html'])"
+    heard = "import signal; signal.signal(2, signal.default_int_handler); "  # also where this is a background job
+    code = f"{heard}from reidrisk.cli import main; main(['demo', '--users', '2000000', '--out', 'r.html'])"
     running = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     running.stderr.readline()  # it has said what it is going to do
     time.sleep(1.0)

@@ -41,15 +41,17 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+HEARD = "import signal; signal.signal(1, signal.SIG_DFL); signal.signal(2, signal.default_int_handler); "
+"""Makes a process hear signals that it was started to ignore, as jobs in the background are."""
+
+
 def start(arguments, folder, largest=None, before=""):
     """Start the command line; no file that it writes may be larger than so many bytes, as on a disk that gets full."""
     limit = "" if largest is None else f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({largest},) * 2); "
     code = f"{limit}{before}from reidrisk.cli import main; main({[str(one) for one in arguments]!r})"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "0", "OMP_NUM_THREADS": "1"}
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        [sys.executable, "-c", code], cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment
-    )
+    pipe, command = subprocess.PIPE, [sys.executable, "-c", HEARD + code]
+    return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment)
 
 
 def repeated(first, *more):
