@@ -113,7 +113,7 @@ def _stopped_code(came: list[int]) -> int:
 def _leave(message: str, code: int) -> NoReturn:
     from reidrisk.base.foreign import printable
 
-    with suppress(OSError):  # the exit code is told even where nobody listens
+    with suppress(OSError):  # the exit code counts even where nobody listens
         print("reidrisk: " + printable(" ".join(message.split())), file=sys.stderr)
     _let_go()
     raise SystemExit(code)

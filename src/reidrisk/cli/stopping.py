@@ -1,4 +1,4 @@
-"""Being told to stop: a termination or a hang-up ends a job as Ctrl-C does, with files and checkpoints in order."""
+"""Stopping: a termination or a hang-up ends a job as Ctrl-C does, with files and checkpoints in order."""
 
 from __future__ import annotations
 
