@@ -77,14 +77,18 @@ def audit(
         list[str] | None,
         typer.Option(help="Attack to run; repeatable."),  # WithAttacks names them
     ] = None,
-    epochs: Annotated[str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8.")] = None,
+    epochs: Annotated[
+        str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8; default: powers of two, and all.")
+    ] = None,
     sample: Annotated[int | None, typer.Option(help="Number of records to score, drawn at random.")] = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Score every record, however long it takes.")] = False,
-    max_risk: Annotated[float | None, typer.Option(help="Limit to hold the strongest attack against.")] = None,
+    max_risk: Annotated[
+        float | None, typer.Option(help="Highest acceptable risk, such as 0.03: adds the gate's answer.")
+    ] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals, 0.8 to 0.9999.")] = 0.95,
     min_group: Annotated[int, typer.Option(help="Never show groups of fewer people.")] = 20,
     seed: Seed = None,
-    engine: Annotated[str, typer.Option(help="Where to search: 'local'. The answers are the same.")] = "local",
+    engine: Annotated[str, typer.Option(help="Where to search: 'local'. No engine changes an answer.")] = "local",
     fingerprint_key: Key = None,
     plain_sums: Annotated[
         bool,
