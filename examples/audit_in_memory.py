@@ -6,11 +6,11 @@ from pathlib import Path
 from reidrisk import populations, topics
 from reidrisk.audit import AuditSpec, Published, audit_traces, gate
 
-people = populations.published(3_000, epochs=4, seed=1)
+people = populations.published(1_000, epochs=4, seed=1)
 api = topics.TopicsAPI(n_topics=people.n_tokens)
 known, released = (api.expose(people, seed=1, site=site) for site in ("known", "released"))
 
-spec = AuditSpec(inputs=Published(users=3_000, epochs=4), system="topics", seed=1, epochs=(4,))
+spec = AuditSpec(inputs=Published(users=1_000, epochs=4), system="topics", seed=1, epochs=(4,))
 result = audit_traces(known, released, spec, top_sets=people)
 
 print(result.verdict)
