@@ -26,19 +26,11 @@ def convert(
 ) -> str:
     r"""Convert TFRecord files, or one table, into a table of another format.
 
-    Returns what was done, in one line.
-
-    Parameters
-    ----------
-    sources : list of paths
-        The TFRecord files of one data set, or one table of traces, top sets or bags.
-    out : str or path
-        The table to write; its ending tells the format. The simulator's records hold three tables: the top sets are
-        written here, the traces of the two observers beside it, with ``.client_1`` and ``.client_2`` before the ending.
-    layout : {'wide', 'long'}, optional
-        Layout of traces that are written. Default: wide.
-    n_tokens, vocabulary
-        As for :func:`read_traces` and :func:`read_tfrecords`.
+    Returns what was done, in one line. ``sources`` are the TFRecord files of one data set, or one table of traces, top
+    sets or bags; the ending of ``out`` tells the format. The simulator's records hold three tables: the top sets are
+    written to ``out``, the traces of the two observers beside it, with ``.client_1`` and ``.client_2`` before the
+    ending, in the ``layout`` ``'wide'`` (the default) or ``'long'``. ``n_tokens`` and ``vocabulary`` are those of
+    :func:`read_traces` and :func:`read_tfrecords`.
 
     Examples
     --------

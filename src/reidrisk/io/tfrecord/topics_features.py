@@ -67,9 +67,8 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
         raise FormatError(
             f"{name}: record 1 has {', '.join(kinds)}; topics of epochs, or tokens of two clients, are missing"
         )
-    for epoch in range(
-        min(max([*sets, *numbers["weights"]], default=-1), len(sets)) + 1
-    ):  # a gap is found among the first of them
+    last = max([*sets, *numbers["weights"]], default=-1)
+    for epoch in range(min(last, len(sets)) + 1):  # a gap is found among the first of them
         if epoch not in sets or (numbers["weights"] and epoch not in numbers["weights"]):
             missing = "weights" if epoch in sets else ("topics" if numbers["topics"] else "tokens")
             raise FormatError(f"{name}: record 1 has no feature 'epoch_{epoch}_{missing}'; epochs have no gaps")

@@ -24,7 +24,7 @@ from reidrisk.records import TopSets, Traces
 from reidrisk.records.base import frozen
 
 _BLOCK = 1 << 16
-_LONGEST_FIRST = 1 << 24  # bytes of the first record, which is read the slow way
+_LONGEST_FIRST = 1 << 24  # bytes of the first record, whose features are found one by one
 
 
 @dataclass(frozen=True)
