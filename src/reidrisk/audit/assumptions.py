@@ -34,23 +34,7 @@ def assumptions(
     risks: Sequence[Risk],
     notes: tuple[Note, ...],
 ) -> tuple[Note, ...]:
-    """List what the numbers of an audit rest on.
-
-    Parameters
-    ----------
-    spec : AuditSpec
-        What was asked for.
-    targets, queries : Traces
-        The two tables.
-    truth : str or None
-        How the truth is known (``Truth.origin``); ``None`` where it is not.
-    n_scored, n_strangers : int
-        Queries that were scored, and those drawn beside them whose person is not among the targets.
-    risks : sequence of Risk
-        What was measured.
-    notes : tuple of Note
-        What the reader of the tables had to assume.
-    """
+    """List what the numbers of an audit rest on; ``notes`` are what the reader of the tables had to assume."""
     found = [Note("no-truth") if truth is None else Note("truth", origin=truth), Note("closed-world")]
     known = spec.mechanism(targets.n_tokens)
     system = {"top_k": known.top_k, "noise": known.noise}
@@ -92,7 +76,10 @@ def later_notes(
     if any(risk.n_epochs < n_epochs for risk in risks):
         chosen = sorted({risk.which for risk in risks if risk.which}, key=len)
         found.append(Note("periods-compared", chosen=[list(which) for which in chosen]))
-    found += exceeded(risks, bounds)
+    above = [(risk, bound) for bound in bounds for risk in risks if exceeds([risk], bound)]
+    for risk, bound in above[-1:]:  # at the most epochs: the model does not hold
+        place = {"n_epochs": bound.n_epochs, "attack": risk.attack, "bound": bound.name}
+        found.append(Note("model-exceeded", **place, rate=risk.rate, value=bound.value))
     if skipped:
         found.append(Note("periods-without-items", skipped=list(skipped)))
     if own:
@@ -100,28 +87,8 @@ def later_notes(
     return tuple(found)
 
 
-def exceeded(risks: Sequence[Risk], bounds: Sequence[Bound]) -> list[Note]:
-    """Note where an attack links more people than a model of people allows, at the most epochs: it does not hold."""
-    found = []
-    for bound in bounds:
-        above = [risk for risk in risks if exceeds([risk], bound)]
-        if above:
-            rates = {"rate": above[-1].rate, "value": bound.value}
-            place = {"n_epochs": bound.n_epochs, "attack": above[-1].attack, "bound": bound.name}
-            found.append(Note("model-exceeded", **place, **rates))
-    return found[-1:]
-
-
 def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:
-    """Whether an attack links significantly more people than a bound within a model of people allows.
-
-    Examples
-    --------
-    >>> model = Bound("partial information", "random user", 0.2, 0.01, "", n_epochs=4, within_model=True)
-    >>> risk = Risk(0.3, 0.25, 0.35, 0.7, 0.0, 0.01, n_targets=100, n_queries=100, n_epochs=4)
-    >>> exceeds([risk], model)
-    True
-    """
+    """Whether an attack links significantly more people than a bound within a model of people allows."""
     about = (risk for risk in risks if risk.n_epochs == bound.n_epochs and not risk.which)
     return bound.within_model and any(risk.low > bound.high for risk in about)
 

@@ -16,13 +16,13 @@ _ROUNDING = 1e-9
 
 
 def check_agreement(result: AuditResult) -> None:
-    """Refuse a result whose parts contradict each other; it was damaged or edited.
+    """Refuse a result whose parts contradict each other: it was damaged or edited.
 
     A result is not signed: whoever edits all of it consistently is not found out here.
     """
     try:
         spec = AuditSpec.model_validate(result.spec)
-        _check_sizes(result)
+        _check_sizes(result, spec)
         _check_epochs(result, spec)
         _check_rows(result, spec)
         if result.upgraded_from is None:  # format 1 held less, and no gate passes on it
@@ -40,15 +40,16 @@ def _must(holds: bool, what: str) -> None:
         raise FormatError(f"the result contradicts itself: {what}; it was damaged or edited, so audit again")
 
 
-def _check_sizes(result: AuditResult) -> None:
+def _check_sizes(result: AuditResult, spec: AuditSpec) -> None:
     drawn = result.n_scored + (result.n_strangers or 0)
     _must(0 < result.n_scored <= drawn <= result.n_queries, f"{drawn:,} of {result.n_queries:,} records were drawn")
     _must(result.n_choosy <= drawn, f"{result.n_choosy:,} records were asked about, and {drawn:,} drawn")
     _must((result.truth is None) == (not result.risks), "there are rates without truth, or truth without rates")
     _must(result.truth_doubt is None or bool(result.risks), "a truth that is not known is in doubt")
-    if isinstance(inputs := AuditSpec.model_validate(result.spec).inputs, Published):
-        drawn = (result.n_targets, result.n_queries, result.n_epochs) == (inputs.users, inputs.users, inputs.epochs)
-        _must(drawn and result.truth == "simulated", "the people are not the simulated ones that its spec names")
+    if isinstance(spec.inputs, Published):
+        named = (spec.inputs.users, spec.inputs.users, spec.inputs.epochs)
+        same = (result.n_targets, result.n_queries, result.n_epochs) == named and result.truth == "simulated"
+        _must(same, "the people are not the simulated ones that its spec names")
 
 
 def _check_epochs(result: AuditResult, spec: AuditSpec) -> None:
@@ -81,11 +82,12 @@ def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
     for i, (risk, low, n) in enumerate(zip(result.risks, result.lower_ends, parts, strict=True)):
         _check_row(result, spec, risk, f"risks[{i}]")
         _must(low <= risk.low + _ROUNDING, f"lower_ends[{i}] is above the lower end of its row")
-        if result.upgraded_from is None:  # format 1 had another method
-            possible = _follows(risk, risk.level, risk.low, risk.high) and _follows(
-                risk, 1.0 - (1.0 - risk.level) / n, low
-            )
-            _must(possible, f"no credits have the ends of risks[{i}], with its rate, size and design effect")
+        error = 1.0 - risk.level
+        possible = _follows(risk, error, risk.low, risk.high) and _follows(risk, error / n, low)
+        _must(
+            possible or result.upgraded_from is not None,
+            f"no credits have the ends of risks[{i}], with its rate, size and design effect",
+        )
 
 
 def _check_choice(result: AuditResult, spec: AuditSpec, which: tuple[int, ...]) -> None:
@@ -97,7 +99,7 @@ def _check_choice(result: AuditResult, spec: AuditSpec, which: tuple[int, ...]) 
     _must(len(same) == 1, f"there are {len(same)} choices of {len(which)} epochs")
 
 
-def _follows(risk: Risk, level: float, low: float, high: float | None = None) -> bool:
+def _follows(risk: Risk, error: float, low: float, high: float | None = None) -> bool:
     """Whether credits with this mean, number and design effect can have these ends.
 
     Gaffke's ends are closest where all credits are equal, x s and 1 - (1 - x) s with s = tail^(v/n) for a design effect
@@ -106,7 +108,7 @@ def _follows(risk: Risk, level: float, low: float, high: float | None = None) ->
     from scipy.special import betaincinv
 
     x, n = risk.rate, risk.n_queries / risk.design_effect
-    tail = max((1.0 - level) / 2.0, 5e-13)
+    tail = max(error / 2.0, 5e-13)
     equal, ones = tail ** (1.0 / n), min(x * n, n)
     least = betaincinv(ones, n - ones + 1.0, tail) if ones > 0.0 else 0.0
     most = betaincinv(ones + 1.0, n - ones, 1.0 - tail) if ones < n else 1.0

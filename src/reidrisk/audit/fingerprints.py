@@ -31,16 +31,7 @@ class Fingerprints(Result):
 
 
 def read_key(path: str | Path) -> bytes:
-    r"""Read the key of fingerprints: a file of 16 to 4,096 bytes that nobody else has.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "key"
-    >>> _ = path.write_bytes(bytes(32))
-    >>> len(read_key(path))
-    32
-    """
+    """Read the key of fingerprints: a file of 16 to 4,096 bytes that nobody else has."""
     file = Path(path)
     make = "make one with: head -c 32 /dev/urandom > key"
     if not file.exists():
@@ -56,14 +47,9 @@ def read_key(path: str | Path) -> bytes:
 
 
 def fingerprints(files: Mapping[str, str | Path | None], key: bytes | None) -> Fingerprints:
-    """Return the keyed sum of each file, or the plain SHA-256 where there is no key.
+    """Return the keyed sum of each file by its role, or the plain SHA-256 where there is no key.
 
-    Parameters
-    ----------
-    files : mapping of role to path
-        A pipe can be read once only, and has no sum; nor has what is missing.
-    key : bytes or None
-        See :func:`read_key`.
+    A pipe can be read once only, and has no sum; nor has what is missing.
 
     Examples
     --------
@@ -81,14 +67,7 @@ def fingerprints(files: Mapping[str, str | Path | None], key: bytes | None) -> F
 def differing(saved: Fingerprints, files: Mapping[str, str | Path | None], key: bytes | None) -> tuple[str, ...]:
     """Return the roles of the files that are not those of the saved fingerprints.
 
-    Parameters
-    ----------
-    saved : Fingerprints
-        Of an audit.
-    files : mapping of role to path
-        Files at hand; a role that was not fingerprinted, or a file that is missing, counts as another file.
-    key : bytes or None
-        The key of the audit; not needed for plain sums.
+    A role that was not fingerprinted, or a file that is missing, counts as another file.
     """
     keyed = saved.method == "hmac-sha256"
     if keyed and key is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.audit.truth_doubt import TruthCheck
 from reidrisk.base.errors import OptionError, TruthError
-from reidrisk.base.results import Spoken
+from reidrisk.base.results import Risk, Spoken
 
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
@@ -18,35 +18,15 @@ Why = Literal["within", "above", "straddles", "doubt", "format"]
 
 @dataclass(frozen=True, eq=False)
 class Gate(Spoken):
-    """Whether the strongest of all rows (attack, number of epochs) stays within a limit, and what that rests on.
-
-    Attributes
-    ----------
-    answer, why : str
-        ``pass`` (``"within"``), ``fail`` (``"above"``) or ``undecided`` (``"straddles"`` the limit; the truth is in
-        ``"doubt"``; the result has an old ``"format"``).
-    rate, low, high : float
-        Highest rate, largest lower end at the level corrected for the number of rows, largest upper end.
-    attack, n_epochs, which : str, int, tuple of int
-        Where the highest rate was found; ``which`` epochs, from 0, where these are not the first.
-    level, n_rows : float, int
-        Level of the ends together, and how many rows they are the largest of.
-    epochs, epochs_untried, n_epochs_held : int or tuple of int
-        Numbers of epochs looked at; those of 1, 2, 4, … and all that were not; how many epochs the tables hold.
-    n_targets, n_scored, strangers : int or float
-        People to choose from; people scored, each with a counterpart; share of the records drawn that have none, None
-        where that is not recorded.
-    truth, truth_check : str
-        Where the truth came from (``Truth.origin``), and whether it stood up to a check (``AuditResult.truth_check``).
-    attacks, everyone, simulated
-        Attacks tried; whether all records were scored; whether the people are known to be simulated.
-    """
+    """Whether the strongest of all rows (attack, number of epochs) stays within a limit, and what that rests on."""
 
     answer: Literal["pass", "fail", "undecided"]
     why: Why
+    """Of a pass, a fail, and three times undecided: the ends straddle the limit, truth is in doubt, format 1."""
     max_risk: float
     rate: float
     low: float
+    """The largest lower end, at the level corrected for the number of rows."""
     high: float
     attack: str
     n_epochs: int
@@ -54,16 +34,19 @@ class Gate(Spoken):
     n_rows: int
     epochs: tuple[int, ...]
     epochs_untried: tuple[int, ...]
+    """Those of 1, 2, 4, … and all that were not looked at."""
     n_epochs_held: int
     n_targets: int
     n_scored: int
     strangers: float | None
+    """Share of the records drawn that have no counterpart; None where that is not recorded."""
     truth: str
     truth_check: TruthCheck | None
     attacks: tuple[str, ...]
     everyone: bool
     simulated: bool
     which: tuple[int, ...] = ()
+    """The epochs of the highest rate, from 0, where they are not the first."""
 
 
 def gate(result: AuditResult, max_risk: float) -> Gate:
@@ -72,13 +55,6 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
     The answer is ``pass`` where the upper end of every row is at most ``max_risk``, ``fail`` where the largest lower
     end, at the level corrected for the number of rows, is above it, and ``undecided`` otherwise. It never passes where
     the truth is in doubt, nor on a result of format 1.
-
-    Parameters
-    ----------
-    result : AuditResult
-        With a rate: without truth there is nothing to hold to a limit.
-    max_risk : float
-        The limit, in [0, 1].
     """
     if not 0.0 <= max_risk <= 1.0:
         raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
@@ -87,7 +63,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         raise TruthError(
             "this audit measured no rate, because the truth is not known; there is nothing to hold to a limit"
         )
-    answer, why = _decided(result, max_risk)
+    answer, why = _decided(result, risk, max_risk)
     drawn = result.n_scored + (result.n_strangers or 0)
     return Gate(
         answer=answer,
@@ -115,9 +91,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
     )
 
 
-def _decided(result: AuditResult, max_risk: float) -> tuple[Literal["pass", "fail", "undecided"], Why]:
-    risk = result.strongest
-    assert risk is not None
+def _decided(result: AuditResult, risk: Risk, max_risk: float) -> tuple[Literal["pass", "fail", "undecided"], Why]:
     if risk.low > max_risk:
         return "fail", "above"  # a wrong truth and strangers only make an attack look weaker
     if result.truth_doubt is not None:

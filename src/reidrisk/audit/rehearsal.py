@@ -84,22 +84,9 @@ def rehearse(
     seed: int,
     level: float = 0.95,
 ) -> Rehearsal:
-    """Check an attack's probabilities on halves of the targets' own records.
+    """Check an attack's probabilities on halves of the targets' own records, on which it is fitted here.
 
-    Parameters
-    ----------
-    attack : Attack
-        Is fitted here, on halves.
-    targets : Traces
-        The known records.
-    claimed : (q,) array
-        What the attack states of the records to identify.
-    thresholds : tuple of float
-        Which thresholds to check.
-    seed : int
-        Of the draw of people.
-    level : float
-        Level of the intervals.
+    ``claimed`` is what the attack states of the records to identify.
 
     Examples
     --------

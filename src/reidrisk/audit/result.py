@@ -45,45 +45,6 @@ class AuditResult(Result):
     """All that an audit found. It holds no record, no user id and no trace of a single person.
 
     The same tables, spec, seed and versions give the same result, byte by byte: ``timing`` is not written.
-
-    Attributes
-    ----------
-    n_queries, n_scored, n_strangers : int
-        Records to identify; those scored, which have a counterpart among the targets (or may have, where the truth is
-        not known); those drawn beside them that have none, and that no rate counts. ``n_strangers`` is None in results
-        of format 1.
-    epochs, epochs_skipped : tuple of int
-        Numbers of epochs looked at, and those that were to be but in which a table holds no token.
-    risks : tuple of Risk
-        One an attack and number of epochs; empty where the truth is not known.
-    lower_ends : tuple of float
-        Lower end of each of the m risks at the level 1 - alpha / m, so that the largest holds for the strongest.
-    differences : tuple of Difference
-        Each later attack against the first, the plainest one, paired on the same queries.
-    bounds : tuple of Bound
-        What no attacker can beat, for each number of epochs.
-    exposure : Exposure or None
-        How the risk of the strongest row is spread over people.
-    choosiness : tuple of Choosiness
-        Right and wrong links of ``choosy_attack`` at ``choosy_epochs`` epochs as it becomes choosier, measured on
-        ``n_choosy`` records: of the strongest attack that has probabilities. Where no rate was measured, of the attack
-        whose probabilities held in a rehearsal, at the thresholds that held; empty where none did.
-    rehearsals : tuple of Rehearsal
-        Where no rate was measured, the check of each attack's probabilities.
-    truth : str or None
-        How the truth is known (``Truth.origin``).
-    truth_check : {"passed", "doubt", "no power"} or None
-        Whether the truth stood up to a check; "no power" where it could not be checked, None where it is not known.
-    truth_doubt : TruthDoubt or None
-        Why the truth may be misaligned, where that is suspected.
-    notes : tuple of Note
-        What the numbers rest on.
-    fingerprints : Fingerprints or None
-        Sums of the files that were read, where they were asked for.
-    upgraded_from : int or None
-        The older format this result was read from.
-    timing : Timing or None
-        When the audit ran and how long it took; in memory only.
     """
 
     spec: dict[str, Any]
@@ -91,22 +52,33 @@ class AuditResult(Result):
     n_queries: int
     n_scored: int
     n_strangers: int | None
+    """Records drawn beside the scored ones that have no counterpart, and that no rate counts; None in format 1."""
     n_epochs: int
     n_tokens: int
     seed: int
     epochs: tuple[int, ...]
     epochs_skipped: tuple[int, ...]
+    """Numbers of epochs that were to be looked at, but in which a table holds no token."""
     risks: tuple[Risk, ...]
+    """One for each attack and number of epochs, then those of chosen epochs; none where the truth is not known."""
     lower_ends: tuple[float, ...]
+    """Of each risk at its part of the error (:func:`error_parts`), so that the largest holds for the strongest."""
     differences: tuple[Difference, ...]
+    """Each later attack against the first, the plainest one, paired on the same queries."""
     bounds: tuple[Bound, ...]
     exposure: measure.Exposure | None
+    """How the risk of the strongest row is spread over people."""
     choosiness: tuple[measure.Choosiness, ...]
+    """Of ``choosy_attack``, the strongest that has probabilities, at ``choosy_epochs`` epochs, on ``n_choosy`` records.
+
+    Where no rate was measured, of one whose probabilities held in a rehearsal, at the thresholds that held.
+    """
     choosy_attack: str | None
     choosy_epochs: int
     n_choosy: int
     rehearsals: tuple[Rehearsal, ...]
     truth: str | None
+    """How it is known (``Truth.origin``)."""
     truth_check: TruthCheck | None
     truth_doubt: TruthDoubt | None
     notes: tuple[Note, ...]
@@ -194,7 +166,7 @@ def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> l
     m = sum(not risk.which for risk in risks)
     if any(risk.which for risk in risks):
         m += len({risk.attack for risk in risks}) * sum(r < n_epochs for r in asked)
-    return [m * (math.comb(n_epochs, risk.n_epochs) if risk.which else 1) for risk in risks]
+    return [min(m * (math.comb(n_epochs, risk.n_epochs) if risk.which else 1), 1 << 60) for risk in risks]
 
 
 def strongest(risks: Iterable[Risk], lower_ends: Iterable[float]) -> Risk | None:

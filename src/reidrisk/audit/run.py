@@ -24,7 +24,7 @@ from reidrisk.audit.gate import gate
 from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.audit.suppress import suppress
-from reidrisk.audit.sureness import by_strength, how_sure, how_sure_unknown
+from reidrisk.audit.sureness import how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import TruthCheck, check_truth
 from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.intervals import mean_interval
@@ -56,19 +56,9 @@ def run(
 ) -> AuditResult:
     """Read or simulate what the spec names, and audit it.
 
-    Parameters
-    ----------
-    spec : AuditSpec
-        What to audit and how.
-    progress : callable, optional
-        Is told the stage and the share that is done.
-    key : bytes, optional
-        With it, the result holds keyed fingerprints of the files that were read (:class:`Fingerprints`).
-    plain_sums : bool
-        Without a key, take plain SHA-256 sums. Whoever has the result can try guesses against them: a small table, or
-        a table known but for a few cells, can be recovered.
-    engine : Engine, optional
-        As for :func:`audit_traces`.
+    With a ``key`` the result holds keyed fingerprints of the files that were read (:class:`Fingerprints`), without one
+    plain SHA-256 sums if ``plain_sums`` asks for them. Whoever has these can try guesses against them: a small table,
+    or one known but for a few cells, can be recovered. ``engine`` is as for :func:`audit_traces`.
 
     Examples
     --------
@@ -103,8 +93,6 @@ def audit_traces(
     ----------
     targets, queries : Traces
         The known records, and those to identify, over one vocabulary and the same epochs.
-    spec : AuditSpec
-        Options of the audit.
     truth : (n_queries,) integers or Truth, optional
         Target row of each query, see :func:`reidrisk.measure.find_truth`.
     top_sets : TopSets, optional
@@ -112,8 +100,8 @@ def audit_traces(
     notes : tuple of str, Assumption or Note
         Further assumptions, to be listed.
     attacks : sequence of Attack
-        Further attacks, of your own or of :mod:`reidrisk.attacks`, beside those that the spec names; with
-        ``AuditSpec(attacks=())`` they run alone.
+        Of your own or of :mod:`reidrisk.attacks`, beside those that the spec names; with ``AuditSpec(attacks=())``
+        they run alone.
     engine : Engine, optional
         Where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
     """
@@ -161,7 +149,8 @@ def audit_traces(
 
     steps.begin("how sure the attack is", 2 * targets.n_epochs)
     worst = strongest(risks, lower_ends)
-    few = _drawn(len(scored), seed)
+    asked, _ = chosen_queries(len(scored), _SURE, seed)
+    few = np.arange(len(scored)) if asked is None else asked
     checked: TruthCheck | None = None
     doubt, exposure = None, None
     used = choices[len(counts) - 1] if worst is None else worst.which or tuple(range(worst.n_epochs))
@@ -169,8 +158,9 @@ def audit_traces(
     if known is None or worst is None:
         sure = how_sure_unknown(chosen, part, few_part, seed, spec)
     else:
-        same = [risk for risk in risks if (risk.n_epochs, risk.which) == (worst.n_epochs, worst.which)]
-        sure = how_sure(by_strength(chosen, same), part, few_part, known.target[few], spec)
+        here = [risk for risk in risks if (risk.n_epochs, risk.which) == (worst.n_epochs, worst.which)]
+        rates = {risk.attack: risk.rate for risk in here}
+        sure = how_sure(chosen, rates, part, few_part, known.target[few], spec)
         if worst.per_user is not None:
             exposure = measure.exposure(worst.per_user, only(scored, used), spec.level)
         checked, doubt = check_truth(chosen, choices, targets, scored, known.target, seed)
@@ -226,10 +216,8 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress, engine: E
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=system.top_k, noise=system.noise)
     targets, queries = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
     truth = measure.Truth(np.arange(len(sets)), "simulated")
-    simulated = Note("simulated-people")
-    return audit_traces(
-        targets, queries, spec, truth=truth, top_sets=sets, notes=(simulated,), progress=tell, engine=engine
-    )
+    notes = (Note("simulated-people"),)
+    return audit_traces(targets, queries, spec, truth, sets, notes, tell, engine=engine)
 
 
 def _run_tables(
@@ -253,9 +241,7 @@ def _run_tables(
     notes = pair.notes
     if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():
         notes += (Note("same-file-twice"),)
-    found = audit_traces(
-        pair.targets, pair.queries, spec, truth=pair.matched, notes=notes, progress=tell, engine=engine
-    )
+    found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
 
 
@@ -309,13 +295,7 @@ def _bounds(
 
 def _lower_end(risk: Risk, parts: int) -> float:
     """Return the lower end of a row at its part of the error; 0 where that is too small to compute with."""
-    error = (1.0 - risk.level) / min(parts, 1 << 60)
+    error = (1.0 - risk.level) / parts
     if risk.per_user is None or error < 1e-12:
         return 0.0
     return mean_interval(risk.per_user, 1.0 - error, risk.design_effect)[0]
-
-
-def _drawn(n: int, seed: int) -> npt.NDArray[np.int64]:
-    """Return the rows of the records for which the attack is asked how sure it is: all, or a random draw."""
-    rows, _ = chosen_queries(n, _SURE, seed)
-    return np.arange(n) if rows is None else rows

@@ -84,20 +84,14 @@ class AuditSpec(_Frozen):
 
     @field_validator("attacks", mode="before")
     @classmethod
-    def _named(cls, values: Any) -> Any:
-        own = [value for value in values if not isinstance(value, str)] if isinstance(values, tuple | list) else []
-        if own:
-            raise ValueError(
-                f"a spec names attacks, and {type(own[0]).__name__} is an object; hand attacks of your own over with "
-                "audit_traces(..., attacks=[...])"
-            )
-        return values
-
-    @field_validator("attacks")
-    @classmethod
-    def _registered(cls, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    def _registered(cls, values: Any) -> Any:
         known = [entry.name for entry in nameable(Traces)]
-        for value in values or ():
+        for value in values if isinstance(values, tuple | list) else ():
+            if not isinstance(value, str):
+                raise ValueError(
+                    f"a spec names attacks, and {type(value).__name__} is an object; hand attacks of your own over "
+                    "with audit_traces(..., attacks=[...])"
+                )
             if value not in known:
                 raise ValueError(f"there is no attack {value!r} to be chosen by name; choose from {', '.join(known)}")
         return values

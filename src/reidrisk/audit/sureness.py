@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,6 @@ from reidrisk import measure
 from reidrisk.attacks import Attack
 from reidrisk.audit.rehearsal import Rehearsal, rehearse
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base.results import Risk
 from reidrisk.records import Traces
 
 SURE = 0.9
@@ -22,8 +20,7 @@ _CHECKED = (0.5, 0.8, SURE, 0.95, 0.99)
 """Thresholds that are rehearsed, where the truth is not known."""
 
 
-@dataclass(frozen=True)
-class Sureness:
+class Sureness(NamedTuple):
     """Which attack was asked how sure it is, its curve, and the rehearsals where the truth is not known."""
 
     attack: str | None = None
@@ -31,21 +28,16 @@ class Sureness:
     rehearsals: tuple[Rehearsal, ...] = ()
 
 
-def by_strength(chosen: list[Attack[Any]], risks: list[Risk]) -> list[Attack[Any]]:
-    """Return the attacks, the strongest first."""
-    rates = {risk.attack: risk.rate for risk in risks}
-    return sorted(chosen, key=lambda attack: -rates[attack.name])
-
-
 def how_sure(
-    ordered: list[Attack[Any]],
+    chosen: list[Attack[Any]],
+    rates: dict[str, float],
     targets: Traces,
     asked: Traces,
     truth: npt.NDArray[np.int64],
     spec: AuditSpec,
 ) -> Sureness:
-    """Ask the strongest attack that has probabilities how sure it is, and count how often it is right."""
-    for attack in ordered:
+    """Ask the attack with the highest rate that has probabilities how sure it is, and count how often it is right."""
+    for attack in sorted(chosen, key=lambda attack: -rates[attack.name]):
         links = attack.fit(targets).link(asked, probability=True)
         if links.probability is not None:
             credit = measure.credits(attack, asked, links, truth)
