@@ -14,8 +14,9 @@ from scipy.stats import chisquare
 from reidrisk import topics
 from reidrisk.base import errors
 from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.hosts import registrable
 from reidrisk.topics import Browser, Epochs, HostClassifier, Taxonomy, histories_from_frame, read_histories, replay
-from reidrisk.topics.hosts import checked_observers, registrable
+from reidrisk.topics.hosts import checked_observers
 
 DAY, WEEK = 86_400, 7 * 86_400
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports", **{10 + i: f"/T{i}" for i in range(9)}})
@@ -371,7 +372,7 @@ def test_noise_that_everybody_is_told_is_not_told_of_weeks_without_a_visit():
 
 
 def test_observers_are_registrable_domains():
-    assert registrable(["A.b.co.uk.", "x.github.io", "com", None]) == ["b.co.uk", "x.github.io", None, None]
+    assert registrable(["A.b.co.uk.", "x.github.io", "com", None], "none") == ["b.co.uk", "x.github.io", None, None]
     for bad, why in {
         "www.a.com": "it belongs to a.com; give a.com", "co.uk": "public suffix", "a.com/x": "more than a host",
         "": "it is empty", "localhost": "public suffix", "a b.com": "it has blanks",

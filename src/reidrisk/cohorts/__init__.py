@@ -1,9 +1,9 @@
 """Cohorts: FLoC as Chrome computed it, and which cohorts give a sensitive interest away."""
 
+from reidrisk.base.hosts import registrable
 from reidrisk.base.moved import to_studies
 from reidrisk.cohorts.audit import CohortAudit, CohortRow, GapHistogram, audit_tables, cohort_audit
 from reidrisk.cohorts.floc.cityhash import cityhash64
-from reidrisk.cohorts.floc.domains import registrable
 from reidrisk.cohorts.floc.simhash import simhash
 from reidrisk.cohorts.floc.sorting_lsh import SortingLSH
 from reidrisk.cohorts.floc.weekly import (

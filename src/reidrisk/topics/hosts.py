@@ -1,4 +1,4 @@
-"""Hosts as people give them, as the published lists write them, and the sites (registrable domains) they belong to."""
+"""Hosts as people give them and as the published lists write them; observers, which are registrable domains."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.extras import require
 from reidrisk.base.foreign import reason
-from reidrisk.base.hosts import plain_host
+from reidrisk.base.hosts import plain_host, registrable
 
 
 def distinct_values(hosts: Any) -> tuple[npt.NDArray[np.int64], list[str | None]]:
@@ -42,26 +41,12 @@ def spaced(name: str) -> str:
     return re.sub(r"[._-]", " ", name)
 
 
-def registrable(hosts: Sequence[str | None]) -> list[str | None]:
-    """Return the registrable domain of each host by the public suffix list, ``None`` where there is none.
-
-    Needs the extra ``topics``.
-
-    >>> registrable(["mail.a.co.uk", "a.com", "co.uk", "10.0.0.1", None])
-    ['a.co.uk', 'a.com', None, None, None]
-    """
-    # The list is bundled with the library: nothing is fetched.
-    known = require("publicsuffixlist", "topics", "telling which site a host belongs to").PublicSuffixList()
-    plain = [plain_host(host)[0] for host in hosts]
-    return [known.privatesuffix(host) if host else None for host in plain]
-
-
 def checked_observers(observers: Sequence[str]) -> tuple[str, ...]:
     """Return the observers in plain form, or name the first that is not a registrable domain or comes twice."""
     if not observers:
         raise OptionError("give at least one observer: a registrable domain such as example.org")
     found: list[str] = []
-    for given, site in zip(observers, registrable(list(observers)), strict=True):
+    for given, site in zip(observers, registrable(list(observers), "none"), strict=True):
         plain, fault = plain_host(given)
         if site is None or plain != site:
             why = fault or (f"it belongs to {site}" if site else "it is a public suffix")

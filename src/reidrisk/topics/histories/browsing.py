@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.hosts import registrable
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.records import Traces
 from reidrisk.topics.browser import WEEK, Browser
 from reidrisk.topics.classify import HostClassifier
 from reidrisk.topics.histories.replay import Replay
-from reidrisk.topics.hosts import checked_observers, registrable
+from reidrisk.topics.hosts import checked_observers
 
 NETWORK = "network.example"
 """The caller: an advertising network that is on every page, and asks on the observers' sites."""
@@ -56,7 +57,7 @@ def browse(
     sites = checked_observers(observers)
     taxonomy = classifier.taxonomy
     topics = [ids or () for ids in classifier.classify(histories.hosts, invalid="count")]
-    asked = [sites.index(site) if site in sites else -1 for site in registrable(histories.hosts)]
+    asked = [sites.index(site) if site in sites else -1 for site in registrable(histories.hosts, invalid="none")]
     seeds = stream(checked_seed(seed), "browsers of replayed histories").integers(2**62, size=histories.n_users)
     shown = np.full((len(sites), len(sets), epochs.n), -1, dtype=np.min_scalar_type(-len(taxonomy)))
     tokens = {int(topic): token for token, topic in enumerate(taxonomy.ids)}

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.hosts import registrable
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Spoken
 from reidrisk.base.streams import blocks, checked_seed, stream
@@ -21,7 +22,7 @@ from reidrisk.records import TopSets
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.table import Histories
 from reidrisk.topics.histories.times import Epochs, Moment, moment
-from reidrisk.topics.hosts import checked_observers, registrable
+from reidrisk.topics.hosts import checked_observers
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -69,7 +70,9 @@ class Replay(Spoken):
         """
         sites = checked_observers(observers)
         of_host = {site: number for number, site in enumerate(sites)}
-        which = np.array([of_host.get(site or "", -1) for site in registrable(self.histories.hosts)], dtype=np.int64)
+        which = np.array(
+            [of_host.get(site or "", -1) for site in registrable(self.histories.hosts, "none")], dtype=np.int64
+        )
         row_of = np.full(self.histories.n_users, -1, dtype=np.int64)
         row_of[self.kept] = np.arange(len(self.kept))
         site, row = which[self.histories.host], row_of[self.histories.user]
