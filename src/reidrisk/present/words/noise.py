@@ -1,0 +1,181 @@
+"""Sentences about the noise of a release: whether it is there, enough for the budget, and stands up to an attack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from reidrisk.present.words.frequencies import clause, joined, percent
+from reidrisk.present.words.register import reads, say, says, sentence
+from reidrisk.present.words.release import kinds
+
+if TYPE_CHECKING:
+    from reidrisk.base.notes import Note
+    from reidrisk.present.terms import Terms
+    from reidrisk.release import CanaryTest, NoiseBudget, NoiseFit
+
+
+@reads("NoiseFit")
+def _noise(result: NoiseFit, terms: Terms) -> str:
+    if result.why is not None:
+        return f"The noise in the file was not examined: {clause(sentence(result.why, terms))}."
+    if not result.fits:
+        said = [sentence(trouble, terms) for trouble in result.troubles]
+        return " ".join(["The counts in the file do not fit the stated noise.", *said])
+    found = [_differ(result)] if result.n_sums else []
+    found += [f"{_ALIKE[name]} {_at_least(numbers['ratio'])}" for name, numbers in result.alike.items()]
+    if result.n_near:
+        within, most = (
+            sum(table["near"] * table[name] for table in result.tables.values()) / result.n_near
+            for name in ("within", "expected")
+        )
+        found.append(
+            f"Of {result.n_near:,} near-empty counts, {percent(within)} lie within one sigma of 0, where at most "
+            f"{percent(most)} should."
+        )
+    return " ".join(["The spread of the counts in the file fits the stated noise.", *found])
+
+
+_ALIKE = {
+    "orders": "Counts of a pair in one order and in the other",
+    "epochs": "Two ways of counting who holds each item, which agree where habits do not change,",
+}
+
+
+def _differ(numbers: Mapping[str, float] | NoiseFit) -> str:
+    ratio, low, high = (
+        numbers[name] if isinstance(numbers, Mapping) else getattr(numbers, name) for name in ("ratio", "low", "high")
+    )
+    if ratio == 0.0:
+        return "Sums of counts that differ by noise alone agree exactly."
+    return (
+        f"Sums of counts that would be equal without noise differ by {_multiple(ratio)} ({_multiple(low)} to "
+        f"{_multiple(high)}) times as much as noise of the stated size makes them differ."
+    )
+
+
+def _at_least(ratio: float) -> str:
+    return f"differ by {_multiple(ratio)} times the least that noise of the stated size makes them differ."
+
+
+def _multiple(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+@says("sums-agree-too-well")
+def _too_well(note: Note, _terms: Terms) -> str:
+    return f"{_differ(note)} There is less noise than stated."
+
+
+@says("sums-differ-too-much")
+def _too_much(note: Note, _terms: Terms) -> str:
+    return f"{_differ(note)} The statement is not of these counts."
+
+
+@says("alike-agree-too-well")
+def _alike_too_well(note: Note, _terms: Terms) -> str:
+    return f"{_ALIKE[note['what']]} {_at_least(note['ratio'])} There is less noise than stated."
+
+
+@says("too-near-zero")
+def _near_zero(note: Note, _terms: Terms) -> str:
+    first, *others = note["tables"]
+    where = f"lie within {note['within']:.3g} of 0" if note["within"] else "are exactly 0"
+    also = f" The same holds in {joined(others)}." if others else ""
+    return (
+        f"In {first}, {percent(note['share'])} of {note['n']:,} near-empty counts {where}, where noise of the stated "
+        f"size puts at most {percent(note['expected'])}. There is less noise than stated.{also}"
+    )
+
+
+@says("statistics-not-of-counts")
+def _not_of_counts(note: Note, terms: Terms) -> str:
+    return f"The statistics of {kinds(terms)[note['kind']]} do not follow from the noisy counts."
+
+
+@says("noise-test-error")
+def _test_error(note: Note, _terms: Terms) -> str:
+    return f"A release with the stated noise fails this test in at most 1 of {1 / note['error']:,.0f} cases."
+
+
+@says("noise-test-power")
+def _test_power(note: Note, _terms: Terms) -> str:
+    kind = "differences of alike counts" if note["alike"] else "differences of sums"
+    return (
+        f"{note['n']:,} {kind} would show noise of half the stated size, in all tables, with a probability of "
+        f"{percent(note['finds_half'])}."
+    )
+
+
+@reads("NoiseBudget")
+def _budget(result: NoiseBudget, terms: Terms) -> str:
+    if result.enough is None:
+        why = "" if result.why is None else f": {clause(sentence(result.why, terms))}"
+        return f"Whether the stated noise is enough for the stated epsilon and delta was not examined{why}."
+    if result.why is not None:
+        return sentence(result.why, terms)
+    at = f"at epsilon {result.epsilon:.3g} its delta is {result.delta_promised:.2g}"
+    if result.enough:
+        return f"The stated noise is enough for the stated epsilon and delta: {at}, and {result.delta:.2g} is allowed."
+    told = "The stated noise is too small for the stated epsilon and delta"
+    if result.delta_promised > result.delta:
+        return f"{told}: {at}, not {result.delta:.2g}."
+    return f"{told}, by the accounting of discrete noise."
+
+
+@says("noise-of-other-tables")
+def _noise_of_others(note: Note, terms: Terms) -> str:
+    return (
+        f"The stated noise is not that of a release: it is of {joined(note['stated'])}, which is not what is measured "
+        f"over {terms.many('period', note['n_epochs'])} of sets of {note['k']}."
+    )
+
+
+@reads("CanaryTest")
+def _canary(result: CanaryTest, _terms: Terms) -> str:
+    told = (
+        "Shown one release with and one without a person, the best attacker picks the right one in "
+        f"{100 * result.area:.1f} of 100 tries ({100 * result.area_low:.1f} to {100 * result.area_high:.1f}; blind "
+        f"guessing: 50); the promised noise allows {100 * result.area_promised:.1f}."
+    )
+    if result.furthest > 1.0 + 1e-9:
+        return (
+            f"One more person with short sets moves the counts up to {result.furthest:.3g} times as far as the noise "
+            f"was made for: the padding of others depends on that person. {told}"
+        )
+    if not result.within_budget:
+        return f"The stated noise is too small for the stated epsilon and delta. {told}"
+    if not result.passed:
+        return f"There is less noise than promised. {told}"
+    padded = "Short sets are padded so that one more person changes nobody else's."
+    return f"Noise of the stated size keeps the promise. {told} {padded}"
+
+
+say(
+    {
+        "counts-of-other-tables": "Counts, statement and size of the sets are not of the same tables: {tables:list}.",
+        "counts-not-whole": "In {table}, {share:share} of the counts are not whole, but the noise should be.",
+        "counts-whole": "In {table}, {share:share} of the counts are whole, but the noise should not be.",
+        "users-not-of-counts": "The number of {people} does not follow from the noisy counts.",
+        "noise-below-one-count": "The stated noise is below one count (sigma {sigma:.2g}).",
+        "periods-not-stated": "It is not stated how many {periods} were measured.",
+        "canary-moves-most": "The canary's set is the same in every {period}: nobody moves the counts further.",
+        "counts-missing": "The noisy counts (counts.npz) are missing.",
+        "no-counts": "There are no noisy counts in it.",
+        "noise-not-stated": "The statement does not say how much noise there is.",
+        "noise-does-not-show": "Too few counts are empty, and too few would be alike without noise, to show its size.",
+        "noise-test-limits": (
+            "Near-empty counts show too little noise only where many pairs never occur.",
+            "Whoever knows the test can make noise that passes it.",
+        ),
+        "canary-known": "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
+        "canary-of-new-noise": (
+            "The attacked noise was drawn anew, of the stated size, by the code that draws it for a release.",
+            "If the file was made by other code, the attack says nothing about it.",
+        ),
+        "canary-of-new-padding": (
+            "Short sets were padded by the code that pads them for a release.",
+            "How the sets were padded before they came here is not known.",
+        ),
+    }
+)
