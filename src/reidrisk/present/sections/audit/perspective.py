@@ -52,7 +52,8 @@ def section(result: AuditResult, terms: Terms) -> Section:
     """Return the comparison."""
     rows = _rows(result, terms)
     topics = result.spec.get("system") == "topics"
-    see = f"See where this data lies between {_yardstick(result)[1]}, which links everyone, and blind guessing"
+    where = "where this data lies" if result.risks else "where a rate of this data would lie"
+    see = f"See {where} between {_yardstick(result)[1]}, which links everyone, and blind guessing"
     see += ", and beside published figures for topics." if topics else "."
     caution = (
         f"Do not compare rates without the number of {terms.people} and {terms.periods}: the same data is easier to "
