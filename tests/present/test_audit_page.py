@@ -32,8 +32,6 @@ from reidrisk.present.pages import audit
 
 SECTIONS = ("verdict", "growth", "bounds", "exposed", "sure", "perspective", "assumed", "untold", "methods")
 
-pytestmark = pytest.mark.xdist_group("report")
-
 
 @functools.cache
 def rendered(case: str) -> str:

@@ -14,8 +14,6 @@ import examples
 
 from reidrisk import present
 
-pytestmark = pytest.mark.xdist_group("report")
-
 CASES = ("normal", "one epoch, bounds", "no truth", "zero rates growing", "rate 1", "gate fails", "hostile")
 
 

@@ -18,8 +18,6 @@ from reidrisk import present
 from reidrisk.base.errors import OptionError
 from reidrisk.present.scales import rate_scale, spread
 
-pytestmark = pytest.mark.xdist_group("report")
-
 
 def test_a_chart_is_written_as_png_and_svg(tmp_path: Path) -> None:
     chart = present.chart(examples.CASES["normal"], "growth")

@@ -13,8 +13,6 @@ from reidrisk.present.sections.cohorts import gaps, thresholds
 
 HOSTILE = "</script><script>alert(1)</script>"
 
-pytestmark = pytest.mark.xdist_group("report")
-
 
 def audited(private=False, share=0.4):
     rng = np.random.default_rng(0)

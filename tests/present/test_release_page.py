@@ -20,8 +20,6 @@ from reidrisk.release import TypeMixture
 
 N_USERS = 4_321
 
-pytestmark = pytest.mark.xdist_group("report")
-
 
 @pytest.fixture(scope="module")
 def found() -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from reidrisk.records import Traces
 
 
 def usual_epochs(n_epochs: int) -> tuple[int, ...]:
-    """Return the numbers of epochs an audit looks at unless told otherwise: 1, 2, 4, … and all.
+    """Return the numbers of epochs an audit looks at by default: 1, 2, 4, … and all.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
 def _dates(
     name: str, labels: Sequence[str], found: Sequence[re.Match[str] | None]
 ) -> tuple[list[int], list[str], tuple[Note, ...]]:
-    """Read dates such as 31/01/2024: which number is the day is told by the whole column, or not at all."""
+    """Read dates such as 31/01/2024: the whole column says which number is the day, or not at all."""
     iso = "write dates as 2024-05-31"
     first_day = first_month = ""
     for label, match in zip(labels, found, strict=True):

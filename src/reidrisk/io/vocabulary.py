@@ -1,4 +1,4 @@
-"""Vocabularies in files: one label a line, or a JSON list."""
+"""Vocabularies in files: one label per line, or a JSON list."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_vocabulary(path: PathLike) -> Vocabulary:
         labels.pop()
     sizes.TOKENS.check(len(labels), name, "leave out what nobody has")
     if not labels:
-        raise DataError(f"{name}: there is no label in it; give one label a line")
+        raise DataError(f"{name}: there is no label in it; give one label per line")
     what = "entry" if is_json else "line"
     first: dict[str, int] = {}
     for number, label in enumerate(labels, start=1):

@@ -40,7 +40,7 @@ def pairs_from_observers(one: Traces, two: Traces, top_k: int, noise: float) -> 
         P(A = o, B = w) = q_out^2 + q_out d (p_o + p_w) + d^2 x[o, w],
 
     which is solved for x and clipped to what is possible, max(0, p_o + p_w - 1) <= x <= min(p_o, p_w). From one
-    observer alone, x cannot be learnt: it shows one token a user and epoch.
+    observer alone, x cannot be learnt: it shows one token per user and epoch.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def real(matrix: Any) -> Rates:
 
 
 def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
-    """Read a rate matrix from a CSV file (``.gz`` or not): no header, a line a user, a column a topic.
+    """Read a rate matrix from a CSV file (``.gz`` or not): no header, one line per user, one column per topic.
 
     A file with another number of columns than ``n_topics`` is refused, and so is a cell that is no rate.
     """

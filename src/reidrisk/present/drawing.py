@@ -110,7 +110,7 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
 
 
 def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool) -> Any:
-    """Draw one row a line, its label above it: for rates that do not depend on anything."""
+    """Draw one row per line, its label above it: for rates that do not depend on anything."""
     alt = altair()
     ticks = scale.ticks[-1::-2][::-1] if narrow and len(scale.ticks) > 4 else scale.ticks
     y = alt.Y("row:O", axis=None, scale=alt.Scale(padding=0))

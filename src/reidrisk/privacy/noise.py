@@ -43,8 +43,8 @@ def add_discrete_gaussian(values: npt.NDArray[np.int64], measurement: Any) -> np
 def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDArray[np.bool_]:
     r"""Let each of many people answer yes or no under local differential privacy (Warner 1965).
 
-    The truth is told with probability :math:`e^\epsilon / (1 + e^\epsilon)`, so two answers to one question differ in
-    probability by a factor of at most :math:`e^\epsilon`. Each bit is one person's only answer.
+    The true answer is given with probability :math:`e^\epsilon / (1 + e^\epsilon)`, so two answers to one question
+    differ in probability by a factor of at most :math:`e^\epsilon`. Each bit is one person's only answer.
 
     Examples
     --------

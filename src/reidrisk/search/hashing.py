@@ -18,7 +18,7 @@ _BATCH = 32  # rows whose slots are fetched together: memory answers many reques
 
 
 def table_for(groups: int, parts: int) -> npt.NDArray[np.uint64]:
-    """Return empty slots (parts, size, 2) for so many groups, at most half full."""
+    """Return empty slots (parts, size, 2) for this many groups, at most half full."""
     size = 1 << max(4, (2 * max(groups, 1) // parts + 64).bit_length())
     return np.zeros((parts, size, 2), dtype=np.uint64)
 
@@ -51,7 +51,7 @@ def part_of(spread: Any, parts: Any) -> Any:  # pragma: no cover
 
 @njit(cache=True, nogil=True)
 def mark(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, words: Any) -> Any:  # pragma: no cover
-    """Return a bitmap of so many words with the hashed tokens of the chosen rows."""
+    """Return a bitmap of this many words with the hashed tokens of the chosen rows."""
     bits = np.zeros(words, dtype=np.uint64)
     mask = np.uint64(words - 1)
     for i in chosen:

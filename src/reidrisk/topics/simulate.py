@@ -1,4 +1,4 @@
-"""The Topics API as the papers model it, fast: one topic an epoch and observer, noise, independent sites."""
+"""The Topics API as the papers model it, fast: one topic per epoch and observer, noise, independent sites."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def read_endomondo(path: str | Path, states: Sequence[str] | None = None) -> Beh
     Parameters
     ----------
     path : path
-        ``endomondoHR_proper.json`` (or ``.gz``): one workout a line, as JSON or as the Python literal of the
+        ``endomondoHR_proper.json`` (or ``.gz``): one workout per line, as JSON or as the Python literal of the
         published file, with ``userId``, ``sport``, ``timestamp`` and, where measured, ``heart_rate``, ``longitude``
         and ``latitude``.
     states : sequence of str, optional

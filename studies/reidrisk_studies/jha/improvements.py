@@ -40,7 +40,7 @@ class Change:
     lifetime: int = EPOCHS
     profile: str = "top"
     window: int = 0
-    """E: 0 = one token an epoch, as the paper's figures count; else N epochs of visits show N + E - 1 tokens."""
+    """E: 0 = one token per epoch, as the paper's figures count; else N epochs of visits show N + E - 1 tokens."""
     every: float = 1.0
 
     def sites(self, rates: populations.Rates, seed: int) -> tuple[Traces, Traces]:

@@ -65,7 +65,7 @@ class People:
         return other if reason.startswith("Agrees") else f"{other} {reason}"
 
     def rates(self, model: str, users: int, seed: int, top_k: int = TOP_K) -> Rates:
-        """Return the rates of one population; of the given users there are only so many.
+        """Return the rates of one population; of the given users there are only 268.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class People:
     def sites(
         self, model: str, users: int, epochs: int, seed: int, top_k: int = TOP_K, noise: float = NOISE
     ) -> tuple[Traces, Traces]:
-        """Simulate what the two sites see, one token an epoch: the paper's N epochs are N tokens (footnote 10)."""
+        """Simulate what the two sites see, one token per epoch: the paper's N epochs are N tokens (footnote 10)."""
         sets = self.top_sets(model, users, epochs, seed, top_k)
         api = topics.TopicsAPI(self.n_topics, top_k=top_k, noise=noise)
         one, two = (api.expose(sets, seed=seed, site=site) for site in SITES)

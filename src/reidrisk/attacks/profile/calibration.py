@@ -94,7 +94,7 @@ def simulate_sets(
 
 
 def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Let two observers see one token an epoch each, in proportion to the rates."""
+    """Let two observers see one token per epoch each, in proportion to the rates."""
     ends = np.cumsum(rates, axis=1)
     ends /= ends[:, -1:]
     seen = [np.stack([np.searchsorted(row, rng.random(epochs), side="right") for row in ends]) for _ in range(2)]

@@ -16,7 +16,7 @@ from reidrisk.records import Bags, Traces
 Ints = npt.NDArray[np.int64]
 
 MOST = 255  # the most a token counts in one record: a byte. Records that show more are scaled first, see Ladder
-BAG_TRIALS = 32  # trials a bag stands for. Bags have no epochs: how much is in one is told by its rates, not its trials
+BAG_TRIALS = 32  # trials a bag stands for. Bags have no epochs: its rates say how much is in one, not its trials
 _BAG_CAP = 15  # the most a token counts in a bag, whose counts may be plays or clicks
 _LEVELS = 16
 

@@ -43,7 +43,7 @@ def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: flo
     if not grid.same_epoch:
         return log_alone(grid, sights, epochs)
     together = np.minimum(epochs**2 / (4.0 * trials), epochs / 2.0)
-    # Of the sights, so many fall where both observe; those seen in the same epoch certainly do.
+    # Of the sights, this many fall where both observe; those seen in the same epoch certainly do.
     shared = np.clip(sights * epochs / (2.0 * trials), 2.0 * pairs, sights)
     alone = sights - shared
     terms = (

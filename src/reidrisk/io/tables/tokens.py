@@ -109,7 +109,7 @@ def _kind_of_tokens(table: Table, columns: Sequence[str], lists: bool) -> Labels
     for column in columns:
         kind = table.types[column]
         if is_list(kind) and not lists:
-            raise FormatError(f"{table.name}: column {column!r} holds lists; give one token a row")
+            raise FormatError(f"{table.name}: column {column!r} holds lists; give one token per row")
         kind = kind.value_type if is_list(kind) else kind
         if not pa.types.is_null(kind):
             kinds[column] = kind

@@ -87,7 +87,7 @@ def statistics(
     Parameters
     ----------
     top_sets : TopSets
-        At least two consecutive epochs, one row a user. ``k``, the vocabulary and the number of epochs are taken as
+        At least two consecutive epochs, one row per user. ``k``, the vocabulary and the number of epochs are taken as
         public and come out as they are: they must not come from the people. A vocabulary of the labels that occur
         would publish a label that one person has. Each set must have been made from its user alone; sets that were
         made with a seed are refused.
