@@ -1,0 +1,30 @@
+"""Phrases that a native reader stumbles over stay out of help, documentation and docstrings."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "src").rglob("*.py"),
+    *(ROOT / "studies" / "reidrisk_studies").rglob("*.py"),
+]
+PHRASES = {
+    "when missing": "default: …",
+    "unless told": "by default",
+    "a user and epoch": "per user and epoch",
+    "had by nobody": "that nobody has",
+    "is so beyond chance": "is statistically significant",
+    "not beaten in both": "Pareto-optimal",
+    "A no is the first sentence": "a failure is said first",
+}
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_a_phrase_is_not_used(phrase):
+    wrong = [f" {phrase}", f"({phrase}"]
+    found = [path.relative_to(ROOT) for path in TEXTS if any(one in path.read_text("utf-8") for one in wrong)]
+    assert not found, f"write {PHRASES[phrase]!r}"
