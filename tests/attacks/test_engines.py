@@ -86,7 +86,6 @@ def measured(entry, targets, queries, truth, engine):
     "attack",
     [
         attacks.LooseSets(2, require_unique=True),
-        attacks.WeightedHamming(2, 0.1, max_distance=6.0),
         attacks.ProfileBayes(2, 0.1, min_probability=0.3),
     ],
     ids=lambda attack: attack.name,

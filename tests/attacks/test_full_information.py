@@ -68,5 +68,5 @@ def test_queries_must_fit_and_fit_comes_first():
         attack.link(Traces([[0]], 9))
     with pytest.raises(OptionError, match="there is one outside"):
         attack.fit(Traces([[0]], 9)).score(Traces([[0]], 9), np.array([-1]))
-    with pytest.raises(DataError, match="queries have 2 of 9"):
+    with pytest.raises(DataError, match="queries have 2"):
         attack.fit(Traces([[0]], 9)).link(Traces([[0, 1]], 9))

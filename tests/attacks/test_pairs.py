@@ -70,32 +70,6 @@ def test_one_observer_alone_gives_the_same_weights_as_lemma_11_when_topics_are_i
     assert np.allclose(full[0, 1:], mismatch[0])
 
 
-def test_max_distance_abstains_and_matches_theorem_1():
-    sets = themed(n=300, r=3)
-    api = TopicsAPI(12, top_k=2, noise=0.1)
-    a, b = (api.expose(sets, seed=5, site=s) for s in "ab")
-    attack = attacks.WeightedHamming(2, 0.1).fit(a)
-    links = attack.link(b)
-    far = attack.distance(b, links.target)
-    q_in, q_out = exposure(12, 2, 0.1)
-    p = attacks.hamming.popularity(a, 2, 0.1)[0]
-    d = q_in - q_out
-    o, w = b.tokens[0], a.tokens[links.target[0]]
-    same = q_out + d * q_in * p[o] / (q_out + d * p[o])
-    other = q_out + d * p[o] / (2 - p[o])
-    assert far[0] == pytest.approx(-np.log(np.where(o == w, same, other)).sum(), abs=1e-3)
-    limit = float(np.median(far))
-    choosy = attacks.WeightedHamming(2, 0.1, max_distance=limit).fit(a).link(b)
-    assert np.array_equal(choosy.target >= 0, far <= limit)
-
-
-def test_max_distance_does_not_answer_where_nothing_was_seen_by_both():
-    attack = attacks.WeightedHamming(2, 0.1, max_distance=50.0).fit(Traces([[0], [2]], 9))
-    assert attack.link(Traces([[-1], [0]], 9)).target.tolist() == [-1, 0]
-    with pytest.raises(OptionError, match="at least 0"):
-        attacks.WeightedHamming(2, 0.1, max_distance=float("nan")).fit(Traces([[0]], 9))
-
-
 @pytest.mark.parametrize(
     ("pairs", "kind", "message"),
     [

@@ -13,7 +13,6 @@ EVERY = {
     "hamming": attacks.Hamming(),
     "weighted": attacks.WeightedHamming(2, 0.1),
     "per epoch": attacks.WeightedHamming(2, 0.1, per_epoch=True),
-    "near": attacks.WeightedHamming(2, 0.1, max_distance=8.0),
     "strict": attacks.StrictSets(2),
     "loose": attacks.LooseSets(2),
     "unique": attacks.LooseSets(2, require_unique=True),
@@ -147,8 +146,7 @@ def test_narrowed_attacks_link_as_if_the_other_targets_were_not_there(seed, whic
         again = attack.narrowed(rows).link(two).target
         assert np.array_equal(again, links.target)
         assert np.array_equal(attack.link(two).target, before), "the original is left alone"
-        if which != "near":  # its weights are those of all targets
-            assert np.array_equal(fresh.fit(one.take(rows)).link(two).target, links.target)
+        assert np.array_equal(fresh.fit(one.take(rows)).link(two).target, links.target)
 
 
 SETS = TopSets([[[1, 2]], [[3, 4]], [[0, 1]]], 6)

@@ -20,8 +20,7 @@ Ints = npt.NDArray[np.int64]
 
 _SCORES = 2_000_000  # scores held at once where every target of a group is weighed
 
-Records = TypeVar("Records")
-"""What an attack compares: Traces or Bags."""
+Records = TypeVar("Records")  # what an attack compares, such as Traces or Bags
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +63,7 @@ class Attack(ABC, Generic[Records]):
         """Learn from the targets: all that this attacker sees before the queries come."""
 
     def look_around(self, queries: Records) -> Self:
-        """See everybody the second observer saw, before some of them are linked.
-
-        It matters to attacks that ask who is unique there. With no record at all, each query stands alone.
-        """
+        """See everybody the second observer saw: for attacks that ask who is unique there; of no record, each is."""
         return self
 
     @property
@@ -83,8 +79,7 @@ class Attack(ABC, Generic[Records]):
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to a target; ``probability=True`` also asks the attack how sure it is.
 
-        ``engine`` is where targets are searched, default: here. The answer is the same; an attack that has learnt a
-        :class:`reidrisk.search.engines.Scorer` hands it over, one that has none does its own search.
+        ``engine`` is where targets are searched, default: here. The answer is the same.
         """
 
     @abstractmethod
@@ -95,10 +90,9 @@ class Attack(ABC, Generic[Records]):
     def candidates(
         self, queries: Records, k: int, among: Ints | None = None, *, engine: Engine | None = None
     ) -> tuple[Ints, Ints]:
-        """Return the k best targets of each query and their scores, best first.
+        """Return the k best targets of each query and their scores, best first, the lower row first among equals.
 
-        Among equals the lower row comes first. With ``among`` (rows of targets) only these targets are looked at, and
-        among equals the one that stands first there comes first.
+        With ``among`` only these target rows are looked at, and among equals the one comes first that does there.
         """
 
     def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:

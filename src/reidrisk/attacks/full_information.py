@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from reidrisk import search
-from reidrisk.attacks.base import Posed, ScoredAttack
+from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.errors import DataError
 from reidrisk.base.users import find_users
@@ -45,7 +45,7 @@ class FullInformation(ScoredAttack[Traces]):
         sets = self._sets_of(targets)
         q_in, q_out = token_probabilities(sets.n_tokens, sets.k, self.noise)
         # Sets are distinct, so being in one is one match among k columns: the scan needs no other kernel.
-        self._shape = (targets.n_epochs, targets.n_tokens)
+        self._targets = targets
         self._known = search.Index(sets.tokens.reshape(len(targets), -1), sets.n_tokens)
         gain = search.to_grid([np.log(q_in / q_out) if q_out > 0.0 else 50.0])[0]
         match = np.full((1, sets.n_tokens), gain, dtype=np.int64)
@@ -56,11 +56,7 @@ class FullInformation(ScoredAttack[Traces]):
         self._refuse_unfitted("_known")
         if not isinstance(queries, Traces):
             raise DataError(f"{self.name} compares traces, not {type(queries).__name__}")
-        if (queries.n_epochs, queries.n_tokens) != self._shape:
-            raise DataError(
-                f"targets have {self._shape[0]} epochs of {self._shape[1]} tokens, "
-                f"queries have {queries.n_epochs} of {queries.n_tokens}; both must be the same"
-            )
+        check_comparable(self._targets, queries, (self._targets.n_epochs, queries.n_epochs))
         scorer = search.EpochScorer(self.weights_, "scan")
         return Posed(scorer, self._known, np.repeat(queries.tokens, self.top_sets.k, axis=1))
 

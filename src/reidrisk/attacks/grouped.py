@@ -41,12 +41,10 @@ class Groups:
         kinds = [label.dtype.kind for label in labels]
         if kinds[0] != kinds[1]:
             raise DataError("groups of targets and of queries must both be whole numbers or both be text")
-        unknown = [label < 0 if kinds[0] == "i" else label == "" for label in labels]
-        numbers = np.unique(np.concatenate(labels), return_inverse=True)[1].reshape(-1).astype(np.int64)
-        numbers[np.concatenate(unknown)] = -1
-        used = np.unique(numbers[numbers >= 0])
-        if used.size:  # the label that stands for 'not known' takes no number
-            numbers = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
+        both = np.concatenate(labels)
+        known = both >= 0 if kinds[0] == "i" else both != ""
+        numbers = np.full(len(both), -1, dtype=np.int64)
+        numbers[known] = np.unique(both[known], return_inverse=True)[1]
         return cls(numbers[: len(labels[0])], numbers[len(labels[0]) :])
 
     @property

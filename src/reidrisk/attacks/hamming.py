@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.base import Links
-from reidrisk.attacks.pooled import Observed
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import by_search, register
 from reidrisk.base.errors import OptionError
 from reidrisk.mechanisms import TopKNoise, pairs_from_observers, pairs_from_sets, popularity, token_probabilities
 from reidrisk.records import TopSets, Traces
-from reidrisk.search import GRID, PairWeights, Weights, to_grid
-from reidrisk.search.engines import Engine
+from reidrisk.search import PairWeights, Weights, to_grid
 from reidrisk.search.weights import AnyWeights
 
 _IMPOSSIBLE = -50.0  # log-ratio, in nats, that stands for a probability of 0: far below any real one, yet finite
@@ -71,8 +67,6 @@ class WeightedHamming(PositionalAttack):
         How often two tokens are held together: the probabilities themselves (such as a published q_within), or
         what to learn them from, top sets or two observers of training users. With it, the mismatch term depends on
         both tokens, as in Theorem 1 before its simplification (:func:`pair_weights`).
-    max_distance : float, optional
-        Give no answer where Theorem 1's distance to the best target is larger, in nats (jha, Figure 5).
 
     Examples
     --------
@@ -84,16 +78,8 @@ class WeightedHamming(PositionalAttack):
     [0]
     """
 
-    def __init__(
-        self,
-        top_k: int,
-        noise: float,
-        per_epoch: bool = False,
-        pairs: Pairs | None = None,
-        max_distance: float | None = None,
-    ) -> None:
-        self.top_k, self.noise, self.per_epoch = top_k, noise, per_epoch
-        self.pairs, self.max_distance = pairs, max_distance
+    def __init__(self, top_k: int, noise: float, per_epoch: bool = False, pairs: Pairs | None = None) -> None:
+        self.top_k, self.noise, self.per_epoch, self.pairs = top_k, noise, per_epoch, pairs
 
     @classmethod
     def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
@@ -113,41 +99,13 @@ class WeightedHamming(PositionalAttack):
     def _weights(self, targets: Traces) -> AnyWeights:
         if not 0.0 <= self.noise < 1.0:
             raise OptionError(f"noise must lie in [0, 1), not {self.noise}: at 1 a token tells nothing of its user")
-        if self.max_distance is not None and not self.max_distance >= 0.0:
-            raise OptionError(f"max_distance is a distance in nats of at least 0, not {self.max_distance}")
         p = popularity(targets, self.top_k, self.noise, self.per_epoch)
         q_in, q_out = token_probabilities(targets.n_tokens, self.top_k, self.noise)
-        self._log_seen = _log(q_out + (q_in - q_out) * p)
         if self.pairs is None:
             match, mismatch = match_weights(p, q_in, q_out, self.top_k)
             return Weights(match=to_grid(match), mismatch=to_grid(mismatch))
         together = _together(self.pairs, targets.n_tokens, self.top_k, self.noise)
         return PairWeights(np.stack([to_grid(pair_weights(row, together, q_in, q_out)) for row in p]))
-
-    def link(self, queries: Observed, probability: bool = False, *, engine: Engine | None = None) -> Links:
-        """Link every query to its best target, or to none where even that one is farther than ``max_distance``."""
-        links = super().link(queries, probability, engine=engine)
-        if self.max_distance is None:
-            return links
-        # Where nothing was seen by both, the distance is 0 and tells nothing: no answer.
-        distance, together = self._apart(queries, links.target)
-        return replace(links, target=np.where(together & (distance <= self.max_distance), links.target, -1))
-
-    def distance(self, queries: Observed, target_index: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return Theorem 1's distance of each query to the given target, in nats, over the epochs seen by both."""
-        return self._apart(queries, target_index)[0]
-
-    def _apart(
-        self, queries: Observed, target_index: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        """Return the distances, and whether there is any epoch seen by both."""
-        _, index, tokens = self._posed(queries)
-        rows = self._rows(target_index, len(tokens), len(index))
-        seen = (tokens >= 0) & (index.tokens[rows] >= 0)
-        epochs = self._columns(tokens.shape[1] // self._known.n_epochs) % len(self._log_seen)
-        alone = np.where(seen, self._log_seen[epochs, np.where(seen, tokens, 0)], 0.0)
-        distance = -(self.score(queries, target_index) / GRID + alone.sum(axis=1))
-        return np.asarray(distance), np.asarray(seen.any(axis=1))
 
 
 def match_weights(

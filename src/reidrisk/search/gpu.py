@@ -1,10 +1,8 @@
 """The same searches in torch, on a GPU or, for tests, on the CPU; answers equal the other engines' bit for bit.
 
-Two ways, as there. The *lattice* sorts the targets' tokens of each set of epochs, or counts them directly where there
-are few possible values, and finds every query's group by bisection. The *gather* adds up, for a handful of queries at
-a time, a table row for each target and epoch: it serves long traces and weights of pairs of tokens.
-
-This module needs torch and NumPy alone, so it also runs where nothing else is installed.
+The *lattice* sorts the targets' tokens of each set of epochs, or counts them directly where there are few possible
+values, and finds every query's group by bisection. The *gather* adds up a table row for each target and epoch: for long
+traces and weights of pairs of tokens. This module needs torch and NumPy alone.
 """
 
 from __future__ import annotations

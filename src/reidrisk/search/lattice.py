@@ -1,18 +1,14 @@
 """Exact best matches for short traces, without comparing pairs: all users against all users in seconds.
 
-A query's score against a target depends only on *which* epochs agree, and there are 2^r such patterns. For a set S
-of epochs, targets are grouped by their tokens in S; the query's group has c_S members, those that agree on S *at
-least*. Where every gain (match - mismatch) is positive, patterns are visited from the largest set to the smallest:
-when S is reached with a score not below the best so far, no larger set had a member, so the c_S members agree on S
-*exactly*. The best score is that of the best non-empty groups, and its ties are their sizes added up.
+A score depends only on *which* epochs agree, and there are 2^r such patterns. For a set S of epochs, targets are
+grouped by their tokens in S. Where every gain (match - mismatch) is positive, sets are visited from the largest to the
+smallest: when S is reached with a score not below the best so far, no larger set had a member, so that the members of
+the query's group agree on S *exactly*. An epoch whose gain is 0 for a query is left out for it. Targets with missing
+tokens form one lattice for each pattern of missingness; their scores differ by a constant.
 
-- An epoch whose gain is 0 for a query (a missing token, a token that tells nothing) is left out for that query.
-- Targets with missing tokens form one lattice for each pattern of missingness; their scores differ by a constant.
-- A negative gain breaks the argument; such weights belong to the scan (`plan` sends them there).
-
-For most sets of epochs most queries have no group at all. Two small bitmaps of hashed tokens, one over the queries
-still in question, one over the targets that it lets through, settle that within the processor's cache; only what
-both let through meets in a hash table. Threads share that table: each fills the part that belongs to it.
+For most sets most queries have no group at all. Two small bitmaps of hashed tokens, one over the queries still in
+question, one over the targets that it lets through, settle that within the processor's cache; only what both let
+through meets in a hash table, of which each thread fills its own part.
 """
 
 from __future__ import annotations

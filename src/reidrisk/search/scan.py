@@ -1,8 +1,6 @@
 """Blocked scan of all targets for each query: exact, for any number of epochs, with missing tokens.
 
-Targets are walked in blocks that stay in the nearest cache. Within a block, the scores of one query are built epoch by
-epoch over a contiguous column, which the compiler turns into vector instructions. A thread owns its queries, so results
-do not depend on the number of threads.
+Targets are walked in blocks that stay in the nearest cache; a thread owns its queries.
 """
 
 from __future__ import annotations

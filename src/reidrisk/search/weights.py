@@ -3,8 +3,8 @@
     score(query o, target w) = sum over epochs s seen by both of  match[s, o_s]     where w_s  = o_s
                                                                   mismatch[s, o_s]  where w_s != o_s
 
-Weights are rounded once, here, to whole multiples of 1 / GRID nats. From then on sums are integer sums:
-neither the order of summation nor the device nor the way the data was cut can change a score or a tie.
+Weights are rounded once, here, to whole multiples of 1 / GRID nats. From then on sums are integer sums, which neither
+the order nor the device nor the way the data was cut can change.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import numpy as np
 from reidrisk import attacks
 from reidrisk.base.progress import Progress, Steps
 from reidrisk.records import Traces
+from reidrisk_studies.jha.near import NearHamming
 from reidrisk_studies.jha.people import NOISE, TOP_K, USERS, People, find_people
 from reidrisk_studies.jha.results import Found, Key, both_personas, curves, result, shown_rate
 from reidrisk_studies.repeated import Outcome, outcome, repeat, seeds_of
@@ -55,7 +56,7 @@ def figure_5(users: int, seed: int, progress: Progress) -> StudyResult:
 
         def work(seed: int, model: str = model, least: list[float] = least) -> dict[Key, Outcome]:
             one, two = people.sites(model, users, EPOCHS, seed)
-            attack = attacks.WeightedHamming(TOP_K, NOISE).fit(one)
+            attack = NearHamming(TOP_K, NOISE).fit(one)
             links = attack.link(two)
             distance = attack.distance(two, links.target)
             least.append(float(distance.min()))

@@ -1,10 +1,9 @@
 """How far the model's posterior can be trusted: measured on simulated users, never on the truth.
 
-Tokens of a user depend on each other in more ways than the model knows, so its posterior is too sure. People are
-simulated from the targets themselves: each has the rates that one target may well have, given all of its counts, so
-that what goes together in a target goes together in its copy. Two observers look at the copies, a fresh attack learns
-from the one and links the other, and the temperature T is chosen for which exp(score / T), made to add up to 1 over
-the targets, gives the true links the highest likelihood.
+Tokens of a user depend on each other in more ways than the model knows, so its posterior is too sure. Each simulated
+person has the rates that one target may well have, given all of its counts, so that what goes together there goes
+together here. Two observers look, a fresh attack learns from the one and links the other, and the temperature T is
+chosen for which exp(score / T), made to add up to 1 over the targets, gives the true links the highest likelihood.
 """
 
 from __future__ import annotations

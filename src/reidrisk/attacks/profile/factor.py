@@ -16,13 +16,12 @@ from reidrisk.attacks.profile.kernel import Tables
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
-from reidrisk.search.answer import Best, Candidates, k_best
+from reidrisk.search import Best, ByBlocks
 
 Ints = npt.NDArray[np.int64]
 
 _QUERIES = 64  # queries handed to a thread at a time
 _PAIRS = 32  # the same where each meets one target: it meets those of the others, too
-_SCORES = 4_000_000  # scores held at once for candidates
 _BLOCK = 4_096  # targets whose sums are built together: some 100 KiB for three kinds
 _STARTS = 50_000_000  # entries of the table of starts, at most
 
@@ -40,6 +39,9 @@ class Known:
     def take(self, rows: Ints) -> Known:
         """Return the chosen records, in that order."""
         return Known(self.counts.take(rows), self.alone[rows])
+
+    def __getitem__(self, rows: slice) -> Known:
+        return self.take(np.arange(len(self))[rows])
 
     @property
     def records(self) -> kernel.Records:
@@ -66,7 +68,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class BayesFactor:
+class BayesFactor(ByBlocks):
     """Log Bayes factors on the score grid, by the tables of evidence that were learnt.
 
     ``per_nat`` steps make a nat of the posterior, softened by its temperature; 0 where none was learnt.
@@ -88,22 +90,10 @@ class BayesFactor:
         self._by_rung(kernel.sum_rows, targets, queries, score, total, 1.0 / self.per_nat)
         return total
 
-    def candidates(self, targets: Known, queries: Known, k: int) -> Candidates:
-        """Find the k best targets of each query."""
-        found = Candidates(*(np.empty((len(queries), k), dtype=np.int64) for _ in range(2)))
-
-        def keep(rows: Ints, every: Ints) -> None:
-            for row, values in zip(rows, every, strict=True):
-                found.target[row] = k_best(values, k)
-                found.score[row] = values[found.target[row]]
-
-        self._every(targets, queries, np.full(len(queries), -1), keep)
-        return found
-
     def scores(self, targets: Known, queries: Known, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores, exact as far as ``reach`` below the best."""
         out = np.empty((len(queries), len(targets)), dtype=np.int64)
-        self._every(targets, queries, np.full(len(queries), -1) if reach is None else reach, out.__setitem__)
+        self._by_rung(kernel.all_rows, targets, queries, np.full(len(queries), -1) if reach is None else reach, out)
         return out
 
     def pairs(self, targets: Known, queries: Known, rows: Ints) -> Ints:
@@ -116,24 +106,12 @@ class BayesFactor:
         each(work, _parts(np.arange(len(queries)), _PAIRS), self.threads)
         return out
 
-    def _every(self, targets: Known, queries: Known, reach: Ints, keep: Callable[[Ints, Ints], None]) -> None:
-        """Hand all scores to ``keep``, those of a few queries at a time."""
-
-        def work(known: Any, records: Any, tables: Tables, rows: Ints) -> None:
-            every = np.empty((len(rows), len(targets)), dtype=np.int64)
-            kernel.all_rows(known, records, tables, rows, reach[rows], every)
-            keep(rows, every)
-
-        self._by_rung(work, targets, queries, size=max(1, min(_QUERIES, _SCORES // len(targets))))
-
-    def _by_rung(
-        self, work: Callable[..., None], targets: Known, queries: Known, *others: Any, size: int = _QUERIES
-    ) -> None:
+    def _by_rung(self, work: Callable[..., None], targets: Known, queries: Known, *others: Any) -> None:
         """Let work be done for parts of the queries that stand on the same rung."""
         records = queries.records
         for rung in np.unique(queries.counts.rung):
             known, rows = targets.facing(self.tables, int(rung)), np.flatnonzero(queries.counts.rung == rung)
-            parts = [(known, part) for part in _parts(rows, size)]
+            parts = [(known, part) for part in _parts(rows, _QUERIES)]
             each(lambda part: work(part[0], records, self.tables, part[1], *others), parts, self.threads)
 
 

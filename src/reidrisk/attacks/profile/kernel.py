@@ -237,6 +237,6 @@ def sum_rows(
 def all_rows(
     targets: Any, queries: Any, tables: Any, rows: Any, reach: Any, out: Any
 ) -> None:  # pragma: no cover - compiled
-    """Fill ``out[j]`` with the scores of query ``rows[j]`` and every target, as far as ``reach[j]`` below the best."""
-    for j in range(len(rows)):
-        score_rows(targets, queries, rows[j], tables, np.int64(LOWEST), reach[j], out[j])
+    """Fill ``out`` (q, n) with the scores of these query rows and every target, as far as ``reach`` below the best."""
+    for i in rows:
+        score_rows(targets, queries, i, tables, np.int64(LOWEST), reach[i], out[i])

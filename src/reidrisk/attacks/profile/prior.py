@@ -1,9 +1,9 @@
 """How people's rates are spread: a prior for each token and kind of user, learnt from the targets' counts alone.
 
-theta is the probability that an observer sees the token in an epoch. In each of a few kinds of users, every token has
-a prior F over a fixed grid of theta, found by expectation-maximisation: the nonparametric maximum-likelihood mixing
-distribution of the counts, drawn towards the shape of all tokens by a few pseudo-users, since rare tokens say little of
-themselves. Kinds let the tokens of one user depend on each other: people of many interests, or of few.
+In each of a few kinds of users, every token has a prior F over a fixed grid of rates theta, found by
+expectation-maximisation: the nonparametric maximum-likelihood mixing distribution of the counts, drawn towards that of
+all tokens by a few pseudo-users, since rare tokens say little of themselves. Kinds (people of many interests, or of
+few) let the tokens of one user depend on each other.
 """
 
 from __future__ import annotations
