@@ -109,7 +109,7 @@ class Attack(ABC, Generic[Records]):
         if not hasattr(self, learnt):
             raise OptionError(f"{self.name} has not seen any targets yet; call fit(targets) first")
 
-    def _rows(self, target_index: Ints, n_queries: int, n_targets: int) -> Ints:
+    def _rows(self, target_index: Ints, n_queries: int, n_targets: float) -> Ints:
         """Check that there is one existing target row for each query."""
         rows = np.asarray(target_index)
         if rows.shape != (n_queries,) or rows.dtype.kind not in "iu":
@@ -118,9 +118,11 @@ class Attack(ABC, Generic[Records]):
             raise OptionError(f"target rows lie in [0, {n_targets}); there is one outside")
         return rows.astype(np.int64)
 
-    def _chosen(self, rows: npt.ArrayLike, n_targets: int) -> Ints:
+    def _chosen(self, rows: npt.ArrayLike, n_targets: float) -> Ints:
         """Check the target rows to which an attack is narrowed: at least one, and each an existing one."""
-        found = _row_numbers(rows)
+        found = np.asarray(rows)
+        if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+            raise OptionError(f"give the rows of at least one target, whole numbers, not {found.dtype} {found.shape}")
         return self._rows(found, len(found), n_targets)
 
 
@@ -198,14 +200,6 @@ def check_comparable(targets: Any, queries: Any, epochs: tuple[int, int]) -> Non
         raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
 
 
-def _row_numbers(rows: npt.ArrayLike) -> Ints:
-    """Refuse what are no numbers of rows, and no rows at all."""
-    found = np.asarray(rows)
-    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
-        raise OptionError(f"give the rows of at least one target, whole numbers, not {found.dtype} {found.shape}")
-    return found.astype(np.int64)
-
-
 class Narrowed(Attack[Records]):
     """A fitted attack that looks at some of its targets; ``narrowed`` of any attack that knows no quicker way.
 
@@ -213,7 +207,8 @@ class Narrowed(Attack[Records]):
     """
 
     def __init__(self, attack: Attack[Records], rows: Ints) -> None:
-        self.attack, self.rows = attack, _row_numbers(rows)
+        self.attack = attack
+        self.rows = self._chosen(rows, np.inf)  # the attack itself knows how many there are
 
     @property
     def name(self) -> str:

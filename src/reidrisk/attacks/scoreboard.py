@@ -132,9 +132,7 @@ def agreement(
 
 
 @njit(nogil=True, cache=True)
-def _agree(
-    targets: Any, cells: Any, values: Any, weights: Any, alpha: float, out: Any
-) -> None:  # pragma: no cover - compiled
+def _agree(targets: Any, cells: Any, values: Any, weights: Any, alpha: float, out: Any) -> None:
     for q in range(cells.shape[0]):
         for t in range(targets.shape[0]):
             total = 0

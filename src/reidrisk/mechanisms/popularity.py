@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -30,16 +28,11 @@ def popularity(traces: Traces, top_k: int, noise: float, per_epoch: bool = False
     q_in, q_out = token_probabilities(traces.n_tokens, top_k, noise)
     if q_in == q_out:
         raise OptionError("noise 1 replaces every token by a random one: nothing can be learnt of the users")
-    shares = _shares(traces.tokens, traces.n_tokens, per_epoch)
-    return np.clip((shares - q_out) / (q_in - q_out), 0.0, 1.0)
-
-
-def _shares(tokens: npt.NDArray[Any], n_tokens: int, per_epoch: bool) -> npt.NDArray[np.float64]:
-    counts = np.stack([np.bincount(column[column >= 0], minlength=n_tokens) for column in tokens.T])
+    counts = np.stack([np.bincount(column[column >= 0], minlength=traces.n_tokens) for column in traces.tokens.T])
     if not per_epoch:
         counts = counts.sum(axis=0, keepdims=True)
     seen = counts.sum(axis=1, keepdims=True)
     if not seen.all():
         which = f"epoch {int(np.argmin(seen))}" if per_epoch else "any epoch"
         raise DataError(f"no token was observed in {which}; popularity cannot be estimated")
-    return np.asarray(counts / seen)
+    return np.asarray(np.clip((counts / seen - q_out) / (q_in - q_out), 0.0, 1.0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.search.answer import FAR, UNIT, Best, Candidates, merged, merged_candidates
+from reidrisk.search.answer import UNIT, Best, Candidates, merged, merged_candidates
 from reidrisk.search.blocks import ByBlocks
 from reidrisk.search.index import Index
 from reidrisk.search.weights import GRID, PairWeights, Weights, pair_scores, to_grid
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _COMPILED = {"EpochScorer": "plan", "Plan": "plan", "best": "plan", "choose": "plan", "candidates": "scan"}
 
 __all__ = [
-    "FAR",
     "GRID",
     "UNIT",
     "Best",

@@ -7,6 +7,7 @@ traces and weights of pairs of tokens. This module needs torch and NumPy alone.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -61,10 +62,8 @@ class GpuIndex:
 
     def part(self, rows: npt.NDArray[np.int64]) -> GpuIndex:
         """Return the chosen targets alone."""
-        part = object.__new__(GpuIndex)
-        part._torch, part.n_tokens, part.device = self._torch, self.n_tokens, self.device
-        part.n_users, part.n_epochs = len(rows), self.n_epochs
-        part.columns = self.columns[:, self.put(rows)]
+        part = copy.copy(self)
+        part.n_users, part.columns = len(rows), self.columns[:, self.put(rows)]
         return part
 
     def put(self, values: npt.NDArray[Any]) -> torch.Tensor:

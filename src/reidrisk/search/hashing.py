@@ -24,7 +24,7 @@ def table_for(groups: int, parts: int) -> npt.NDArray[np.uint64]:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def key_of(row: Any, epochs: Any, width: Any, exact: Any) -> Any:  # pragma: no cover
+def key_of(row: Any, epochs: Any, width: Any, exact: Any) -> Any:
     """Return the key of the tokens of one row in the given epochs."""
     key = np.uint64(0)
     for s in epochs:
@@ -36,7 +36,7 @@ def key_of(row: Any, epochs: Any, width: Any, exact: Any) -> Any:  # pragma: no 
 
 
 @njit(cache=True, nogil=True, inline="always")
-def mixed(key: Any) -> Any:  # pragma: no cover
+def mixed(key: Any) -> Any:
     """Spread a key over 64 bits (the finaliser of SplitMix64)."""
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -44,13 +44,13 @@ def mixed(key: Any) -> Any:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True, inline="always")
-def part_of(spread: Any, parts: Any) -> Any:  # pragma: no cover
+def part_of(spread: Any, parts: Any) -> Any:
     """Return the part of the table a spread key belongs to; its low bits choose the slot there."""
     return (spread >> np.uint64(48)) % parts
 
 
 @njit(cache=True, nogil=True)
-def mark(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, words: Any) -> Any:  # pragma: no cover
+def mark(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, words: Any) -> Any:
     """Return a bitmap of this many words with the hashed tokens of the chosen rows."""
     bits = np.zeros(words, dtype=np.uint64)
     mask = np.uint64(words - 1)
@@ -61,7 +61,7 @@ def mark(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, words: Any
 
 
 @njit(cache=True, nogil=True)
-def marked(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, bits: Any) -> Any:  # pragma: no cover
+def marked(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, bits: Any) -> Any:
     """Return those of the chosen rows whose hashed tokens are in the bitmap: all that can match, and a few more."""
     found = np.empty(chosen.shape[0], dtype=np.int64)
     mask = np.uint64(bits.shape[0] - 1)
@@ -77,7 +77,7 @@ def marked(rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, bits: An
 @njit(cache=True, nogil=True)
 def count_groups(
     rows: Any, chosen: Any, epochs: Any, width: Any, exact: Any, table: Any, part: Any, parts: Any
-) -> None:  # pragma: no cover
+) -> None:
     """Put the chosen rows (ascending) whose hash belongs to this part into the part's table."""
     mask = np.uint64(table.shape[0] - 1)
     keys = np.empty(_BATCH, dtype=np.uint64)
@@ -110,9 +110,7 @@ def count_groups(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def find_group(
-    table: Any, rows: Any, row: Any, key: Any, spread: Any, epochs: Any, exact: Any
-) -> Any:  # pragma: no cover
+def find_group(table: Any, rows: Any, row: Any, key: Any, spread: Any, epochs: Any, exact: Any) -> Any:
     """Return (lowest row << 32 | size) of the group with these tokens, 0 where there is none."""
     part = table[part_of(spread, np.uint64(table.shape[0]))]
     mask = np.uint64(part.shape[0] - 1)
@@ -127,7 +125,7 @@ def find_group(
 
 
 @njit(cache=True, nogil=True, inline="always")
-def same(a: Any, b: Any, epochs: Any) -> Any:  # pragma: no cover
+def same(a: Any, b: Any, epochs: Any) -> Any:
     """Tell whether two rows hold the same tokens in the given epochs."""
     equal = True
     for s in epochs:

@@ -130,7 +130,7 @@ class _Lattice:
 
 
 @njit(cache=True, nogil=True)
-def _bases(queries: Any, missing: Any, mismatch: Any, epochs: Any, base: Any) -> None:  # pragma: no cover
+def _bases(queries: Any, missing: Any, mismatch: Any, epochs: Any, base: Any) -> None:
     """Add up what a query gets from a target that agrees nowhere."""
     for i in range(queries.shape[0]):
         total = np.int64(0)
@@ -141,7 +141,7 @@ def _bases(queries: Any, missing: Any, mismatch: Any, epochs: Any, base: Any) ->
 
 
 @njit(cache=True, nogil=True)
-def _active(queries: Any, missing: Any, gain: Any, base: Any, subset: Any, score: Any) -> Any:  # pragma: no cover
+def _active(queries: Any, missing: Any, gain: Any, base: Any, subset: Any, score: Any) -> Any:
     """Return the queries whose score with this set of epochs would not be below their best so far."""
     found = np.empty(queries.shape[0], dtype=np.int64)
     n = 0
@@ -161,7 +161,7 @@ def _active(queries: Any, missing: Any, gain: Any, base: Any, subset: Any, score
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _offer(i: Any, total: Any, count: Any, row: Any, found: Any) -> None:  # pragma: no cover
+def _offer(i: Any, total: Any, count: Any, row: Any, found: Any) -> None:
     """Let a group of targets compete for query i."""
     _, score, ties, first = found
     if total > score[i]:
@@ -172,7 +172,7 @@ def _offer(i: Any, total: Any, count: Any, row: Any, found: Any) -> None:  # pra
 
 
 @njit(cache=True, nogil=True)
-def _claim_all(active: Any, found: Any, count: Any, row: Any) -> None:  # pragma: no cover
+def _claim_all(active: Any, found: Any, count: Any, row: Any) -> None:
     for i in active:
         _offer(i, found.base[i], count, row, found)
 
@@ -180,7 +180,7 @@ def _claim_all(active: Any, found: Any, count: Any, row: Any) -> None:  # pragma
 @njit(cache=True, nogil=True)
 def _claim(
     table: Any, targets: Any, queries: Any, active: Any, subset: Any, width: Any, exact: Any, gain: Any, found: Any
-) -> None:  # pragma: no cover
+) -> None:
     """Look the active queries up in a table of targets."""
     batch = 32
     keys = np.empty(batch, dtype=np.uint64)

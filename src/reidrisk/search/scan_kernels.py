@@ -29,9 +29,7 @@ class Queries(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _block_scores(
-    targets: Any, queries: Any, i: Any, start: Any, stop: Any, scores: Any
-) -> None:  # pragma: no cover - compiled
+def _block_scores(targets: Any, queries: Any, i: Any, start: Any, stop: Any, scores: Any) -> None:
     """Fill scores[: stop - start] with the scores of query i against targets start .. stop."""
     table, missing, gaps = targets
     tokens, gain, mismatch, pairs = queries.tokens[i], queries.gain[i], queries.mismatch[i], queries.pairs
@@ -66,9 +64,7 @@ def _block_scores(
 
 
 @njit(cache=True, nogil=True)
-def best_rows(
-    targets: Any, queries: Any, best: Any, ties: Any, first: Any, block: Any
-) -> None:  # pragma: no cover - compiled
+def best_rows(targets: Any, queries: Any, best: Any, ties: Any, first: Any, block: Any) -> None:
     """Fill in the best score of each query, how many targets share it, and the first of them."""
     n = targets.columns.shape[1]
     scores = np.empty(block, dtype=queries.gain.dtype)
@@ -96,7 +92,7 @@ def best_rows(
 
 
 @njit(cache=True, nogil=True)
-def all_scores(targets: Any, queries: Any, out: Any, block: Any) -> None:  # pragma: no cover - compiled
+def all_scores(targets: Any, queries: Any, out: Any, block: Any) -> None:
     """Fill in the score of each query with every target."""
     n = targets.columns.shape[1]
     for i in range(queries.tokens.shape[0]):
@@ -106,9 +102,7 @@ def all_scores(targets: Any, queries: Any, out: Any, block: Any) -> None:  # pra
 
 
 @njit(cache=True, nogil=True)
-def posterior_sums(
-    targets: Any, queries: Any, best: Any, total: Any, nats: Any, block: Any
-) -> None:  # pragma: no cover - compiled
+def posterior_sums(targets: Any, queries: Any, best: Any, total: Any, nats: Any, block: Any) -> None:
     """Fill in, for each query, the sum over targets of exp((score - best) * nats) in fixed point."""
     n = targets.columns.shape[1]
     scores = np.empty(block, dtype=queries.gain.dtype)
@@ -125,9 +119,7 @@ def posterior_sums(
 
 
 @njit(cache=True, nogil=True)
-def candidate_rows(
-    targets: Any, queries: Any, rows: Any, score: Any, block: Any
-) -> None:  # pragma: no cover - compiled
+def candidate_rows(targets: Any, queries: Any, rows: Any, score: Any, block: Any) -> None:
     """Fill in the best targets of each query and their scores, best first, lower row first among equals."""
     n, k = targets.columns.shape[1], rows.shape[1]
     scores = np.empty(block, dtype=queries.gain.dtype)

@@ -120,9 +120,7 @@ def _parts(rows: Ints, size: int) -> list[Ints]:
 
 
 @njit(nogil=True, cache=True)
-def _lay_out(
-    row: Any, token: Any, count: Any, block: Any, start: Any, member: Any, times: Any
-) -> None:  # pragma: no cover - compiled
+def _lay_out(row: Any, token: Any, count: Any, block: Any, start: Any, member: Any, times: Any) -> None:
     n = len(row) - 1
     for b in range(len(start)):
         first, last = b * block, min((b + 1) * block, n)

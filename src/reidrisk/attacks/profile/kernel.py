@@ -71,12 +71,12 @@ class Tables(NamedTuple):
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _place(sights: Any, pairs: Any, per_pair: Any) -> Any:  # pragma: no cover - compiled
+def _place(sights: Any, pairs: Any, per_pair: Any) -> Any:
     return (sights + 1) * (sights + 1) // 4 + pairs if per_pair else sights
 
 
 @njit(nogil=True, cache=True)
-def combined(sums: Any) -> Any:  # pragma: no cover - compiled
+def combined(sums: Any) -> Any:
     """Return the logarithm of the sum over kinds, on the grid."""
     top = sums[0]
     for z in range(1, len(sums)):
@@ -90,7 +90,7 @@ def combined(sums: Any) -> Any:  # pragma: no cover - compiled
 
 
 @njit(nogil=True, cache=True)
-def combined_rows(sums: Any, out: Any) -> None:  # pragma: no cover - compiled
+def combined_rows(sums: Any, out: Any) -> None:
     """Fill ``out`` with the logarithm of the sum over kinds of each row."""
     for i in range(len(sums)):
         out[i] = combined(sums[i])
@@ -99,7 +99,7 @@ def combined_rows(sums: Any, out: Any) -> None:  # pragma: no cover - compiled
 @njit(nogil=True, cache=True)
 def holdings(
     start: Any, token: Any, count: Any, rung: Any, group: Any, table: Any, depth: Any, per_pair: Any, out: Any
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Add to ``out`` (n, K) what each record's tokens change in a table."""
     for i in range(len(rung)):
         for place in range(start[i], start[i + 1]):
@@ -110,9 +110,7 @@ def holdings(
 
 
 @njit(nogil=True, cache=True)
-def score_rows(
-    targets: Any, queries: Any, row: Any, tables: Any, best: Any, reach: Any, out: Any
-) -> Any:  # pragma: no cover - compiled
+def score_rows(targets: Any, queries: Any, row: Any, tables: Any, best: Any, reach: Any, out: Any) -> Any:
     """Fill ``out`` (n,) with the scores of query ``row`` and every target; return the best of these and ``best``.
 
     Scores certainly more than ``reach`` below the best so far are left out (``LOWEST``); a negative reach keeps all.
@@ -203,9 +201,7 @@ def score_rows(
 
 
 @njit(nogil=True, cache=True)
-def link_rows(
-    targets: Any, queries: Any, tables: Any, rows: Any, best: Any, ties: Any, first: Any
-) -> None:  # pragma: no cover - compiled
+def link_rows(targets: Any, queries: Any, tables: Any, rows: Any, best: Any, ties: Any, first: Any) -> None:
     """Find the best target of each of these query rows, and its ties."""
     scores = np.empty(len(targets.rung), dtype=np.int64)
     for i in rows:
@@ -219,9 +215,7 @@ def link_rows(
 
 
 @njit(nogil=True, cache=True)
-def sum_rows(
-    targets: Any, queries: Any, tables: Any, rows: Any, best: Any, total: Any, nats: Any
-) -> None:  # pragma: no cover - compiled
+def sum_rows(targets: Any, queries: Any, tables: Any, rows: Any, best: Any, total: Any, nats: Any) -> None:
     """Add up exp((score - best) * nats) over targets, in fixed point, for each of these query rows."""
     scores = np.empty(len(targets.rung), dtype=np.int64)
     reach = np.int64(FAR / nats)
@@ -234,9 +228,7 @@ def sum_rows(
 
 
 @njit(nogil=True, cache=True)
-def all_rows(
-    targets: Any, queries: Any, tables: Any, rows: Any, reach: Any, out: Any
-) -> None:  # pragma: no cover - compiled
+def all_rows(targets: Any, queries: Any, tables: Any, rows: Any, reach: Any, out: Any) -> None:
     """Fill ``out`` (q, n) with the scores of these query rows and every target, as far as ``reach`` below the best."""
     for i in rows:
         score_rows(targets, queries, i, tables, np.int64(LOWEST), reach[i], out[i])

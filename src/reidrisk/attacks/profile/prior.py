@@ -168,7 +168,7 @@ def _membership(counts: Counts, group: Ints, size: Floats, alone: Floats, log_sh
 
 
 @njit(nogil=True, cache=True)
-def expected_users(weight: Any, histogram: Any, likelihood: Any) -> Any:  # pragma: no cover - compiled
+def expected_users(weight: Any, histogram: Any, likelihood: Any) -> Any:
     """Return how many users are expected at each point of the grid: (groups, G); likelihood is (cells, G)."""
     out = np.zeros_like(weight)
     for g in range(len(weight)):

@@ -52,7 +52,7 @@ def sizes(words: Words) -> Ints:
 
 
 @njit(nogil=True, cache=True)
-def _build(tokens: Any, n_tokens: int, threshold: int, seen: Any, kept: Any) -> None:  # pragma: no cover - compiled
+def _build(tokens: Any, n_tokens: int, threshold: int, seen: Any, kept: Any) -> None:
     counts = np.zeros(n_tokens, dtype=np.int64)
     for i in range(len(tokens)):
         for token in tokens[i]:
@@ -70,7 +70,7 @@ def _build(tokens: Any, n_tokens: int, threshold: int, seen: Any, kept: Any) -> 
 @njit(nogil=True, cache=True)
 def loose_matches(
     kept_q: Any, seen_q: Any, kept_t: Any, seen_t: Any, usable: Any, starts: Any, members: Any, count: Any, first: Any
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Count the consistent targets of each query, and find the lowest.
 
     Targets whose R is empty are not ``usable``. ``members[starts[o]:starts[o + 1]]`` are the usable targets with

@@ -31,12 +31,11 @@ class Scorer(Protocol):
     def candidates(self, targets: Any, queries: Any, k: int) -> Candidates:
         """Find the k best targets of each query."""
 
-
-class Likelihood(Scorer, Protocol):
-    """A scorer whose scores are logarithms of likelihoods; it says in ``per_nat`` how many steps make a nat."""
-
     def total(self, targets: Any, queries: Any, score: Ints) -> Ints:
-        """Add up exp(score of a target - score given) over the targets, in whole steps of 1 / ``search.UNIT``."""
+        """Add up exp(score of a target - score given) over the targets, in whole steps of 1 / ``search.UNIT``.
+
+        Only of scores that are logarithms of likelihoods: then ``per_nat`` is how many steps of them make a nat.
+        """
 
 
 class Engine(Protocol):
@@ -48,5 +47,5 @@ class Engine(Protocol):
     def candidates(self, scorer: Scorer, targets: Targets, queries: Any, k: int) -> Candidates:
         """Find the k best targets of each query."""
 
-    def total(self, scorer: Likelihood, targets: Targets, queries: Any, score: Ints) -> Ints:
+    def total(self, scorer: Scorer, targets: Targets, queries: Any, score: Ints) -> Ints:
         """Add up the likelihoods of all targets relative to the score given for each query."""

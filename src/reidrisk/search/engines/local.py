@@ -6,7 +6,7 @@ from typing import Any
 
 from reidrisk.base.progress import Progress
 from reidrisk.search.answer import Best, Candidates, Ints
-from reidrisk.search.engines.base import Likelihood, Scorer, Targets
+from reidrisk.search.engines.base import Scorer, Targets
 
 
 class LocalEngine:
@@ -23,6 +23,6 @@ class LocalEngine:
         """Return the scorer's answer."""
         return scorer.candidates(targets, queries, k)
 
-    def total(self, scorer: Likelihood, targets: Targets, queries: Any, score: Ints) -> Ints:
+    def total(self, scorer: Scorer, targets: Targets, queries: Any, score: Ints) -> Ints:
         """Return the scorer's answer."""
         return scorer.total(targets, queries, score)
