@@ -15,11 +15,6 @@ class TopKNoise:
     It holds ``top_k`` tokens for a user in an epoch, and with probability ``noise`` shows any token at all instead of
     one of them. What of this was ``declared``: the whole ``"system"``; the ``"set size"`` alone; or ``"nothing"``, and
     the numbers stand for two observers of one person who see the same token once in ``top_k`` times.
-
-    Examples
-    --------
-    >>> TopKNoise(2, 0.2, 4).probabilities
-    (0.45, 0.05)
     """
 
     top_k: int

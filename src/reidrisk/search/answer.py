@@ -38,13 +38,6 @@ def merged(one: Best, two: Best) -> Best:
     """Merge the answers of the same queries over two disjoint sets of targets.
 
     Associative and commutative, so the targets may be cut anywhere.
-
-    Examples
-    --------
-    >>> a = Best(np.array([5, 3]), np.array([1, 2]), np.array([0, 1]))
-    >>> b = Best(np.array([5, 4]), np.array([2, 1]), np.array([7, 8]))
-    >>> [part.tolist() for part in merged(a, b)]
-    [[5, 4], [3, 1], [0, 8]]
     """
     score = np.maximum(one.score, two.score)
     n_ties = np.where(one.score == score, one.n_ties, 0) + np.where(two.score == score, two.n_ties, 0)
@@ -54,14 +47,7 @@ def merged(one: Best, two: Best) -> Best:
 
 
 def merged_candidates(parts: Sequence[Candidates], k: int) -> Candidates:
-    """Merge the candidates of the same queries over disjoint sets of targets: the k best, or all there are.
-
-    Examples
-    --------
-    >>> parts = [Candidates(np.array([[7, 8]]), np.array([[5, 1]])), Candidates(np.array([[2, 0]]), np.array([[5, 4]]))]
-    >>> [part.tolist() for part in merged_candidates(parts, 3)]
-    [[[2, 7, 0]], [[5, 5, 4]]]
-    """
+    """Merge the candidates of the same queries over disjoint sets of targets: the k best, or all there are."""
     target, score = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
     order = np.lexsort((target, -score), axis=1)[:, :k]
     return Candidates(np.take_along_axis(target, order, axis=1), np.take_along_axis(score, order, axis=1))

@@ -23,16 +23,7 @@ def unsigned(tokens: Tokens, n_tokens: int) -> Unsigned:
 
 
 class Index:
-    """The targets of a search: (n, r) tokens in ``[0, n_tokens)``; -1 = missing.
-
-    Examples
-    --------
-    >>> index = Index(np.array([[3, -1], [0, 1]]), n_tokens=5)
-    >>> index.rows.tolist(), index.columns.tolist(), index.missing, index.has_gaps
-    ([[3, 65535], [0, 1]], [[3, 0], [65535, 1]], 65535, True)
-    >>> [(epochs.tolist(), rows.tolist()) for epochs, rows in index.patterns]
-    [([0], [0]), ([0, 1], [1])]
-    """
+    """The targets of a search: (n, r) tokens in ``[0, n_tokens)``; -1 = missing."""
 
     def __init__(self, tokens: Tokens, n_tokens: int) -> None:
         self.tokens, self.n_tokens = tokens, int(n_tokens)

@@ -45,12 +45,6 @@ def choose(index: Index, n_queries: int, memory: int | None = None, device: Devi
 
     ``memory`` is in bytes; default: what is free now. The device ``"auto"`` is a GPU where there is one and the search
     is long enough to be worth it.
-
-    Examples
-    --------
-    >>> tokens = np.zeros((1000, 2), dtype=np.int64)
-    >>> choose(Index(tokens, 9), 1_000_000).method, choose(Index(tokens, 9), 10).method
-    ('lattice', 'scan')
     """
     if device not in ("auto", "cpu", "cuda"):
         raise OptionError(f"device must be auto, cpu or cuda, not {device!r}")

@@ -31,14 +31,7 @@ class Profiles:
 
 
 def build_profiles(traces: Traces, threshold: int) -> Profiles:
-    """Reconstruct G and R^f of every user, f = ``threshold``; a missing token is in no set.
-
-    Examples
-    --------
-    >>> p = build_profiles(Traces([[3, 1, 3, -1]], n_tokens=5), threshold=2)
-    >>> [int(words[0, 0]) for words in (p.seen, p.kept)] == [2**3 + 2**1, 2**3]
-    True
-    """
+    """Reconstruct G and R^f of every user, f = ``threshold``; a missing token is in no set."""
     threshold = whole("threshold", threshold, unit="epochs")
     shape = (len(traces), -(-traces.n_tokens // 64))
     found = Profiles(seen=np.zeros(shape, dtype=np.uint64), kept=np.zeros(shape, dtype=np.uint64))
