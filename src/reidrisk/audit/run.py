@@ -156,11 +156,11 @@ def audit_traces(
     used = choices[len(counts) - 1] if worst is None else worst.which or tuple(range(worst.n_epochs))
     part, few_part = only(targets, used), only(scored.take(few), used)
     if known is None or worst is None:
-        sure = how_sure_unknown(chosen, part, few_part, seed, spec)
+        sure = how_sure_unknown(chosen, part, few_part, seed, spec, engine)
     else:
         here = [risk for risk in risks if (risk.n_epochs, risk.which) == (worst.n_epochs, worst.which)]
         rates = {risk.attack: risk.rate for risk in here}
-        sure = how_sure(chosen, rates, part, few_part, known.target[few], spec)
+        sure = how_sure(chosen, rates, part, few_part, known.target[few], spec, engine, fitted=used == choices[-1])
         if worst.per_user is not None:
             exposure = measure.exposure(worst.per_user, only(scored, used), spec.level)
         checked, doubt = check_truth(chosen, choices, targets, scored, known.target, seed)

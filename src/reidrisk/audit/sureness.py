@@ -11,7 +11,9 @@ from reidrisk import measure
 from reidrisk.attacks import Attack
 from reidrisk.audit.rehearsal import Rehearsal, rehearse
 from reidrisk.audit.spec import AuditSpec
+from reidrisk.measure.risk import linked
 from reidrisk.records import Traces
+from reidrisk.search.engines import Engine
 
 SURE = 0.9
 """A chance at which an attack is called sure."""
@@ -35,17 +37,29 @@ def how_sure(
     asked: Traces,
     truth: npt.NDArray[np.int64],
     spec: AuditSpec,
+    engine: Engine | None = None,
+    fitted: bool = False,
 ) -> Sureness:
-    """Ask the attack with the highest rate that has probabilities how sure it is, and count how often it is right."""
+    """Ask the attack with the highest rate that has probabilities how sure it is, and count how often it is right.
+
+    Attacks that are ``fitted`` to these targets already are not fitted again.
+    """
     for attack in sorted(chosen, key=lambda attack: -rates[attack.name]):
-        links = attack.fit(targets).link(asked, probability=True)
+        links = linked(attack if fitted else attack.fit(targets), asked, engine, probability=True)
         if links.probability is not None:
             credit = measure.credits(attack, asked, links, truth)
             return Sureness(attack.name, measure.choosiness(links.probability, credit, spec.level))
     return Sureness()
 
 
-def how_sure_unknown(chosen: list[Attack[Any]], targets: Traces, asked: Traces, seed: int, spec: AuditSpec) -> Sureness:
+def how_sure_unknown(
+    chosen: list[Attack[Any]],
+    targets: Traces,
+    asked: Traces,
+    seed: int,
+    spec: AuditSpec,
+    engine: Engine | None = None,
+) -> Sureness:
     """Rehearse every attack that has probabilities on the targets, and let one speak whose probabilities held.
 
     Of those that held, the one speaks that is sure of the most records, because to understate would be the worse
@@ -53,7 +67,7 @@ def how_sure_unknown(chosen: list[Attack[Any]], targets: Traces, asked: Traces, 
     """
     rehearsals, spoken = [], []
     for attack in chosen:
-        stated = attack.fit(targets).link(asked, probability=True).probability
+        stated = linked(attack.fit(targets), asked, engine, probability=True).probability
         if stated is None:
             continue
         rehearsal = rehearse(attack, targets, stated, _CHECKED, seed, spec.level)

@@ -117,9 +117,11 @@ def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.ND
     return np.sort(rows), used
 
 
-def linked(attack: Attack[Any], queries: Any, engine: Engine | None) -> Links:
+def linked(attack: Attack[Any], queries: Any, engine: Engine | None, **options: Any) -> Links:
     """Link the queries, here or where the engine searches."""
-    return attack.link(queries) if engine is None else attack.link(queries, engine=engine)
+    if engine is not None:  # attacks of others need not know of engines here
+        options["engine"] = engine
+    return attack.link(queries, **options)
 
 
 def credits(attack: Attack[Any], queries: Any, links: Links, truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
