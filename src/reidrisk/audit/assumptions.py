@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from reidrisk.attacks.registry import entry, left_out
-from reidrisk.audit.result import Assumption
+from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Risk
 from reidrisk.records import Traces
 
 
-def as_note(given: str | Assumption | Note) -> Note:
+def _as_note(given: str | Assumption | Note) -> Note:
     """Return what somebody assumed in their own words as a note."""
     if isinstance(given, Note):
         return given
@@ -25,16 +24,14 @@ def as_note(given: str | Assumption | Note) -> Note:
 
 
 def assumptions(
-    spec: AuditSpec,
-    targets: Traces,
-    queries: Traces,
-    truth: str | None,
-    n_scored: int,
-    n_strangers: int,
-    risks: Sequence[Risk],
-    notes: tuple[Note, ...],
+    result: AuditResult, targets: Traces, queries: Traces, given: Iterable[str | Assumption | Note], own: Sequence[str]
 ) -> tuple[Note, ...]:
-    """List what the numbers of an audit rest on; ``notes`` are what the reader of the tables had to assume."""
+    """List what the numbers of an audit rest on, then what was ``given`` with the tables, then what turned out.
+
+    ``own`` are the attacks that were handed over beside the spec.
+    """
+    spec = AuditSpec.model_validate(result.spec)
+    truth, drawn = result.truth, result.n_scored + (result.n_strangers or 0)
     found = [Note("no-truth") if truth is None else Note("truth", origin=truth), Note("closed-world")]
     known = spec.mechanism(targets.n_tokens)
     system = {"top_k": known.top_k, "noise": known.noise}
@@ -44,46 +41,33 @@ def assumptions(
     ran = [entry(name).attack.__name__ for name in spec.attacks or ()]
     found += [Note("attack-left-out", attack=one.name) for one in left_out(ran, targets.n_epochs)]
     found.append(_gaps(targets, queries))
-    drawn = n_scored + n_strangers
     if truth is not None and drawn < len(queries):
         found.append(Note("sample-drawn", n=drawn, of=len(queries)))
     elif truth is not None:
-        found.append(Note("all-scored", n=n_scored, covers=_covered(risks)))
-    if n_strangers:
-        found.append(Note("strangers-drawn", n=n_strangers, scored=n_scored))
+        found.append(Note("all-scored", n=result.n_scored, covers=_covered(result.risks)))
+    if result.n_strangers:
+        found.append(Note("strangers-drawn", n=result.n_strangers, scored=result.n_scored))
     found.append(Note("people-independent"))
     # Where rows count as people, the truth has said so.
-    found += [note for note in notes if not (truth == "rows" and note.code == "rows-are-people")]
-    return tuple(found)
+    said = (_as_note(note) for note in given)
+    found += [note for note in said if not (truth == "rows" and note.code == "rows-are-people")]
 
-
-def later_notes(
-    checked: TruthCheck | None,
-    doubt: TruthDoubt | None,
-    risks: Sequence[Risk],
-    bounds: Sequence[Bound],
-    n_epochs: int,
-    skipped: tuple[int, ...],
-    own: list[str],
-) -> tuple[Note, ...]:
-    """Note what turned out: a truth in doubt, a model exceeded, periods without items, attacks beside the spec."""
-    found = []
-    if doubt is not None:
+    if (doubt := result.truth_doubt) is not None:
         values = {"attack": doubt.attack, "n_epochs": doubt.n_epochs, "asked": doubt.n_asked, "close": doubt.n_close}
         found.append(Note("truth-in-doubt", **values))
-    elif checked == "no power":
+    elif result.truth_check == "no power":
         found.append(Note("truth-not-checked"))
-    if any(risk.n_epochs < n_epochs for risk in risks):
-        chosen = sorted({risk.which for risk in risks if risk.which}, key=len)
+    if any(risk.n_epochs < result.n_epochs for risk in result.risks):
+        chosen = sorted({risk.which for risk in result.risks if risk.which}, key=len)
         found.append(Note("periods-compared", chosen=[list(which) for which in chosen]))
-    above = [(risk, bound) for bound in bounds for risk in risks if exceeds([risk], bound)]
+    above = [(risk, bound) for bound in result.bounds for risk in result.risks if exceeds([risk], bound)]
     for risk, bound in above[-1:]:  # at the most epochs: the model does not hold
         place = {"n_epochs": bound.n_epochs, "attack": risk.attack, "bound": bound.name}
         found.append(Note("model-exceeded", **place, rate=risk.rate, value=bound.value))
-    if skipped:
-        found.append(Note("periods-without-items", skipped=list(skipped)))
+    if result.epochs_skipped:
+        found.append(Note("periods-without-items", skipped=list(result.epochs_skipped)))
     if own:
-        found.append(Note("own-attacks", names=own))
+        found.append(Note("own-attacks", names=list(own)))
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from reidrisk import bounds, io, measure, populations, topics
 from reidrisk.attacks import Attack
 from reidrisk.audit import plan
-from reidrisk.audit.assumptions import as_note, assumptions, later_notes
+from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.choice import only, telling_epochs
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.gate import gate
@@ -164,16 +164,12 @@ def audit_traces(
         if worst.per_user is not None:
             exposure = measure.exposure(worst.per_user, only(scored, used), spec.level)
         checked, doubt = check_truth(chosen, choices, targets, scored, known.target, seed)
-    given = tuple(as_note(note) for note in notes)
-    given += later_notes(checked, doubt, risks, found, targets.n_epochs, skipped, [one.name for one in attacks])
-    n_strangers = len(drawn) - len(matched)
-    origin = None if known is None else known.origin
     result = AuditResult(
         spec=spec.model_dump(mode="json"),
         n_targets=len(targets),
         n_queries=len(queries),
         n_scored=len(scored),
-        n_strangers=n_strangers,
+        n_strangers=len(drawn) - len(matched),
         n_epochs=targets.n_epochs,
         n_tokens=targets.n_tokens,
         seed=seed,
@@ -189,17 +185,18 @@ def audit_traces(
         choosy_epochs=len(used),
         n_choosy=len(few) if sure.curve else 0,
         rehearsals=sure.rehearsals,
-        truth=origin,
+        truth=None if known is None else known.origin,
         truth_check=checked,
         truth_doubt=doubt,
-        notes=assumptions(spec, targets, queries, origin, len(scored), n_strangers, risks, given),
+        notes=(),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None,
         versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
         | {"python": platform.python_version()},
         timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
     )
-    result = suppress(result)
+    said = assumptions(result, targets, queries, notes, [attack.name for attack in attacks])
+    result = suppress(dataclasses.replace(result, notes=said))
     tell("done", 1.0)
     if worst is None or spec.max_risk is None:
         return result
