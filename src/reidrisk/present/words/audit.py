@@ -152,7 +152,8 @@ def _compared(note: Note, terms: Terms) -> Assumed:
     numbered = (", ".join(str(epoch + 1) for epoch in which) for which in note["chosen"])
     found = f"those that tell most were tried too: {'; '.join(numbered)}" if note["chosen"] else "no others tell more"
     return Assumed(
-        f"Rates at fewer {terms.periods} than there are use the first ones; {terms.period} by {terms.period}, {found}.",
+        f"Rates and bounds at fewer {terms.periods} than there are concern the first ones; {terms.period} by "
+        f"{terms.period}, {found}.",
         f"An attacker who chooses {terms.periods} in another way may link more {terms.people} than stated.",
     )
 
