@@ -222,7 +222,7 @@ def test_a_termination_at_any_early_time_is_never_an_interrupt(tmp_path, seconds
 
 @pytest.mark.stress
 def test_a_fit_that_is_killed_again_and_again_ends_in_the_same_model(stats, reidrisk, tmp_path):
-    fit = [*FIT[:-1], 3_000, "--seed", 3]
+    fit = [*FIT[:-1], 1_000, "--seed", 3]
     assert reidrisk(*fit, "--out", "whole.st").code == 0
     hurried = "from reidrisk.release.model import fit; fit._KEEP_EVERY = fit._SAVE_EVERY = 0.05; "
     resumed = [*fit, "--out", "killed.st", "--checkpoint", "c.npz"]
