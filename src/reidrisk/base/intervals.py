@@ -68,12 +68,8 @@ def design_effect(values: npt.ArrayLike, variance: float) -> float:
     The variance of the values is taken after one more 0 and one more 1, so that it is never 0: where all values are
     equal, little is known of their spread.
 
-    Parameters
-    ----------
-    values : (n,) array
-        Observed values, each in [0, 1].
-    variance : float
-        Of their mean, from a method that allows for their dependence, such as a jackknife.
+    ``variance`` is that of the mean of ``values`` in [0, 1], by a method that allows for their dependence, such as a
+    jackknife.
 
     Examples
     --------

@@ -33,8 +33,6 @@ class Spec(BaseModel):
     --------
     >>> class Party(Spec):
     ...     guests: int = 2
-    >>> Party(guests=3).to_dict()
-    {'guests': 3}
     >>> Party(guests="all")
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: guests must be a valid integer, ...

@@ -8,16 +8,9 @@ import typer
 
 
 def again(context: typer.Context, *command: str, left_out: tuple[str, ...] = ()) -> str:
-    """Return the command that was given: its arguments, then every option that was not left at its default.
+    """Return the command that was given: its words, its arguments, then every option that was not left at its default.
 
-    Parameters
-    ----------
-    context : typer.Context
-        Of the command.
-    command : str
-        Its words after ``reidrisk``.
-    left_out : tuple of str
-        Names of options that do not matter for the page, or that the caller adds.
+    ``left_out`` names options that do not matter for the page, or that the caller adds.
     """
     arguments, options = [], []
     for parameter in context.command.params:

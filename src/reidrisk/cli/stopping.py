@@ -17,17 +17,8 @@ def stop_signals(came: list[int] | None = None) -> Iterator[list[int]]:
     """Turn SIGTERM and SIGHUP into a KeyboardInterrupt while the block runs.
 
     A signal that is ignored from the start, as under ``nohup``, stays ignored. After the first one further ones are
-    ignored, so that a checkpoint that is being written is written to its end.
-
-    Parameters
-    ----------
-    came : list of int, optional
-        Takes the number of the signal; known to the caller also where one comes before the block has begun.
-
-    Yields
-    ------
-    list of int
-        Empty; holds the number of the signal once one has come.
+    ignored, so that a checkpoint that is being written is written to its end. ``came`` takes the number of the signal:
+    the caller knows it also where one comes before the block has begun.
     """
     came = [] if came is None else came
     if threading.current_thread() is not threading.main_thread():  # signals can be set up in that one alone
