@@ -5,11 +5,13 @@ import sys
 
 import pytest
 
-from reidrisk import bandits, cohorts, populations
+from reidrisk import attacks, bandits, cohorts, measure, populations
 from reidrisk.base.errors import MissingExtraError
 
 MOVED = {
     bandits: ("ClusterScore", "cluster_scores", "graph2vec", "read_casas", "read_endomondo", "read_fitbit"),
+    attacks: ("Both", "Either"),
+    measure: ("Anonymity", "EpochInformation", "epoch_information", "p_above", "profile_anonymity"),
     cohorts: ("UsersNeeded", "kmeans", "prefix_lsh", "users_needed", "weekly_histories"),
     populations: ("audiences", "crossover", "distinct", "drifting", "identical", "iid", "seen", "visits"),
 }
@@ -33,6 +35,14 @@ def test_an_old_name_still_works_and_says_where_it_is_now(module, name):
         found = getattr(module, name)
     assert found.__name__ == name
     assert caught[0].filename == __file__
+
+
+def test_an_old_argument_still_works_and_says_where_it_is_now():
+    studies = pytest.importorskip("reidrisk_studies.jha.near", reason="the studies are not installed")
+    with pytest.warns(DeprecationWarning, match=r"WeightedHamming\(max_distance=\) is now in reidrisk_studies\."):
+        found = attacks.WeightedHamming(5, 0.05, max_distance=2.0)
+    assert type(found) is studies.NearHamming
+    assert (found.top_k, found.max_distance) == (5, 2.0)
 
 
 def test_the_old_package_of_studies_is_found_too():
