@@ -15,12 +15,8 @@ from reidrisk.records.base import Records, frozen
 class Bags(Records):
     """Unordered items of each user, without epochs.
 
-    Parameters
-    ----------
-    counts : (n, n_tokens) sparse matrix or array of whole numbers
-        How often each user has each token.
-    users, vocabulary
-        As for :class:`reidrisk.Traces`.
+    ``counts``, an (n, n_tokens) sparse matrix or array of whole numbers, says how often each user has each token;
+    ``users`` and ``vocabulary`` are as for :class:`reidrisk.Traces`.
 
     Examples
     --------

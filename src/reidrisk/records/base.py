@@ -13,6 +13,8 @@ from reidrisk.base.streams import stream
 from reidrisk.base.users import UserIds, as_users, take_users
 from reidrisk.base.vocabulary import Vocabulary
 
+NUMBER_IDS = "if these numbers are ids, number those that occur from 0 on, or give them as text"
+
 
 class Records:
     """Users in rows, a vocabulary, choosing rows."""
@@ -72,8 +74,7 @@ class Records:
     def _name(self, n: int, n_tokens: int, users: Any, vocabulary: Vocabulary | None) -> None:
         if isinstance(n_tokens, bool) or not isinstance(n_tokens, int | np.integer) or n_tokens < 1:
             raise DataError(f"n_tokens must be a whole number of at least 1, not {n_tokens!r}")
-        ids = "if these numbers are ids, number those that occur from 0 on, or give them as text"
-        sizes.TOKENS.check(int(n_tokens), "the vocabulary", ids)
+        sizes.TOKENS.check(int(n_tokens), "the vocabulary", NUMBER_IDS)
         if vocabulary is not None and len(vocabulary) != n_tokens:
             raise DataError(f"n_tokens is {n_tokens} but the vocabulary has {len(vocabulary)} labels")
         if n == 0:
@@ -102,9 +103,7 @@ class Epochs(Records):
     def epochs(self, r: int) -> Self:
         """Return the first ``r`` epochs, without copying."""
         if isinstance(r, bool) or not isinstance(r, int | np.integer) or not 1 <= r <= self.n_epochs:
-            raise OptionError(
-                f"cannot take the first {r!r} of {self.n_epochs} epochs; choose from 1 to {self.n_epochs}"
-            )
+            raise OptionError(f"cannot take the first {r!r} of {self.n_epochs} epochs; choose 1 to {self.n_epochs}")
         return self._with(self._rows[:, :r], self._users)
 
     def _with(self, rows: Any, users: UserIds | None) -> Self:
@@ -121,10 +120,8 @@ def checked_tokens(tokens: Any, ndim: int, meaning: str) -> npt.NDArray[np.signe
     elif array.dtype.kind == "f" and array.size:
         wrong = np.argwhere(~np.isfinite(array) | (array != np.floor(array)))
         place, value = (wrong[0], array[tuple(wrong[0])]) if len(wrong) else ((0, 0), array.flat[0])
-        raise DataError(
-            f"row {place[0]}, epoch {place[1]} holds {value!s}, a {array.dtype} number; tokens are whole numbers "
-            "(use -1 for a missing one) in an integer array"
-        )
+        where = f"row {place[0]}, epoch {place[1]} holds {value!s}, a {array.dtype} number"
+        raise DataError(f"{where}; tokens are whole numbers (use -1 for a missing one) in an integer array")
     elif array.dtype.kind != "i" and array.size:
         raise DataError(f"tokens are of type {array.dtype}; give signed integers, and -1 for a missing one")
     elif array.dtype.kind != "i":
@@ -139,9 +136,8 @@ def check_range(tokens: npt.NDArray[Any], n_tokens: int) -> None:
     if tokens.min() >= -1 and tokens.max() < n_tokens:
         return
     place = np.argwhere((tokens < -1) | (tokens >= n_tokens))[0]
-    value = int(tokens[tuple(place)])
-    allowed = f"tokens lie in [0, {n_tokens}), and -1 means not observed"
-    raise DataError(f"row {place[0]}, epoch {place[1]} holds token {value}; {allowed}")
+    held = f"row {place[0]}, epoch {place[1]} holds token {int(tokens[tuple(place)])}"
+    raise DataError(f"{held}; tokens lie in [0, {n_tokens}), and -1 means not observed")
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

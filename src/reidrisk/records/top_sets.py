@@ -20,15 +20,9 @@ _FORMER = "padded_with_seed of top sets is now made_with_seed; the former name g
 class TopSets(Epochs):
     """The k tokens a system holds for each user in each epoch.
 
-    Parameters
-    ----------
-    tokens : (n, r, k) array of signed integers
-        Distinct within a set; -1 fills a set that is not yet padded.
-    n_tokens, users, vocabulary
-        As for :class:`reidrisk.Traces`.
-    made_with_seed : bool
-        Whether a seed decided anything in these sets, such as ties or padding; such sets are not released.
-        Its former name, ``padded_with_seed``, is deprecated.
+    ``tokens`` is an (n, r, k) array of signed integers, distinct within a set; -1 fills a set that is not yet padded.
+    ``made_with_seed`` says that a seed decided anything in these sets, such as ties or padding; such sets are not
+    released. (Its former name, ``padded_with_seed``, is deprecated.) All else is as for :class:`reidrisk.Traces`.
 
     Examples
     --------
@@ -112,10 +106,8 @@ class TopSets(Epochs):
             repeated = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
             if repeated.any():
                 row, epoch, slot = (int(i[0]) for i in np.nonzero(repeated))
-                token = int(ordered[row, epoch, slot])
-                raise DataError(
-                    f"the set of row {start + row}, epoch {epoch} holds token {token} twice; sets are distinct"
-                )
+                twice = f"row {start + row}, epoch {epoch} holds token {int(ordered[row, epoch, slot])} twice"
+                raise DataError(f"the set of {twice}; sets are distinct")
 
     def __repr__(self) -> str:
         return f"TopSets({len(self):,} users x {self.n_epochs} epochs x {self.k} tokens of {self._n_tokens:,})"

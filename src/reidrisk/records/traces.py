@@ -15,16 +15,9 @@ from reidrisk.records.base import Epochs, check_range, checked_tokens
 class Traces(Epochs):
     """What one observer saw: one token per user and epoch.
 
-    Parameters
-    ----------
-    tokens : (n, r) array of signed integers
-        Token of each user (row) in each epoch (column) in ``[0, n_tokens)``; -1 = not observed.
-    n_tokens : int
-        Size of the vocabulary of the system under audit.
-    users : (n,) integers or strings, optional
-        Who the rows are; distinct.
-    vocabulary : Vocabulary, optional
-        Labels of the tokens.
+    ``tokens`` is an (n, r) array of signed integers: the token of each user (row) in each epoch (column) in
+    ``[0, n_tokens)``; -1 = not observed. ``n_tokens`` is the size of the vocabulary of the system under audit,
+    ``users`` are (n,) distinct integers or strings that say who the rows are, ``vocabulary`` labels the tokens.
 
     Examples
     --------

@@ -38,28 +38,23 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None =
     >>> find_truth(a, b).target.tolist()
     [1, -1]
     """
-    if isinstance(truth, Truth):
-        return Truth(_checked_pairs(truth.target, len(targets), len(queries)), truth.origin)
     if truth is not None:
-        return Truth(_checked_pairs(truth, len(targets), len(queries)), "given")
+        rows, origin = (truth.target, truth.origin) if isinstance(truth, Truth) else (truth, "given")
+        return Truth(_checked_pairs(rows, len(targets), len(queries)), origin)
     if targets.users is not None and queries.users is not None:
         rows = np.full(len(queries), -1, dtype=np.int64)
         if is_text(queries.users) == is_text(targets.users):  # ids of two kinds have nobody in common
             rows = find_users(queries.users, targets.users)
         if not (rows >= 0).any():
-            raise TruthError(
-                "no user is in both tables, so the truth is not known and no rate can be measured; "
-                "give the true pairs, or ask for link probabilities only"
-            )
+            unknown = "no user is in both tables, so the truth is not known and no rate can be measured"
+            raise TruthError(f"{unknown}; give the true pairs, or ask for link probabilities only")
         return Truth(rows, "ids")
     if targets.users is not None or queries.users is not None:
         named = "targets" if targets.users is not None else "queries"
         raise TruthError(f"only the {named} name their users; name them in both tables, or give the true pairs")
     if len(targets) != len(queries):
-        raise TruthError(
-            f"neither table names its users and they differ in length ({len(targets):,} and {len(queries):,} rows), "
-            "so the truth is not known; name the users, or give the true pairs"
-        )
+        differ = f"neither table names its users and they differ in length ({len(targets):,} and {len(queries):,} rows)"
+        raise TruthError(f"{differ}, so the truth is not known; name the users, or give the true pairs")
     return Truth(np.arange(len(queries), dtype=np.int64), "rows")
 
 
@@ -69,9 +64,8 @@ def _checked_pairs(truth: npt.ArrayLike, n_targets: int, n_queries: int) -> npt.
         raise TruthError(f"truth must hold one target row for each of the {n_queries:,} queries, not {rows.shape}")
     wrong = np.flatnonzero((rows < -1) | (rows >= n_targets))
     if wrong.size:
-        raise TruthError(
-            f"truth of query {wrong[0]} is target {rows[wrong[0]]}; rows lie in [0, {n_targets}), -1 = not among them"
-        )
+        allowed = f"rows lie in [0, {n_targets}), -1 = not among them"
+        raise TruthError(f"truth of query {wrong[0]} is target {rows[wrong[0]]}; {allowed}")
     rows = rows.astype(np.int64)
     if not (rows >= 0).any():
         raise TruthError("no query has a target in the given truth, so no rate can be measured")
