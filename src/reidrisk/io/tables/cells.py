@@ -90,10 +90,9 @@ def _kind_of_tokens(table: Table, columns: Sequence[str]) -> Any:
     if counts["number"] == 0 or counts["digits"] == counts["cells"]:
         return None
     if counts["number"] + counts["nan"] < counts["cells"]:
-        raise DataError(
-            f"{text_at}, but {number_at.removeprefix(table.name + ': ')}; tokens are all integers or all labels "
-            "(if numbers are labels here, declare the vocabulary)"
-        )
+        both = f"{text_at}, but {number_at.removeprefix(table.name + ': ')}"
+        alike = "tokens are all integers or all labels (if numbers are labels here, declare the vocabulary)"
+        raise DataError(f"{both}; {alike}")
     return pa.int64() if counts["whole"] == counts["cells"] else pa.float64()
 
 

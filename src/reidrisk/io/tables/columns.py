@@ -11,16 +11,8 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, FormatError
 
 
-class Labels:
+class Labels(dict[str, int]):
     """Text tokens on their way in: each new label gets the next code."""
-
-    def __init__(self) -> None:
-        self._codes: dict[str, int] = {}
-
-    @property
-    def seen(self) -> list[str]:
-        """All labels in the order of their codes."""
-        return list(self._codes)
 
     def codes(self, cells: Any) -> npt.NDArray[np.int64]:
         """Return the code of each cell of an Arrow text array; -1 where it is null or empty."""
@@ -34,7 +26,7 @@ class Labels:
         used: npt.NDArray[np.int64] = cells.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         for word in np.unique(used[used >= 0]).tolist():
             if label := cells.dictionary[word].as_py():
-                of_word[word] = self._codes.setdefault(label, len(self._codes))
+                of_word[word] = self.setdefault(label, len(self))
         return of_word[used]
 
 
@@ -69,10 +61,8 @@ def whole_numbers(
         raise FormatError(f"{name}: column {column!r} is of type {cells.type}; {what}s are integers or text")
     if numbers.dtype.kind == "i" and numbers.size and numbers.min() < -1:
         row = int(np.argmax(numbers < -1))
-        raise DataError(
-            f"{at(row)} holds {what} {int(numbers[row])}; {what}s are whole numbers "
-            "from 0, and -1 or an empty cell means not observed"
-        )
+        allowed = f"{what}s are whole numbers from 0, and -1 or an empty cell means not observed"
+        raise DataError(f"{at(row)} holds {what} {int(numbers[row])}; {allowed}")
     return numbers
 
 

@@ -32,8 +32,7 @@ def csv_header(file: Path, name: str) -> list[str]:
     if not names:
         raise FormatError(f"{name}: the file is empty; a table has a header and at least one row")
     sizes.COLUMNS.check(len(names), name, "leave some out")
-    separator = re.search("[;\t|]", names[0]) if len(names) == 1 else None
-    if separator:
+    if len(names) == 1 and (separator := re.search("[;\t|]", names[0])):
         by = {";": "semicolons", "\t": "tabs", "|": "bars"}[separator[0]]
         raise FormatError(f"{name}: the cells are separated by {by}, not by commas; save the file with commas")
     if any("\0" in column or re.search("[\ud800-\udfff]", column) for column in names):
@@ -77,13 +76,10 @@ def read_cells(file: Path, name: str, names: list[str] | None) -> Any:
 
 def _refuse(name: str, names: list[str], problem: str, has_header: bool) -> None:
     """Say in terms of the file what the library complains about, where that is known."""
-    odd = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", problem)
-    if odd:
+    if odd := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", problem):
         row = f"row {int(odd[1]) - 1}" if has_header else f"line {odd[1]}"
         first = "header" if has_header else "first line"
         raise FormatError(f"{name}: {row} has {odd[3]} cells where the {first} has {odd[2]}; the file may be truncated")
-    bad = re.search(r"CSV column #(\d+): (?:Row #(\d+): )?.*invalid UTF8", problem)
-    if bad:
-        where = f"row {int(bad[2]) - 1}, " if bad[2] else ""
-        column = names[int(bad[1])]
-        raise FormatError(f"{name}: {where}column {column!r} is not UTF-8 text; save the file in UTF-8")
+    if bad := re.search(r"CSV column #(\d+): (?:Row #(\d+): )?.*invalid UTF8", problem):
+        where = f"{f'row {int(bad[2]) - 1}, ' if bad[2] else ''}column {names[int(bad[1])]!r}"
+        raise FormatError(f"{name}: {where} is not UTF-8 text; save the file in UTF-8")

@@ -16,7 +16,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.tables.tokens import RawTokens
-from reidrisk.records.base import frozen
+from reidrisk.records.base import NUMBER_IDS, frozen
 
 Declared = Vocabulary | Sequence[str]
 """A vocabulary as a caller may give it: one that was read, or just its labels."""
@@ -39,17 +39,13 @@ def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared
     text = [table for table in tables if table.labels is not None]
     numbers = [table for table in tables if table.labels is None]
     if text and numbers and numbers[0].metadata.vocabulary is None:
-        raise DataError(
-            f"the tokens of {text[0].name} are text and those of {numbers[0].name} are integers; "
-            "give both tables the same kind of tokens"
-        )
+        kinds = f"the tokens of {text[0].name} are text and those of {numbers[0].name} are integers"
+        raise DataError(f"{kinds}; give both tables the same kind of tokens")
     vocabulary = _one_vocabulary(tables, _declared(declared))
     if vocabulary is not None:
         if n_tokens is not None and n_tokens != len(vocabulary):
-            raise DataError(
-                f"{_named(tables)}: the vocabulary has {len(vocabulary)} labels but n_tokens is {n_tokens}; "
-                "leave out n_tokens"
-            )
+            sizes_differ = f"the vocabulary has {len(vocabulary)} labels but n_tokens is {n_tokens}"
+            raise DataError(f"{_named(tables)}: {sizes_differ}; leave out n_tokens")
         return Encoding(len(vocabulary), vocabulary)
     return _from_labels(tables, n_tokens) if text else _from_numbers(tables, n_tokens)
 
@@ -61,10 +57,8 @@ def encode(table: RawTokens, encoding: Encoding) -> npt.NDArray[Any]:
         tokens = _recoded(table, encoding.vocabulary)
     elif tokens.max(initial=-1) >= encoding.n_tokens:
         at = tuple(int(i) for i in np.argwhere(tokens >= encoding.n_tokens)[0])
-        raise DataError(
-            f"{table.place(*at)} holds token {int(tokens[at])}, outside the vocabulary; tokens lie in "
-            f"[0, {encoding.n_tokens}), or raise n_tokens"
-        )
+        allowed = f"tokens lie in [0, {encoding.n_tokens}), or raise n_tokens"
+        raise DataError(f"{table.place(*at)} holds token {int(tokens[at])}, outside the vocabulary; {allowed}")
     return frozen(tokens)
 
 
@@ -84,27 +78,23 @@ def _one_vocabulary(tables: Sequence[RawTokens], declared: Vocabulary | None) ->
     first = carried[0].metadata.vocabulary
     for table in carried:
         own = table.metadata.vocabulary
-        if declared is not None and own != declared:
-            differs = _difference(own, declared, "the declared one")
-            raise DataError(f"{table.name}: {differs}; leave out the declared one")
-        if own != first:
-            differs = _difference(own, first, f"that of {carried[0].name}")
-            raise DataError(f"{table.name}: {differs}; write both over one vocabulary")
+        if declared is not None:
+            _refuse_difference(table.name, own, declared, "the declared one", "leave out the declared one")
+        _refuse_difference(table.name, own, first, f"that of {carried[0].name}", "write both over one vocabulary")
     bare = [table for table in tables if table.metadata.vocabulary is None and table.labels is None]
     if declared is None and bare:
-        raise DataError(
-            f"{bare[0].name} holds integers without a vocabulary but {carried[0].name} carries one of "
-            f"{len(first or ())} labels; declare the vocabulary of both"
-        )
+        carries = f"{carried[0].name} carries one of {len(first or ())} labels; declare the vocabulary of both"
+        raise DataError(f"{bare[0].name} holds integers without a vocabulary but {carries}")
     return first
 
 
-def _difference(own: Vocabulary | None, other: Vocabulary | None, whose: str) -> str:
-    mine, theirs = (own.labels if own else ()), (other.labels if other else ())
-    if len(mine) != len(theirs):
-        return f"its vocabulary has {len(mine)} labels and {whose} {len(theirs)}"
-    token = next(t for t, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
-    return f"token {token} is {mine[token]!r} in its vocabulary and {theirs[token]!r} in {whose}"
+def _refuse_difference(name: str, own: Any, other: Any, whose: str, do: str) -> None:
+    if own == other:
+        return
+    if len(own) != len(other):
+        raise DataError(f"{name}: its vocabulary has {len(own)} labels and {whose} {len(other)}; {do}")
+    token, a, b = next((t, a, b) for t, (a, b) in enumerate(zip(own.labels, other.labels, strict=True)) if a != b)
+    raise DataError(f"{name}: token {token} is {a!r} in its vocabulary and {b!r} in {whose}; {do}")
 
 
 def _from_labels(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding:
@@ -116,8 +106,7 @@ def _from_labels(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding:
     if len(labels) > n_tokens:
         raise DataError(f"{_named(tables)}: {len(labels)} different labels occur but n_tokens is {n_tokens}; raise it")
     # The labels of the tokens that never occur are not known, but they count: noise is uniform over all tokens.
-    known = set(labels)
-    names = (f"(not seen {number})" for number in count(1))
+    known, names = set(labels), (f"(not seen {number})" for number in count(1))
     unseen = islice((label for label in names if label not in known), n_tokens - len(labels))
     return Encoding(n_tokens, Vocabulary([*labels, *unseen]))
 
@@ -127,25 +116,18 @@ def _from_numbers(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding
     for table in stated:
         own, other = table.metadata.n_tokens, stated[0].metadata.n_tokens
         if n_tokens is not None and own != n_tokens:
-            raise DataError(
-                f"{table.name}: the file says that there are {own} tokens but n_tokens is {n_tokens}; "
-                "leave out n_tokens"
-            )
+            says = f"the file says that there are {own} tokens but n_tokens is {n_tokens}"
+            raise DataError(f"{table.name}: {says}; leave out n_tokens")
         if own != other:
-            raise DataError(
-                f"{stated[0].name} says that there are {other} tokens and {table.name} says {own}; two tables are "
-                "compared over one vocabulary"
-            )
-    if n_tokens is None and stated:
-        n_tokens = stated[0].metadata.n_tokens
+            says = f"{stated[0].name} says that there are {other} tokens and {table.name} says {own}"
+            raise DataError(f"{says}; two tables are compared over one vocabulary")
+    n_tokens = n_tokens or (stated[0].metadata.n_tokens if stated else None)
     if n_tokens is not None:
         return Encoding(int(n_tokens), None)
     size = 1 + max(int(table.tokens.max(initial=-1)) for table in tables)
-    ids = "if these numbers are ids, number those that occur from 0 on, or give them as text"
-    sizes.TOKENS.check(size, _named(tables), ids)
+    sizes.TOKENS.check(size, _named(tables), NUMBER_IDS)
     _refuse_nothing(tables, size)
-    note = Note("vocabulary-from-data", n=size, tables=len(tables), numbers=True)
-    return Encoding(size, None, (note,))
+    return Encoding(size, None, (Note("vocabulary-from-data", n=size, tables=len(tables), numbers=True),))
 
 
 def _refuse_nothing(tables: Sequence[RawTokens], size: int) -> None:
@@ -163,10 +145,8 @@ def _recoded(table: RawTokens, vocabulary: Vocabulary) -> npt.NDArray[Any]:
     for code, label in enumerate(labels):
         if label not in known:
             at = tuple(int(i) for i in np.argwhere(table.tokens == code)[0])
-            raise DataError(
-                f"{table.place(*at)} holds {label!r}, which is not among the {len(vocabulary)} labels of the "
-                "vocabulary; correct it or add it to the vocabulary"
-            )
+            unknown = f"which is not among the {len(vocabulary)} labels of the vocabulary; correct it or add it"
+            raise DataError(f"{table.place(*at)} holds {label!r}, {unknown}")
     kind = np.result_type(table.tokens.dtype, np.min_scalar_type(-max(len(vocabulary) - 1, 1)))
     # The last entry, at index -1, keeps what was not observed.
     lookup = np.array([known[label] for label in labels] + [-1], dtype=kind)

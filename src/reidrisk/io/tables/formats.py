@@ -16,15 +16,8 @@ from reidrisk.io.tables.columns import is_list, plain_kind
 from reidrisk.io.tables.metadata import KEY, Metadata, from_json, from_schema
 from reidrisk.io.tables.opening import existing_file, reading
 
-ENDINGS = {
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".csv.gz": "csv",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".npz": "npz",
-}
+_ARROW = dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
+ENDINGS = {".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv", **_ARROW, ".npz": "npz"}
 """Format by the ending of a file's name."""
 
 BATCH = 1 << 17
@@ -67,10 +60,8 @@ class Table:
             inner = plain_kind(kind.value_type if is_list(kind) else kind)
             odd = pa.types.is_run_end_encoded(inner) or isinstance(inner, pa.BaseExtensionType)
             if odd or pa.types.is_nested(inner) or pa.types.is_dictionary(inner):
-                raise FormatError(
-                    f"{self.name}: column {column!r} is of type {str(kind)[:80]}, which is not read; write plain "
-                    "numbers, text or lists of them"
-                )
+                why = f"is of type {str(kind)[:80]}, which is not read; write plain numbers, text or lists of them"
+                raise FormatError(f"{self.name}: column {column!r} {why}")
 
     def column(self, column: str) -> Any:
         """Return a whole column as one Arrow chunked array."""
@@ -82,9 +73,9 @@ class Table:
 def format_of(path: PathLike) -> str:
     """Tell the format from the ending of the name."""
     name = Path(path).name.lower()
-    for ending, kind in ENDINGS.items():
-        if name.endswith(ending):
-            return kind
+    ending = next(filter(name.endswith, ENDINGS), None)
+    if ending:
+        return ENDINGS[ending]
     given = f"the ending {Path(name).suffix!r} is not known" if Path(name).suffix else "the name has no ending"
     raise FormatError(f"{path}: {given}; use one of {', '.join(ENDINGS)}")
 
@@ -103,9 +94,7 @@ def table_of_frame(frame: Any, name: str = "the frame") -> Table:
     import pyarrow as pa
 
     if not (hasattr(frame, "__arrow_c_stream__") or isinstance(frame, pa.Table | pa.RecordBatch)):
-        raise FormatError(
-            f"a {type(frame).__name__} has no Arrow interface; give a polars, pandas, pyarrow or DuckDB frame"
-        )
+        raise FormatError(f"a {type(frame).__name__} has no Arrow interface; give a frame of polars, pandas or pyarrow")
     with reading(name, "an Arrow frame"):
         return _in_memory(pa.table(frame), name, "an Arrow frame")
 
@@ -143,15 +132,14 @@ def _open_parquet(file: Path, name: str, title: str) -> Table:
 def _open_arrow(file: Path, name: str, title: str) -> Table:
     import pyarrow as pa
 
-    with open(file, "rb") as head:
-        is_stream = head.read(6) != b"ARROW1"
+    source = pa.OSFile(os.fsencode(file))
+    is_stream = source.read(6) != b"ARROW1"
+    source.seek(0)
     if is_stream:
-        with pa.OSFile(os.fsencode(file)) as stream:
-            table = pa.ipc.open_stream(stream).read_all()
+        table = pa.ipc.open_stream(source).read_all()
         table.validate(full=True)
         return _in_memory(table, name, title)
-    opened = pa.ipc.open_file(pa.OSFile(os.fsencode(file)))
-    n_rows = opened.count_rows()
+    opened = pa.ipc.open_file(source)
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         for number in range(opened.num_record_batches):
@@ -160,7 +148,7 @@ def _open_arrow(file: Path, name: str, title: str) -> Table:
             for start in range(0, batch.num_rows, BATCH):
                 yield batch.slice(start, BATCH)
 
-    return _table(name, title, opened.schema, n_rows, batches)
+    return _table(name, title, opened.schema, opened.count_rows(), batches)
 
 
 def _open_csv(file: Path, name: str, title: str) -> Table:
@@ -187,14 +175,11 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
             by_epoch = np.ascontiguousarray(np.moveaxis(values, 1, 0))  # else every column would be gathered by itself
             for j, part in enumerate(by_epoch):
                 flat = pa.array(part.ravel())
-                if values.ndim == 3:
-                    flat = pa.FixedSizeListArray.from_arrays(flat, values.shape[2])
-                columns[f"epoch_{j}"] = flat
+                is_set = values.ndim == 3
+                columns[f"epoch_{j}"] = pa.FixedSizeListArray.from_arrays(flat, values.shape[2]) if is_set else flat
         else:
-            raise FormatError(
-                f"{name}: array {key!r} has shape {values.shape}; a table holds columns of one dimension, "
-                "or an array 'tokens' of (users, epochs)"
-            )
+            holds = "a table holds columns of one dimension, or an array 'tokens' of (users, epochs)"
+            raise FormatError(f"{name}: array {key!r} has shape {values.shape}; {holds}")
     lengths = {key: len(values) for key, values in columns.items()}
     if len(set(lengths.values())) > 1:
         shown = dict(list(lengths.items())[:8])

@@ -40,9 +40,8 @@ def first_seen(ids: UserIds) -> tuple[npt.NDArray[np.int64], UserIds]:
 
     is_number = isinstance(ids, np.ndarray)
     encoded = (pa.array(ids) if is_number else ids).dictionary_encode()
-    distinct = encoded.dictionary
     rows = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return rows, distinct.to_numpy() if is_number else distinct
+    return rows, encoded.dictionary.to_numpy() if is_number else encoded.dictionary
 
 
 def first_repeat(codes: npt.NDArray[Any]) -> tuple[int, int] | None:

@@ -20,39 +20,32 @@ def check_layout(layout: str | None) -> None:
     """Refuse the name of a layout that does not exist: traces are long (one row per observation) or wide."""
     if layout not in (None, "long", "wide"):
         raise OptionError(
-            f"there is no layout {layout!r}; choose 'long' (user, epoch, token) or 'wide' (user, epoch_0, …)"
+            f"there is no layout {layout!r}; choose 'long' (user, epoch, token) or 'wide' (user, epoch_0)"
         )
 
 
 def layout_of(table: Table, layout: str | None) -> str:
     """Return the layout of a table of traces: the one that was named, or the one its columns show."""
     check_layout(layout)
-    names = table.types
     if layout != "wide" and holds_bags(table):
-        raise FormatError(
-            f"{table.name}: these are bags (user, token, and no epoch), and traces are needed here; add a column "
-            "'epoch', or measure bags in Python: see io.read_bags_pair"
-        )
+        bags = "these are bags (user, token, and no epoch), and traces are needed here"
+        raise FormatError(f"{table.name}: {bags}; add a column 'epoch', or see io.read_bags_pair in Python")
     if layout is not None:
         return layout
-    if {"epoch", "token"} & set(names):
+    if {"epoch", "token"} & set(table.types):
         return "long"
-    if any(_EPOCH.fullmatch(column) or _SLOT.fullmatch(column) for column in names):
+    if any(_EPOCH.fullmatch(column) or _SLOT.fullmatch(column) for column in table.types):
         return "wide"
-    raise FormatError(
-        f"{table.name}: no layout is recognised in the columns {_listed(list(names))}; use user, epoch, token (long) "
-        "or user, epoch_0, epoch_1, … (wide)"
-    )
+    there = f"no layout is recognised in the columns {_listed(table)}"
+    raise FormatError(f"{table.name}: {there}; use user, epoch, token (long) or user, epoch_0, … (wide)")
 
 
 def require_columns(table: Table, needed: Sequence[str], layout: str, optional: Sequence[str] = ()) -> None:
     """Refuse a table that lacks one of the needed columns, has one that is not known, or has no row."""
     for column in needed:
         if column not in table.types:
-            raise FormatError(
-                f"{table.name}: column {column!r} is missing; the {layout} layout has {', '.join(needed)}, "
-                f"this table has {_listed(list(table.types))}"
-            )
+            wanted = f"the {layout} layout has {', '.join(needed)}, this table has {_listed(table)}"
+            raise FormatError(f"{table.name}: column {column!r} is missing; {wanted}")
     _refuse_unknown(table, [*needed, *optional], layout, ", ".join([*needed, *optional]))
     refuse_empty(table)
 
@@ -68,10 +61,8 @@ def epoch_columns(table: Table) -> list[str]:
     columns = _numbered(table, ["user"], "wide", "user, epoch_0, epoch_1, …")
     for column in columns:
         if is_list(table.types[column]):
-            raise FormatError(
-                f"{table.name}: column {column!r} holds lists, so this is a table of top sets, not of traces; "
-                "read it with read_top_sets"
-            )
+            sets = "holds lists, so this is a table of top sets, not of traces"
+            raise FormatError(f"{table.name}: column {column!r} {sets}; read it with read_top_sets")
     return columns
 
 
@@ -91,18 +82,15 @@ def set_columns(table: Table) -> list[list[str]]:
     lists = _numbered(table, ["user", SEEDED], "top set", "user, epoch_0, epoch_1, … of lists")
     for column in lists:
         if not is_list(table.types[column]):
-            raise FormatError(
-                f"{table.name}: column {column!r} is of type {table.types[column]}, not a list, so this is no table of "
-                "top sets; read it with read_traces"
-            )
+            kind = f"of type {table.types[column]}, not a list, so this is no table of top sets"
+            raise FormatError(f"{table.name}: column {column!r} is {kind}; read it with read_traces")
     return [[column] for column in lists]
 
 
 def holds_sets(table: Table) -> bool:
     """Tell whether a table is one of top sets: lists, or one column per slot."""
-    return any(
-        _SLOT.fullmatch(column) or (_EPOCH.fullmatch(column) and is_list(kind)) for column, kind in table.types.items()
-    )
+    types = table.types.items()
+    return any(_SLOT.fullmatch(name) or (_EPOCH.fullmatch(name) and is_list(kind)) for name, kind in types)
 
 
 def holds_bags(table: Table) -> bool:
@@ -132,12 +120,11 @@ def _refuse_gaps(table: Table, found: Collection[int], pattern: str) -> None:
     # The first that is missing is at most as far as there are columns, whatever number the last one has.
     gap = next((number for number in range(first, first + len(found) + 1) if number not in found), 0)
     if not found or gap <= max(found):
-        raise FormatError(
-            f"{table.name}: column {pattern.format(gap)!r} is missing; epochs are numbered without gaps, "
-            f"this table has {_listed(list(table.types))}"
-        )
+        missing = f"column {pattern.format(gap)!r} is missing; epochs are numbered without gaps"
+        raise FormatError(f"{table.name}: {missing}, this table has {_listed(table)}")
 
 
-def _listed(names: list[str]) -> str:
+def _listed(table: Table) -> str:
+    names = list(table.types)
     shown = ", ".join(map(repr, names[:8]))
     return (f"{shown}, … ({len(names)} in all)" if len(names) > 8 else shown) or "none"

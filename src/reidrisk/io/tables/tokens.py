@@ -82,7 +82,7 @@ def read_rows(
                     cells, rows, places = _flattened(cells)
                     index = (rows + start, epoch, slot + places)
                     tokens = _longer(tokens, slot + 1 + int(places.max(initial=0)), name)
-                values = words.codes(cells) if words else whole_numbers(cells, name, column, start, rows=rows)
+                values = whole_numbers(cells, name, column, start, rows=rows) if words is None else words.codes(cells)
                 # Most vocabularies fit into 16 bits.
                 kind = np.promote_types(tokens.dtype, np.min_scalar_type(-1 - int(values.max(initial=0))))
                 tokens = tokens.astype(kind, copy=False)
@@ -96,7 +96,7 @@ def read_rows(
 
     columns_beside = [pa.chunked_array(parts) for parts in others]
     users = user_ids(name, "user", columns_beside.pop(0)) if named else None
-    raw = RawTokens(name, tokens, users, words.seen if words else None, table.metadata, place)
+    raw = RawTokens(name, tokens, users, list(words) if words is not None else None, table.metadata, place)
     return raw, columns_beside
 
 
@@ -116,10 +116,8 @@ def _kind_of_tokens(table: Table, columns: Sequence[str], lists: bool) -> Labels
     text = {column: holds_text(kind) for column, kind in kinds.items()}
     if any(text.values()) and not all(text.values()):
         one, other = (next(column for column in text if text[column] is wanted) for wanted in (True, False))
-        raise FormatError(
-            f"{table.name}: column {one!r} holds text and column {other!r} is of type {kinds[other]}; "
-            "tokens are all integers or all labels"
-        )
+        mixed = f"column {one!r} holds text and column {other!r} is of type {kinds[other]}"
+        raise FormatError(f"{table.name}: {mixed}; tokens are all integers or all labels")
     return Labels() if any(text.values()) else None
 
 
@@ -168,7 +166,7 @@ def _refuse_twice(name: str, keys: npt.NDArray[np.int64], users: UserIds, epochs
         return
     first, second = first_repeat(keys) or (0, 0)
     user, epoch = divmod(int(keys[second]), len(epochs))
-    raise DataError(
-        f"{name}: rows {first + 1} and {second + 1} both give user {shown_user(users, user)} a token in epoch "
-        f"{epochs[epoch]}; keep one row for each user and epoch"
+    both = (
+        f"rows {first + 1} and {second + 1} both give user {shown_user(users, user)} a token in epoch {epochs[epoch]}"
     )
+    raise DataError(f"{name}: {both}; keep one row for each")

@@ -43,8 +43,7 @@ def write_table(path: PathLike, records: Traces | TopSets | Bags, parts: Iterabl
     seeded = isinstance(records, TopSets) and records.made_with_seed
     metadata = to_json(records.n_tokens, records.vocabulary, seeded)
     if kind != "npz":
-        batches = (_batch(records, rows, columns, kind == "csv", seeded) for rows, columns in parts)
-        write_batches(path, batches, metadata)
+        write_batches(path, (_batch(records, *part, kind == "csv", seeded) for part in parts), metadata)
         return
     users = None if records.users is None else _users_as_numpy(records.users)
     named = [columns if users is None else {"user": users[rows]} | columns for rows, columns in parts]
@@ -61,6 +60,7 @@ def write_batches(path: PathLike, batches: Iterable[Any], metadata: str) -> None
     source = iter(batches)
     first = next(source)
     schema = first.schema if kind == "csv" else first.schema.with_metadata({KEY: metadata.encode()})
+    # The name in bytes: the library takes text for UTF-8, and it need not be.
     with write_atomically(path) as temporary, _opened(os.fsencode(temporary), kind, schema, path) as write:
         write(first.replace_schema_metadata(schema.metadata))
         for batch in source:
@@ -120,9 +120,7 @@ def _refuse_lost_names(path: PathLike, kind: str, users: UserIds | None, vocabul
         if kind == "npz" and pc.any(pc.ends_with(users, "\0")).as_py():
             raise DataError(f"{path}: a user id ends in a zero byte, which NPZ drops; write Parquet instead")
     if kind == "csv" and vocabulary is not None and "" in vocabulary.labels:
-        raise DataError(
-            f"{path}: a label of the vocabulary is empty, which CSV takes for missing; write Parquet instead"
-        )
+        raise DataError(f"{path}: a label of the vocabulary is empty, in CSV that is missing; write Parquet instead")
 
 
 @contextmanager
@@ -132,9 +130,7 @@ def _opened(temporary: bytes, kind: str, schema: Any, path: PathLike) -> Iterato
     from pyarrow import csv
 
     try:
-        with pa.OSFile(
-            temporary, "wb"
-        ) as file:  # a name in bytes: the library takes text for UTF-8, and it need not be
+        with pa.OSFile(temporary, "wb") as file:
             if kind == "parquet":
                 with pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as parquet:
                     yield parquet.write_batch
