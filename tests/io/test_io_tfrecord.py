@@ -17,6 +17,7 @@ from reidrisk.io.tfrecord.crc32c import crc32c, masked
 from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER, make_example
 from reidrisk.io.tfrecord.examples import feature_kinds, parse_examples
 from reidrisk.io.tfrecord.framing import read_frames, write_frames
+from reidrisk.io.tfrecord.topics_records import is_tfrecord
 
 
 def slow_crc32c(data: bytes) -> int:
@@ -238,6 +239,11 @@ def test_the_simulator_is_read_and_converted(tmp_path: Path, ending: str) -> Non
     assert pair.targets.tokens.tolist() == one.tokens.tolist()
     assert pair.queries.tokens.tolist() == two.tokens.tolist()
     assert io.read_top_sets(tmp_path / f"o.{ending}", **declared).tokens.tolist() == sets.tokens.tolist()
+
+
+def test_tfrecord_files_are_known_by_their_names() -> None:
+    assert all(map(is_tfrecord, ["a.tfrecord", "a.tfrecords.gz", "out-00003-of-00100"]))
+    assert not is_tfrecord("a.parquet")
 
 
 def test_converting_tables(tmp_path: Path) -> None:

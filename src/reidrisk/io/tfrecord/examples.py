@@ -81,8 +81,7 @@ def parse_examples(
     shape, width = (len(starts), len(names)), 8
     while True:
         # Before every try: one record with a long list makes room for a list as long in all of them.
-        less = "split the file, or leave out the records with long lists"
-        sizes.NUMBERS.check(shape[0] * shape[1] * width, name, less)
+        sizes.NUMBERS.check(shape[0] * shape[1] * width, name, "split the file, or leave out records with long lists")
         columns = Columns(
             np.full(shape, -1, dtype=np.int64),
             np.zeros((*shape, width), dtype=np.int64),

@@ -46,10 +46,8 @@ def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     starts, stops = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     record, offset, wrong = _verify(buffer, starts, stops)
     if wrong:
-        raise FormatError(
-            f"{name}: record {record + 1} at byte {offset} {_WRONG[wrong]}; the file is truncated, damaged or no "
-            "TFRecord file"
-        )
+        at = f"record {record + 1} at byte {offset}"
+        raise FormatError(f"{name}: {at} {_WRONG[wrong]}; the file is truncated, damaged or no TFRecord file")
     return buffer, starts, stops
 
 

@@ -15,6 +15,8 @@ from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 CLIENTS = ("client_1_tokens", "client_2_tokens")
 """What two observers saw, in the records of the simulator."""
 
+TopicIds = npt.NDArray[np.signedinteger[Any]]
+
 _MOST_FEATURES = 10_000  # every feature of every record is looked up among all of them
 _EPOCH = re.compile(r"epoch_([0-9]{1,9})_(topics|weights|tokens)")
 
@@ -36,7 +38,7 @@ class RecordBlock:
     """Some records: topic ids as they are in the file, of the sets if there are any, then of the observers."""
 
     users: Any
-    arrays: list[npt.NDArray[np.signedinteger[Any]]]
+    arrays: list[TopicIds]
     repeated: int
 
 
@@ -51,10 +53,8 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
             numbers[found[2]][int(found[1])] = feature
             wanted[feature] = FLOAT if found[2] == "weights" else INTEGER
         elif feature not in wanted:
-            raise FormatError(
-                f"{name}: record 1 has an unknown feature {feature!r}; known are user_id, epoch_0_topics with "
-                "epoch_0_weights, epoch_0_tokens, client_1_tokens, client_2_tokens"
-            )
+            known = "user_id, epoch_0_topics with epoch_0_weights, epoch_0_tokens, client_1_tokens, client_2_tokens"
+            raise FormatError(f"{name}: record 1 has an unknown feature {feature!r}; known are {known}")
         if kinds[feature] not in (0, wanted[feature]):  # 0: an empty list does not say of what
             raise FormatError(f"{name}: record 1, feature {feature!r} holds values of another type than it should")
     if "user_id" not in kinds:
@@ -64,9 +64,8 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
         raise FormatError(f"{name}: record 1 has both epoch_…_topics and epoch_…_tokens; it must have one of them")
     clients = [feature for feature in CLIENTS if feature in kinds]
     if len(clients) == 1 or not (sets or clients):
-        raise FormatError(
-            f"{name}: record 1 has {', '.join(kinds)}; topics of epochs, or tokens of two clients, are missing"
-        )
+        missing = "topics of epochs, or tokens of two clients, are missing"
+        raise FormatError(f"{name}: record 1 has {', '.join(kinds)}; {missing}")
     last = max([*sets, *numbers["weights"]], default=-1)
     for epoch in range(min(last, len(sets)) + 1):  # a gap is found among the first of them
         if epoch not in sets or (numbers["weights"] and epoch not in numbers["weights"]):
@@ -74,8 +73,7 @@ def record_shape(name: str, kinds: dict[str, int]) -> RecordShape:
             raise FormatError(f"{name}: record 1 has no feature 'epoch_{epoch}_{missing}'; epochs have no gaps")
     place = {feature: i for i, feature in enumerate(kinds)}
     topics, weights = ([place[of[epoch]] for epoch in sorted(of)] for of in (sets, numbers["weights"]))
-    observers = [place[feature] for feature in clients]
-    expected = {feature: wanted[feature] for feature in kinds}
+    expected, observers = {feature: wanted[feature] for feature in kinds}, [place[feature] for feature in clients]
     return RecordShape(expected, topics, weights if numbers["topics"] else [], observers, place["user_id"])
 
 
@@ -83,8 +81,7 @@ def record_block(
     name: str, buffer: npt.NDArray[np.uint8], columns: Any, shape: RecordShape, first: int, top_k: int | None
 ) -> RecordBlock:
     """Check the features of some records and bring them into arrays of topic ids."""
-    names = list(shape.kinds)
-    counts = columns.counts
+    names, counts = list(shape.kinds), columns.counts
 
     def refuse(of: list[int], wrong: npt.NDArray[np.bool_], say: str) -> None:
         if wrong.any():
@@ -113,19 +110,16 @@ def record_block(
     return RecordBlock(_users(buffer, columns.spans[:, shape.user]), arrays, repeated)
 
 
-def _distinct_sets(
-    ids: npt.NDArray[np.signedinteger[Any]], weights: npt.NDArray[np.float32] | None
-) -> tuple[npt.NDArray[np.signedinteger[Any]], int]:
+def _distinct_sets(ids: TopicIds, weights: npt.NDArray[np.float32] | None) -> tuple[TopicIds, int]:
     """Return each set with the largest weight first and every topic once, and how many were there again."""
     if weights is not None:
         ids = np.take_along_axis(ids, np.argsort(-weights, axis=2, kind="stable"), axis=2)
     # Equal ids follow each other once they are sorted, the first of them in front.
     order = np.argsort(ids, axis=2, kind="stable")
     ranked = np.take_along_axis(ids, order, axis=2)
-    same = np.zeros(ids.shape, dtype=np.bool_)
-    same[:, :, 1:] = (ranked[:, :, 1:] == ranked[:, :, :-1]) & (ranked[:, :, 1:] >= 0)
     again = np.zeros(ids.shape, dtype=np.bool_)
-    np.put_along_axis(again, order, same, axis=2)
+    same = (ranked[:, :, 1:] == ranked[:, :, :-1]) & (ranked[:, :, 1:] >= 0)
+    np.put_along_axis(again, order[:, :, 1:], same, axis=2)
     if again.any():
         ids = np.where(again, -1, ids)
         ids = np.take_along_axis(ids, np.argsort(ids < 0, axis=2, kind="stable"), axis=2)
@@ -138,6 +132,5 @@ def _users(buffer: npt.NDArray[np.uint8], spans: npt.NDArray[np.int64]) -> Any:
 
     lengths = spans[:, 1] - spans[:, 0]
     ends = np.concatenate([[0], np.cumsum(lengths)])
-    inside = np.arange(ends[-1]) - np.repeat(ends[:-1], lengths)
-    text = buffer[np.repeat(spans[:, 0], lengths) + inside]
+    text = buffer[np.arange(ends[-1]) + np.repeat(spans[:, 0] - ends[:-1], lengths)]
     return pa.LargeStringArray.from_buffers(len(lengths), pa.py_buffer(ends), pa.py_buffer(text))

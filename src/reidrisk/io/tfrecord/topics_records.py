@@ -19,7 +19,7 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.ids import refuse_repeated_users
 from reidrisk.io.tfrecord.example import make_example
-from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, record_block, record_shape
+from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, TopicIds, record_block, record_shape
 from reidrisk.records import TopSets, Traces
 from reidrisk.records.base import frozen
 
@@ -41,13 +41,7 @@ class TopicsRecords:
 
 
 def is_tfrecord(path: PathLike) -> bool:
-    """Tell by its name whether a file holds TFRecords: ``x.tfrecord``, or a shard ``x-00000-of-00100``.
-
-    Examples
-    --------
-    >>> is_tfrecord("a.tfrecord"), is_tfrecord("out-00003-of-00100"), is_tfrecord("a.parquet")
-    (True, True, False)
-    """
+    """Tell by its name whether a file holds TFRecords: ``x.tfrecord``, or a shard ``x-00000-of-00100``."""
     return re.search(r"\.tfrecords?(\.gz|-\d+-of-\d+)?$|-\d{5}-of-\d{5}$", str(path).lower()) is not None
 
 
@@ -63,19 +57,12 @@ def read_tfrecords(
     release: the topics of each epoch and how much they weigh) or ``epoch_{t}_tokens``, ``client_1_tokens``,
     ``client_2_tokens`` (the simulator: top sets, and what two observers saw). Every checksum is verified.
 
-    Parameters
-    ----------
-    paths : path or list of paths
-        The files, usually the shards of one data set; a name that ends in ``.gz`` is decompressed.
-    n_tokens : int, optional
-        Take topic ids as token numbers in ``[0, n_tokens)``. Ids of the taxonomy have gaps (1 to 629), so some
-        tokens then never occur.
-    vocabulary : Vocabulary, optional
-        Labels are the ids of all topics as text; the token of an id is its place among them. Default, without
-        ``n_tokens``: the ids that occur, in increasing order.
-    top_k : int, optional
-        Keep that many topics of the largest weight of each epoch (ties: the first in the file). Default: all, and the
-        largest number of them is the size of a set. A topic that is listed twice in an epoch is held once.
+    The files are usually the shards of one data set; a name that ends in ``.gz`` is decompressed. With ``n_tokens``
+    topic ids are token numbers in ``[0, n_tokens)``; those of the taxonomy have gaps (1 to 629), so some tokens then
+    never occur. The labels of a ``vocabulary`` are the ids of all topics as text, and the token of an id is its place
+    among them. Default: the ids that occur, in increasing order. ``top_k`` keeps that many topics of the largest weight
+    of each epoch (ties: the first in the file). Default: all, and the largest number of them is the size of a set. A
+    topic that is listed twice in an epoch is held once.
 
     Examples
     --------
@@ -101,8 +88,7 @@ def read_tfrecords(
     users = _joined_users(names, parts)
     arrays = [_joined(of_files) for of_files in zip(*(part.arrays for part in parts), strict=True)]
     codes, size, words, notes = _tokens(names, arrays, n_tokens, vocabulary)
-    repeated = sum(part.repeated for part in parts)
-    if repeated:
+    if repeated := sum(part.repeated for part in parts):
         notes.append(f"{repeated:,} topics that their epoch lists twice were held once.")
     top_sets = TopSets(frozen(codes.pop(0)), size, users, words) if shape and shape.topics else None
     one, two = [Traces(frozen(tokens), size, users, words) for tokens in codes] or (None, None)
@@ -120,27 +106,21 @@ def write_tfrecords(
     from reidrisk.io.tfrecord.framing import write_frames  # compiled loops are loaded where they run
 
     if top_sets.made_with_seed:
-        raise DataError(
-            f"{path}: these top sets were made with a seed, and these records have no place to say so; write a table, "
-            "or make sets without the mark from their tokens"
-        )
+        seeded = "these top sets were made with a seed, and these records have no place to say so"
+        raise DataError(f"{path}: {seeded}; write a table, or make sets without the mark from their tokens")
     if (client_1 is None) != (client_2 is None):
         raise OptionError("give the traces of both observers or of neither")
     observers = [client for client in (client_1, client_2) if client is not None]
     if any((client.tokens < 0).any() for client in observers):
         raise DataError(f"{path}: a token of an observer is missing, and these records have no place for that")
-    words = top_sets.vocabulary
-    ids: Sequence[int] = range(top_sets.n_tokens)
-    if words is not None and all(re.fullmatch(r"[0-9]{1,10}", label) for label in words.labels):
-        ids = [int(label) for label in words.labels]
+    ids = _topic_ids(top_sets.vocabulary) or range(top_sets.n_tokens)
 
     def topics(tokens: npt.NDArray[Any]) -> list[int]:
         return [ids[token] for token in tokens.tolist() if token >= 0]
 
     def records() -> Iterator[bytes]:
         for row in range(len(top_sets)):
-            users = top_sets.users
-            user = f"user {row}" if users is None else str(users[row])
+            user = f"user {row}" if top_sets.users is None else str(top_sets.users[row])
             features: dict[str, Any] = {"user_id": [user.encode()]}
             for epoch in range(top_sets.n_epochs):
                 held = topics(top_sets.tokens[row, epoch])
@@ -165,8 +145,8 @@ def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBloc
         try:
             kinds = feature_kinds(buffer[starts[0] : stops[0]])
         except FormatError as error:
-            why = "is no tf.train.Example; the file holds something else"
-            raise FormatError(f"{name}: record 1 at byte 0 {why}") from error
+            wrong = f"{name}: record 1 at byte 0 is no tf.train.Example"
+            raise FormatError(f"{wrong}; the file holds something else") from error
         shape = record_shape(name, kinds)
     for start in range(0, len(starts), _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -187,7 +167,13 @@ def _joined_users(name: str, parts: list[RecordBlock]) -> UserIds:
     return users
 
 
-def _joined(parts: Sequence[npt.NDArray[np.signedinteger[Any]]]) -> npt.NDArray[np.signedinteger[Any]]:
+def _topic_ids(vocabulary: Vocabulary | None) -> list[int]:
+    """Return the labels as topic ids, none where any label is no such number."""
+    labels = vocabulary.labels if vocabulary else ()
+    return [int(label) for label in labels] if all(re.fullmatch(r"[0-9]{1,10}", label) for label in labels) else []
+
+
+def _joined(parts: Sequence[TopicIds]) -> TopicIds:
     shape = (sum(map(len, parts)), *np.max([part.shape[1:] for part in parts], axis=0).tolist())
     sizes.CELLS.check(math.prod(shape), "the records", "read fewer files, or keep fewer topics with top_k")
     whole, start = np.full(shape, -1, dtype=np.result_type(*parts)), 0
@@ -198,7 +184,7 @@ def _joined(parts: Sequence[npt.NDArray[np.signedinteger[Any]]]) -> npt.NDArray[
 
 
 def _tokens(
-    name: str, arrays: list[npt.NDArray[np.signedinteger[Any]]], n_tokens: int | None, vocabulary: Vocabulary | None
+    name: str, arrays: list[TopicIds], n_tokens: int | None, vocabulary: Vocabulary | None
 ) -> tuple[list[npt.NDArray[Any]], int, Vocabulary | None, list[str]]:
     """Turn topic ids into tokens; return them with the size of the vocabulary, its labels and what was assumed."""
     ids = np.unique(np.concatenate([np.unique(array) for array in arrays]))
@@ -212,21 +198,17 @@ def _tokens(
             raise DataError(f"{name}: topic id {ids[-1]} is outside [0, {n_tokens}); raise n_tokens")
         known = np.arange(n_tokens, dtype=np.int64)
     elif vocabulary is not None:
-        if not all(re.fullmatch(r"[0-9]{1,10}", label) for label in vocabulary.labels):
+        known = np.array(_topic_ids(vocabulary), dtype=np.int64)
+        if not known.size:
             raise DataError(f"{name}: the labels of the vocabulary must be topic ids, as in the records")
-        known = np.array([int(label) for label in vocabulary.labels], dtype=np.int64)
         unknown = np.setdiff1d(ids, known)
         if unknown.size:
-            raise DataError(
-                f"{name}: topic id {unknown[0]} is not among the {len(vocabulary)} labels of the vocabulary; "
-                "give the ids of the whole taxonomy"
-            )
+            lacking = f"topic id {unknown[0]} is not among the {len(vocabulary)} labels of the vocabulary"
+            raise DataError(f"{name}: {lacking}; give the ids of the whole taxonomy")
     else:
         known, vocabulary = ids.astype(np.int64), Vocabulary(map(str, ids.tolist()))
-        notes.append(
-            f"The vocabulary was taken from the topic ids that occur ({len(ids)}); give that of the whole taxonomy if "
-            "the system has more."
-        )
+        taken = f"The vocabulary was taken from the topic ids that occur ({len(ids)})"
+        notes.append(f"{taken}; give that of the whole taxonomy if the system has more.")
     kind = np.int16 if len(known) <= np.iinfo(np.int16).max else np.int32
     order = np.argsort(known, kind="stable")
     # What is not there, -1, stays so: it comes first in both.
