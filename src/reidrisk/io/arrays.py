@@ -1,8 +1,4 @@
-"""NPZ files: every array is looked at before it is read, so that a small file cannot ask for all memory.
-
-An NPZ file is a ZIP archive of arrays. What a member says of itself (its size when unpacked; the shape and type in its
-head) is compared with the bounds of :mod:`reidrisk.base.sizes`, and with each other, before anything is unpacked.
-"""
+"""NPZ files: what an array says of its size and type is checked first, so a small file cannot ask for all memory."""
 
 from __future__ import annotations
 
@@ -19,21 +15,18 @@ from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.opening import existing_file, reading
 
-_KINDS = "biufcSUMm"
-"""Types that are read: numbers, text, times; no Python objects and no records."""
+_KINDS = "biufcSUMm"  # numbers, text, times; no Python objects and no records
 
 
 def read_npz(path: PathLike, name: str | None = None, store: str = "arrays with numpy.savez") -> dict[str, Any]:
     """Return the arrays of an NPZ file, which messages call ``name`` (default: its path) and ask to ``store`` anew."""
     name = str(path) if name is None else name
-    file = existing_file(path)
-    with reading(name, "NPZ"), open(file, "rb") as opened:
+    with reading(name, "NPZ"), open(existing_file(path), "rb") as opened:
         head = opened.read(6)
         if head == b"\x93NUMPY":
             raise FormatError(f"{name}: it holds a single array without a name; store it with numpy.savez")
         if not head.startswith(b"PK"):
-            what = "is empty" if not head else "is no NPZ file"
-            raise FormatError(f"{name}: {what}; store {store}")
+            raise FormatError(f"{name}: {'is no NPZ file' if head else 'is empty'}; store {store}")
         with zipfile.ZipFile(opened) as archive:
             members = archive.infolist()
             sizes.COLUMNS.check(len(members), name, "store fewer arrays")
@@ -63,13 +56,10 @@ def _array(packed: IO[bytes], member: zipfile.ZipInfo, name: str, key: str) -> n
     if kind.kind not in _KINDS or kind.hasobject or kind.itemsize == 0 or any(side < 0 for side in shape):
         what = "holds Python objects" if kind.hasobject else f"is of type {kind}"
         raise FormatError(f"{name}: the array {key!r} {what}; store numbers, or names as text")
-    asked = math.prod(shape) * kind.itemsize
-    there = member.file_size - packed.tell()
+    asked, there = math.prod(shape) * kind.itemsize, member.file_size - packed.tell()
     if asked != there:
-        raise FormatError(
-            f"{name}: the array {key!r} of shape {shape} takes {asked:,} bytes and {there:,} are there; the file is "
-            "damaged, write it again"
-        )
+        wrong = f"of shape {shape} takes {asked:,} bytes and {there:,} are there"
+        raise FormatError(f"{name}: the array {key!r} {wrong}; the file is damaged, write it again")
     values = np.empty(math.prod(shape), dtype=kind)
     room = memoryview(values.view(np.uint8).data)
     while len(room) and (got := packed.readinto(room)):  # type: ignore[attr-defined]

@@ -24,11 +24,10 @@ PathLike = str | os.PathLike[str]
 def write_atomically(path: PathLike) -> Iterator[Path]:
     """Give a temporary name in the folder of ``path``; move that file into place when the block ends well.
 
-    The file under that name is there, empty, and has the same ending as ``path``; if the block raises, it is removed
-    and ``path`` is left as it was. Folders that are missing are made. A symbolic link is followed. What is no regular
-    file (a named pipe, ``/dev/stdout``, ``/dev/null``) is never replaced: what was written is passed on into it. A file
-    that is replaced keeps its permissions, its owner and its group, as far as this user may set them; further names of
-    the old one (hard links) keep the old content.
+    The file under that name is there, empty, with the ending of ``path``; if the block raises, it is removed and
+    ``path`` is left as it was. Missing folders are made, a symbolic link is followed. What is no regular file (a named
+    pipe, ``/dev/stdout``) is never replaced: what was written is passed on into it. A file that is replaced keeps its
+    permissions, owner and group, as far as this user may set them; hard links to the old one keep the old content.
 
     Examples
     --------
@@ -55,8 +54,7 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
     except BrokenPipeError:  # the reader of a stream went away, which is no fault of the file
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise FormatError(f"{path}: cannot be written: {reason}") from error
+        raise FormatError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def is_stream(path: PathLike) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,8 @@ from reidrisk.io.tables.layouts import require_columns
 from reidrisk.io.tables.tokens import RawTokens, read_rows
 from reidrisk.io.tables.writing import Part, slices, write_table
 from reidrisk.records import Bags
+
+_Array = npt.NDArray[np.int64]
 
 
 def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> Bags:
@@ -63,10 +64,8 @@ def _parts(bags: Bags) -> Iterator[Part]:
     for part in slices(len(bags)):
         held = bags.counts[part]
         sizes = np.diff(held.indptr)
-        rows = np.repeat(np.arange(part.start, part.stop), np.maximum(sizes, 1))
-        tokens = np.full(len(rows), -1, dtype=np.int64)
-        counts = np.zeros(len(rows), dtype=np.int64)
-        there = np.repeat(sizes > 0, np.maximum(sizes, 1))
+        rows, there = (np.repeat(of, np.maximum(sizes, 1)) for of in (np.arange(part.start, part.stop), sizes > 0))
+        tokens, counts = np.full(len(rows), -1, dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
         tokens[there], counts[there] = held.indices, held.data
         yield rows, {"token": tokens, "count": counts}
 
@@ -77,9 +76,9 @@ class RawBags:
 
     items: RawTokens
     """Tokens, one per row of the file, and the users, one per person."""
-    rows: npt.NDArray[np.int64]
+    rows: _Array
     """Whose item it is: a row of the users."""
-    counts: npt.NDArray[Any]
+    counts: _Array
 
 
 def read_raw_bags(table: Table, labels: bool) -> RawBags:
@@ -110,17 +109,12 @@ def build_bags(raw: RawBags, encoding: Encoding) -> Bags:
         raise DataError(f"{raw.items.name}: {error}") from error
 
 
-def _refuse_bad_counts(
-    name: str, rows: npt.NDArray[np.int64], tokens: npt.NDArray[Any], counts: npt.NDArray[Any]
-) -> None:
+def _refuse_bad_counts(name: str, rows: _Array, tokens: _Array, counts: _Array) -> None:
     wrong = np.flatnonzero((counts < 0) & (tokens >= 0))
     if wrong.size:
         raise DataError(f"{cell(name, int(wrong[0]), 'count')} is empty or negative; counts are at least 0")
     held = np.flatnonzero(tokens >= 0)
-    twice = first_repeat(rows[held] * (int(tokens.max()) + 1) + tokens[held])
-    if twice:
+    if twice := first_repeat(rows[held] * (int(tokens.max()) + 1) + tokens[held]):
         first, second = held[list(twice)] + 1
-        raise DataError(
-            f"{name}: rows {first} and {second} both count the same token of one user; keep one row, or leave "
-            "out the column 'count' to have rows added up"
-        )
+        both = f"rows {first} and {second} both count the same token of one user"
+        raise DataError(f"{name}: {both}; keep one row, or leave out the column 'count' to have rows added up")

@@ -44,10 +44,9 @@ def read_channel(path: PathLike) -> Channel:
     >>> read_channel(file).matrix.tolist()
     [[0.25, 0.75], [1.0, 0.0]]
     """
-    kind = format_of(path)
-    file, name = existing_file(path), str(path)
-    read = {"npz": _from_npz, "csv": _from_csv}.get(kind, _from_table)
-    matrix, columns = read(file, name)
+    read = {"npz": _from_npz, "csv": _from_csv}.get(format_of(path), _from_table)
+    name = str(path)
+    matrix, columns = read(existing_file(path), name)
     try:
         return Channel(matrix)
     except DataError as error:
@@ -63,10 +62,8 @@ def _from_npz(file: Path, name: str) -> tuple[Any, None]:
         raise FormatError(f"{name}: there is no array in it; save the matrix under the name 'matrix'")
     matrix = arrays.get("matrix", next(iter(arrays.values())))
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu":
-        raise FormatError(
-            f"{name}: its array is of shape {matrix.shape} and type {matrix.dtype}; "
-            "a channel is a matrix of numbers (users, outputs)"
-        )
+        found = f"its array is of shape {matrix.shape} and type {matrix.dtype}"
+        raise FormatError(f"{name}: {found}; a channel is a matrix of numbers (users, outputs)")
     return matrix, None
 
 
@@ -106,22 +103,19 @@ def _sparse_matrix(arrays: Mapping[str, Any], name: str) -> Any:
 def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
     with reading(name, "CSV"):
         table = read_cells(file, name, None)
-    width = table.num_columns
     first = [column[0].as_py().strip() for column in table.columns]
-    has_header = any(not _is_number(text) for text in (first[1:] or first))
+    has_header = not all(map(_is_number, first[1:] or first))
     rows = table.slice(1) if has_header else table
-    names = first if has_header else [str(i + 1) for i in range(width)]
+    names = first if has_header else [str(i + 1) for i in range(len(first))]
     if rows.num_rows == 0:
         raise DataError(f"{name}: the table is empty; give at least one row of numbers")
     columns = rows.columns
-    if width > 1 and (names[0].lower() == "user" or not _is_number(columns[0][0].as_py())):
+    if len(names) > 1 and (names[0].lower() == "user" or not _is_number(columns[0][0].as_py())):
         refuse_repeated_users(name, user_ids(name, "user", columns[0]))
         columns, names = columns[1:], names[1:]
     sizes.NUMBERS.check(rows.num_rows * len(columns), name, _LESS)
-    matrix = np.empty((rows.num_rows, len(columns)))
-    for j, (cells, column) in enumerate(zip(columns, names, strict=True)):
-        matrix[:, j] = _numbers(cells, name, column)
-    return matrix, names
+    numbers = [_numbers(cells, name, column) for cells, column in zip(columns, names, strict=True)]
+    return np.column_stack(numbers), names
 
 
 def _from_table(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
@@ -132,11 +126,10 @@ def _from_table(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[st
     if table.n_rows == 0 or not columns:
         raise DataError(f"{table.name}: the table is empty; give at least one row and one column of numbers")
     for column in columns:
-        if not (pa.types.is_floating(table.types[column]) or pa.types.is_integer(table.types[column])):
-            raise FormatError(
-                f"{table.name}: column {column!r} is of type {table.types[column]}; a channel has columns of numbers, "
-                "and its user ids are in a column 'user'"
-            )
+        kind = table.types[column]
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            allowed = "a channel has columns of numbers, and its user ids are in a column 'user'"
+            raise FormatError(f"{table.name}: column {column!r} is of type {kind}; {allowed}")
     if "user" in table.types:
         refuse_repeated_users(table.name, user_ids(table.name, "user", table.column("user")))
     sizes.NUMBERS.check(table.n_rows * len(columns), table.name, _LESS)
@@ -145,8 +138,9 @@ def _from_table(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[st
     for batch in table.batches(columns):
         for j, values in enumerate(batch.columns):
             # A null becomes NaN and is refused with its row below.
-            numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-            matrix[start : start + len(values), j] = numbers
+            matrix[start : start + len(values), j] = values.cast(pa.float64(), safe=False).to_numpy(
+                zero_copy_only=False
+            )
         start += batch.num_rows
     return matrix, columns
 
@@ -173,12 +167,10 @@ def _numbers(cells: Any, name: str, column: str) -> npt.NDArray[np.float64]:
 
 def _refuse_bad_rows(matrix: Any, name: str, columns: list[str] | None) -> None:
     """Say what is wrong with the matrix in terms of the file: rows are counted from 1 there."""
-    fault = first_fault(matrix)
-    if fault is None:
-        return
-    row, column, value = fault
-    if column is None:
-        raise DataError(f"{name}: row {row + 1} adds up to {value:.9g}; every row of a channel must add up to 1")
-    where = cell(name, row, columns[column]) if columns else f"{name}: row {row + 1}, column {column + 1}"
-    shown = "NaN" if np.isnan(value) else f"{value:g}"
-    raise DataError(f"{where} is {shown}; probabilities are numbers in [0, 1]")
+    if fault := first_fault(matrix):
+        row, column, value = fault
+        if column is None:
+            raise DataError(f"{name}: row {row + 1} adds up to {value:.9g}; every row of a channel must add up to 1")
+        where = cell(name, row, columns[column]) if columns else f"{name}: row {row + 1}, column {column + 1}"
+        shown = "NaN" if np.isnan(value) else f"{value:g}"
+        raise DataError(f"{where} is {shown}; probabilities are numbers in [0, 1]")

@@ -12,7 +12,7 @@ from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.sets import read_top_sets, write_top_sets
 from reidrisk.io.tables.formats import ENDINGS, format_of, open_table
 from reidrisk.io.tables.layouts import check_layout, holds_bags, holds_sets
-from reidrisk.io.tfrecord.topics_records import is_tfrecord, read_tfrecords
+from reidrisk.io.tfrecord.topics_records import TopicsRecords, is_tfrecord, read_tfrecords
 from reidrisk.io.traces import read_traces, write_traces
 from reidrisk.records import Bags, TopSets, Traces
 
@@ -45,7 +45,7 @@ def convert(
     if not sources:
         raise OptionError("there is no file to convert; name at least one")
     if all(is_tfrecord(source) for source in sources):
-        return _convert_records(sources, out, layout or "wide", n_tokens, vocabulary)
+        return _write_records(read_tfrecords(sources, n_tokens, vocabulary), out, layout or "wide")
     if len(sources) > 1:
         raise OptionError(f"{len(sources)} files were given; only TFRecord files are joined, convert tables one by one")
     source = sources[0]
@@ -63,10 +63,7 @@ def convert(
     return f"Wrote {records!r} to {out}."
 
 
-def _convert_records(
-    sources: Sequence[PathLike], out: PathLike, layout: str, n_tokens: int | None, vocabulary: Vocabulary | None
-) -> str:
-    records = read_tfrecords(sources, n_tokens, vocabulary)
+def _write_records(records: TopicsRecords, out: PathLike, layout: str) -> str:
     written = []
     if records.top_sets is not None:
         write_top_sets(records.top_sets, out)

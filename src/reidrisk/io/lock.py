@@ -64,9 +64,8 @@ def _taken(file: Path, path: PathLike) -> int | None:
             if error.errno not in (errno.EAGAIN, errno.EACCES):
                 raise
             who = f" (process {holder})" if holder.isdigit() else ""
-            raise FormatError(
-                f"{path}: another run{who} is writing it; wait until that has ended, or give another name"
-            ) from error
+            why = f"another run{who} is writing it; wait until that has ended, or give another name"
+            raise FormatError(f"{path}: {why}") from error
         with suppress(FileNotFoundError):
             if os.path.samestat(os.stat(file), os.fstat(handle)):
                 with suppress(OSError):  # the number is for the message alone

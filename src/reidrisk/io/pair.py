@@ -58,17 +58,11 @@ def read_pair(
     Tables that differ in their epochs, their kind of tokens or their vocabulary are refused, and so are two of which
     one names its users and the other does not.
 
-    Parameters
-    ----------
-    layout, n_tokens, vocabulary
-        As for :func:`read_traces`; they hold for both tables. Default: labels are the sorted union of those that
-        occur, and the size is one more than the largest number that occurs; the notes say so.
-    allow_unmatched : bool
-        Keep users that are in one table only: such a target is a distractor, and any link of such a query is wrong.
-        Default: they are refused.
-    truth : str or path, optional
-        A file of true pairs (see :func:`read_truth`) for tables whose ids differ. The check of common users is then
-        left out.
+    ``layout``, ``n_tokens`` and ``vocabulary`` are as for :func:`read_traces` and hold for both tables. Default: labels
+    are the sorted union of those that occur, and the size is one more than the largest number that occurs; the notes
+    say so. Users that are in one table only are refused, unless ``allow_unmatched`` keeps them: such a target is a
+    distractor, and any link of such a query is wrong. ``truth`` is a file of true pairs (see :func:`read_truth`) for
+    tables whose ids differ; the check of common users is then left out.
 
     Examples
     --------
@@ -82,8 +76,8 @@ def read_pair(
     >>> pair.notes[0]
     Note('vocabulary-from-data', n=3, tables=2, numbers=False)
     """
-    declared = vocabulary is not None
-    a, b = (read_raw(open_table(path), layout, labels=declared) for path in (targets_path, queries_path))
+    tables = (open_table(path) for path in (targets_path, queries_path))
+    a, b = (read_raw(table, layout, labels=vocabulary is not None) for table in tables)
     _check_epochs(a, b)
     encoding = settle([a, b], n_tokens, vocabulary)
     encoding = replace(encoding, notes=(*encoding.notes, *a.notes, *b.notes))
@@ -114,8 +108,8 @@ def read_bags_pair(
     >>> measure.random_user(attacks.Overlap(), pair.targets, pair.queries).rate
     1.0
     """
-    declared = vocabulary is not None
-    a, b = (read_raw_bags(open_table(path), labels=declared) for path in (targets_path, queries_path))
+    tables = (open_table(path) for path in (targets_path, queries_path))
+    a, b = (read_raw_bags(table, labels=vocabulary is not None) for table in tables)
     encoding = settle([a.items, b.items], n_tokens, vocabulary)
     targets, queries = build_bags(a, encoding), build_bags(b, encoding)
     return _paired(targets, queries, encoding, (a.items.name, b.items.name), allow_unmatched, truth)
@@ -144,19 +138,16 @@ def read_truth(path: PathLike, pair: Pair[Any]) -> npt.NDArray[np.int64]:
 def _check_epochs(a: RawTokens, b: RawTokens) -> None:
     counts = [table.tokens.shape[1] for table in (a, b)]
     if counts[0] != counts[1]:
-        raise DataError(
-            f"{a.name} has {counts[0]} epochs and {b.name} has {counts[1]}; give both tables the same epochs"
-        )
+        differ = f"{a.name} has {counts[0]} epochs and {b.name} has {counts[1]}"
+        raise DataError(f"{differ}; give both tables the same epochs")
     if a.epochs is None or b.epochs is None or a.epochs == b.epochs:
         return
     for table, other in ((a, b), (b, a)):
         there = set(other.epochs or ())
         only = [epoch for epoch in table.epochs or () if epoch not in there]
         if only:
-            raise DataError(
-                f"epoch {only[0]} of {table.name} is not in {other.name}; epochs are compared by name, so name them "
-                "alike (an epoch without observations has one row with an empty token)"
-            )
+            alike = "name epochs alike (one without observations has a row with an empty token)"
+            raise DataError(f"epoch {only[0]} of {table.name} is not in {other.name}; {alike}")
 
 
 def _paired(
@@ -223,16 +214,10 @@ def _why_unmatched(
 ) -> str:
     (a, b), sizes = names, (len(targets), len(queries))
     if targets.users is None:
-        return (
-            f"{a} has {sizes[0]:,} rows, {b} has {sizes[1]:,}, and neither names its users, so nobody knows who is "
-            "who; add a column 'user' to both, or keep all with --allow-unmatched"
-        )
+        differ = f"{a} has {sizes[0]:,} rows, {b} has {sizes[1]:,}, and neither names its users"
+        return f"{differ}; add a column 'user' to both, or keep all with --allow-unmatched"
     if alone == sizes:
-        return (
-            f"no user of {a} ({sizes[0]:,}) is in {b} ({sizes[1]:,}); if the ids differ by design, give the true pairs "
-            "in a file with columns query, target (--truth), or keep all with --allow-unmatched"
-        )
-    return (
-        f"{alone[0]:,} users of {a} are not in {b} and {alone[1]:,} of {b} not in {a}; --allow-unmatched keeps them: "
-        "such a target is a distractor, any link of such a query is wrong"
-    )
+        pairs = "give the true pairs in a file with columns query, target (--truth), or keep all with --allow-unmatched"
+        return f"no user of {a} ({sizes[0]:,}) is in {b} ({sizes[1]:,}); {pairs}"
+    differ = f"{alone[0]:,} users of {a} are not in {b} and {alone[1]:,} of {b} not in {a}"
+    return f"{differ}; --allow-unmatched keeps them: such a target is a distractor, any link of such a query is wrong"

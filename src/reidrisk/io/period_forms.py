@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 _Y = r"(?:19|20|21)[0-9]{2}"
-_YY = r"[0-9]{2}"
 _M, _D, _W = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12][0-9]|3[01])", r"(?:0[1-9]|[1-4][0-9]|5[0-3])"
 _MONTH, _DAY, _WEEK = (rf"(?:{two}|[1-9])(?![0-9])" for two in (_M, _D, _W))
 _HOURS, _SIXTY = r"(?:[01]?[0-9]|2[0-3])", r"[0-5][0-9]"
@@ -43,21 +42,14 @@ _YEAR_LAST = tuple(
         rf"(?P<m>{_W})(?P<y>{_Y})",
     )
 )
-_SHORT_YEAR_LAST = (
-    re.compile(rf"(?P<d>{_D})(?P<m>{_M})(?P<y>{_YY})"),
-    re.compile(rf"(?P<m>{_M})(?P<d>{_D})(?P<y>{_YY})"),
+_SHORT_YEAR_LAST = tuple(
+    re.compile(rf"{one}{two}(?P<y>[0-9]{{2}})") for one, two in permutations((rf"(?P<d>{_D})", rf"(?P<m>{_M})"))
 )
 _DIGITS_OF_A_MONTH, _DIGITS_OF_A_TIME = 6, 14
 
 
 def understood(labels: Sequence[str]) -> bool:
-    """Tell whether labels with several numbers that change have an order: the year first and the rest within bounds.
-
-    Examples
-    --------
-    >>> understood(["2024-W01", "2023-W52"]), understood(["1Q24", "4Q23"]), understood(["2024-31-01", "2024-01-02"])
-    (True, False, False)
-    """
+    """Tell whether labels with several numbers that change have an order: the year first and the rest within bounds."""
     plain = [" ".join(label.split()).lower() for label in labels]
     if any(all(form.fullmatch(label) for label in plain) for form in _FORMS):
         return True
@@ -75,11 +67,6 @@ def other_order(numbers: Sequence[str]) -> tuple[str, str] | None:
     """Find two numbers whose order as dates with the year last (31012024, 012024) is not the one of the numbers.
 
     Numbers may have lost a zero in front. Two-digit years count where the numbers do not read as 202401 or 20240131.
-
-    Examples
-    --------
-    >>> other_order(["31012024", "1022024"]), other_order(["20240131", "20240201"])
-    (('1022024', '31012024'), None)
     """
     if max(map(len, numbers)) > _DIGITS_OF_A_TIME:
         return None

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,21 +23,21 @@ from reidrisk.io.period_forms import day_and_month, other_order, understood
 from reidrisk.io.tables.columns import cell, holds_text, plain_kind
 from reidrisk.io.tables.opening import reading
 
+_YEAR_FIRST = "write the year first, such as 2024-05-31 or 20240531, or number them in their order"
 _NUMBERED = "write them as numbers in their order, or as dates such as 2024-05-31"
 _DAY_AND_MONTH = re.compile(r"\s*([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})(?![0-9])(.*)", re.DOTALL)
 _CLOCK = re.compile(r"(?:(?:[T ]\s*)?([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?\s*")
 _ISO_TIME = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*")
 
+_Ordered = tuple[list[int], list[str], tuple[Note, ...]]
 
-@dataclass(frozen=True)
-class Periods:
-    """The periods of a column in order."""
+
+class Periods(NamedTuple):
+    """Place of each row's period in their order; how messages, and a second table, call them; what was concluded."""
 
     rank: npt.NDArray[np.int64]
-    """Place of each row's period among them."""
     names: list[Any]
-    """How messages, and a second table, call them."""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...]
 
 
 def ordered_periods(name: str, cells: Any) -> Periods:
@@ -52,8 +51,8 @@ def ordered_periods(name: str, cells: Any) -> Periods:
             f"{name}: column 'epoch' is of type {cells.type}; epochs are integers, dates or text that sorts"
         )
     if cells.null_count:
-        row = int(np.argmax(cells.is_null().to_numpy()))
-        raise DataError(f"{cell(name, row, 'epoch')} is empty; every observation has an epoch")
+        where = cell(name, int(np.argmax(cells.is_null().to_numpy())), "epoch")
+        raise DataError(f"{where} is empty; every observation has an epoch")
     encoded = cells.cast(kind).combine_chunks().dictionary_encode()
     distinct = encoded.dictionary
     notes: tuple[Note, ...] = ()
@@ -62,8 +61,7 @@ def ordered_periods(name: str, cells: Any) -> Periods:
             order, names, notes = ordered_texts(name, distinct.to_pylist())
         else:
             order = pc.array_sort_indices(distinct).to_numpy().tolist()
-            values = _names(distinct)
-            names = [values[i] for i in order]
+            names = _names(distinct.take(order))
             if pa.types.is_integer(kind):
                 _refuse_years_last(name, [str(value) for value in names])
     rank = np.empty(len(order), dtype=np.int64)
@@ -95,14 +93,8 @@ def _moment_text(micro: int, nano: int) -> str:
     return f"{at.date() if at.time() == time() else at}{rest}"
 
 
-def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tuple[Note, ...]]:
-    """Return the order of distinct labels, the labels in it, and what was concluded; refuse what has no order.
-
-    Examples
-    --------
-    >>> ordered_texts("visits.csv", ["week 10", "week 9"])[1]
-    ['week 9', 'week 10']
-    """
+def ordered_texts(name: str, labels: Sequence[str]) -> _Ordered:
+    """Return the order of distinct labels, the labels in it, and what was concluded; refuse what has no order."""
     dated = [_DAY_AND_MONTH.fullmatch(label) for label in labels]
     if any(dated):
         return _dates(name, labels, dated)
@@ -125,9 +117,7 @@ def ordered_texts(name: str, labels: Sequence[str]) -> tuple[list[int], list[str
     return order, [labels[i] for i in order], ()
 
 
-def _dates(
-    name: str, labels: Sequence[str], found: Sequence[re.Match[str] | None]
-) -> tuple[list[int], list[str], tuple[Note, ...]]:
+def _dates(name: str, labels: Sequence[str], found: Sequence[re.Match[str] | None]) -> _Ordered:
     """Read dates such as 31/01/2024: the whole column says which number is the day, or not at all."""
     iso = "write dates as 2024-05-31"
     first_day = first_month = ""
@@ -138,12 +128,10 @@ def _dates(
             raise DataError(f"{name}: the epoch {_shown(label)} has a year of two digits; {iso}")
         first_day = first_day or (label if int(match[1]) > 12 else "")
         first_month = first_month or (label if int(match[3]) > 12 else "")
-    if first_day and first_month:
+    if bool(first_day) == bool(first_month):
         two = f"the epoch {_shown(first_day)} has the day first and {_shown(first_month)} the month"
-        raise DataError(f"{name}: {two}; {iso}")
-    if not (first_day or first_month):
         undecided = f"nothing tells whether the epoch {_shown(labels[0])} has the day first or the month"
-        raise DataError(f"{name}: {undecided}; {iso}")
+        raise DataError(f"{name}: {two if first_day else undecided}; {iso}")
     moments = []
     for label, match in zip(labels, filter(None, found), strict=True):
         day, month = (match[1], match[3]) if first_day else (match[3], match[1])
@@ -161,12 +149,11 @@ def _dates(
     if len(set(moments)) < len(moments):
         raise DataError(f"{name}: two epochs are the same date, written in two ways; {iso}")
     order = sorted(range(len(moments)), key=lambda i: moments[i])  # year, month, day: this text sorts
-    way, proof = ("day", first_day) if first_day else ("month", first_month)
-    note = Note("dates-read", name=name, first=way, proof=_shown(proof))
+    note = Note("dates-read", name=name, first="day" if first_day else "month", proof=_shown(first_day or first_month))
     return order, [moments[i] for i in order], (note,)
 
 
-def _times(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tuple[Note, ...]]:
+def _times(name: str, labels: Sequence[str]) -> _Ordered:
     """Order dates with times as in ISO 8601 by the moment, whatever their offsets; without any they are in one zone."""
     moments = []
     for label in labels:
@@ -176,10 +163,8 @@ def _times(name: str, labels: Sequence[str]) -> tuple[list[int], list[str], tupl
             raise DataError(f"{name}: the epoch {_shown(label)} is no time that exists; {_NUMBERED}") from error
     without = [at.tzinfo is None for at in moments]
     if any(without) and not all(without):
-        raise DataError(
-            f"{name}: the epoch {_shown(labels[without.index(True)])} has no offset and "
-            f"{_shown(labels[without.index(False)])} has one; write all with their offset"
-        )
+        bare, other = (_shown(labels[without.index(is_bare)]) for is_bare in (True, False))
+        raise DataError(f"{name}: the epoch {bare} has no offset and {other} has one; write all with their offset")
     start = datetime(1970, 1, 1, tzinfo=None if all(without) else UTC)
     since = [at - start for at in moments]  # also where the moment in UTC is before the year 1
     order = sorted(range(len(labels)), key=lambda i: since[i])
@@ -199,32 +184,25 @@ def _refuse_several_numbers(name: str, labels: Sequence[str], keys: Sequence[lis
     if day_and_month(labels):
         raise DataError(f"{two} read as a day and a month without a year; write dates as 2024-05-31")
     if len(changing) > 1 and not understood(labels):
-        raise DataError(
-            f"{two} differ in more than one number, and they do not read as a year of four digits followed by its "
-            "month, day, week or quarter; write the year first, such as 2024-05-31, or number them in their order"
-        )
+        unread = "they do not read as a year of four digits followed by its month, day, week or quarter"
+        raise DataError(f"{two} differ in more than one number, and {unread}; {_YEAR_FIRST}")
 
 
 def _refuse_years_last(name: str, numbers: Sequence[str]) -> None:
     """Refuse 31012024 beside 01022024: all read as dates with the year last, and their order is not the numbers'."""
     if all(digits.isdecimal() for digits in numbers) and (two := other_order(numbers)):
-        raise DataError(
-            f"{name}: the epochs hold the numbers {two[0]} and {two[1]}, which read as dates with the year last; write "
-            "the year first, such as 20240531 or 202405, or number them in their order"
-        )
+        read = f"the epochs hold the numbers {two[0]} and {two[1]}, which read as dates with the year last"
+        raise DataError(f"{name}: {read}; {_YEAR_FIRST}")
 
 
 def _refuse_fractions(name: str, labels: Sequence[str], keys: Sequence[Any]) -> None:
     """Refuse '1.5' beside '1.10' where they differ in order as fractions and as parts of a number."""
     if not all(re.fullmatch(r"\s*[0-9]{1,15}[.,][0-9]{1,15}\s*", label) for label in labels):
         return
-    values = [float(label.replace(",", ".")) for label in labels]
-    by_value = sorted(range(len(labels)), key=lambda i: values[i])
+    by_value = sorted(range(len(labels)), key=lambda i: float(labels[i].replace(",", ".")))
     if by_value != sorted(range(len(labels)), key=lambda i: keys[i]):
-        raise DataError(
-            f"{name}: the epochs {_shown(labels[by_value[0]])} and so on may be fractions or numbers of two parts, "
-            f"which differ in order; {_NUMBERED}"
-        )
+        parts = "may be fractions or numbers of two parts, which differ in order"
+        raise DataError(f"{name}: the epochs {_shown(labels[by_value[0]])} and so on {parts}; {_NUMBERED}")
 
 
 def _two(name: str, one: str, other: str) -> str:

@@ -69,8 +69,7 @@ def _says_seeded(table: Table) -> bool:
     if SEEDED not in table.types:
         return False
     said = {str(value).strip().lower() for value in table.column(SEEDED).unique().to_pylist()}
-    unknown = sorted(said - {"true", "false"})
-    if unknown:
+    if unknown := sorted(said - {"true", "false"}):
         raise FormatError(f"{table.name}: column {SEEDED!r} says {unknown[0]!r}; write true or false")
     return "true" in said
 

@@ -23,23 +23,15 @@ def read_traces(
 ) -> Traces:
     r"""Read what one observer saw from a Parquet, CSV, Arrow IPC or NPZ file.
 
-    Parameters
-    ----------
-    layout : {'long', 'wide'}, optional
-        One row per observation (``user, epoch, token``) or one row per user (``user, epoch_0, epoch_1, …``, the column
-        ``user`` may be left out). Default: recognised by the names of the columns.
-    n_tokens : int, optional
-        Size of the vocabulary of the system. Default: from the file's metadata, or else from the tokens that occur.
-    vocabulary : Vocabulary or list of str, optional
-        Labels of the tokens. Cells of text are looked up in it; integers (except in CSV, where every cell is text)
-        are taken to be token numbers.
+    The ``layout`` is ``'long'``, one row per observation (``user, epoch, token``), or ``'wide'``, one row per user
+    (``user, epoch_0, epoch_1, …``, the column ``user`` may be left out). Default: recognised by the columns.
+    ``n_tokens`` is the size of the system's vocabulary. Default: from the file's metadata, or else from the tokens that
+    occur. Cells of text are looked up in the ``vocabulary``; integers (except in CSV, where every cell is text) are
+    token numbers.
 
-    Returns
-    -------
-    Traces
-        A null, an empty cell, -1 in an integer column, or a row that the long layout does not have: all are
-        'not observed'. In the long layout, users come in the order of their first row and epochs in the order of
-        their distinct values; text whose order is not understood (names of months, ambiguous dates) is refused.
+    A null, an empty cell, -1 in an integer column, or a row that the long layout does not have: all are 'not observed'.
+    In the long layout, users come in the order of their first row and epochs in the order of their distinct values;
+    text whose order is not understood (names of months, ambiguous dates) is refused.
 
     Examples
     --------
@@ -56,9 +48,7 @@ def read_traces(
 def traces_from_frame(
     frame: Any, layout: str | None = None, n_tokens: int | None = None, vocabulary: Declared | None = None
 ) -> Traces:
-    """Take traces from any frame with the Arrow interface: polars, pyarrow, pandas, DuckDB.
-
-    Everything else is as for :func:`read_traces`.
+    """Take traces from any frame with the Arrow interface (polars, pyarrow, pandas, DuckDB), as :func:`read_traces`.
 
     Examples
     --------

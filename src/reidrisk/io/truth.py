@@ -28,11 +28,11 @@ def true_rows(path: PathLike, targets: Traces | Bags, queries: Traces | Bags) ->
     table = typed(table, ids=[column for column, known in sides.items() if not is_text(known)])
     (stating, query_rows), (named, target_rows) = (_found(table, column, known) for column, known in sides.items())
     if not stating.all():
-        row = int(np.argmin(stating))
-        raise TruthError(f"{cell(table.name, row, 'query')} has no user id; every pair names its query")
+        where = cell(table.name, int(np.argmin(stating)), "query")
+        raise TruthError(f"{where} has no user id; every pair names its query")
     if twice := first_repeat(query_rows):
-        rows = f"rows {twice[0] + 1} and {twice[1] + 1}"
-        raise TruthError(f"{table.name}: {rows} are of the same query; give every query one target")
+        same = f"rows {twice[0] + 1} and {twice[1] + 1} are of the same query"
+        raise TruthError(f"{table.name}: {same}; give every query one target")
     truth = np.full(len(queries), -1, dtype=np.int64)
     truth[query_rows[named]] = target_rows
     return truth
@@ -59,9 +59,6 @@ def _found(table: Table, column: str, known: UserIds) -> tuple[npt.NDArray[np.bo
     if (rows < 0).any():
         at = int(np.argmax(rows < 0))
         where = cell(table.name, int(np.flatnonzero(stated)[at]), column)
-        whose = "queries" if column == "query" else "targets"
-        raise TruthError(
-            f"{where} names user {shown_user(ids, at)}, who is not among the {whose}; correct it (a query without a "
-            "target has an empty cell there)"
-        )
+        who = f"names user {shown_user(ids, at)}, who is not among the {'queries' if column == 'query' else 'targets'}"
+        raise TruthError(f"{where} {who}; correct it (a query without a target has an empty cell there)")
     return stated, rows
