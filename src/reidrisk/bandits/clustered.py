@@ -32,8 +32,6 @@ def clustered_users(
     type i mod ``n_clusters``; 41 states stand in for CASAS, 39 for Endomondo. A log has ``visits`` entries on average;
     the larger ``alike``, the more users of a type are alike.
 
-    Examples
-    --------
     >>> clustered_users(20, n_states=5, n_clusters=3)
     Behaviour(20 users x 5 states, profiles of 10 numbers)
     """

@@ -25,8 +25,6 @@ _USERS_PER_CLUSTER = 5
 def paper_strategies(n_clusters: int) -> tuple[str, ...]:
     """Return the paper's aggregations for this number of clusters.
 
-    Examples
-    --------
     >>> paper_strategies(7)
     ('own', 'average', 'neighbour:1', 'neighbour:2', 'clusters:7', 'clusters:14', 'clusters:21')
     """
@@ -126,8 +124,6 @@ class TradeoffSpec(Spec):
     6.2). Runs and attacks are spread evenly over the ``releases``. ``likelihood`` says whether the attacker who knows
     the mechanism is measured, too. A seed is drawn where there is none.
 
-    Examples
-    --------
     >>> spec = TradeoffSpec(strategies=["own", "clusters:3"], runs=100, seed=1)
     >>> TradeoffSpec.from_dict(spec.to_dict()) == spec, spec.filled(n_users=20, n_states=4).n_aux
     (True, 14)

@@ -43,8 +43,6 @@ def tradeoff(
     between points are differences between strategies. Without a ``spec``, everything has its default, and a seed is
     drawn.
 
-    Examples
-    --------
     >>> from reidrisk.bandits import clustered_users
     >>> users = clustered_users(8, n_states=4, n_clusters=2)
     >>> spec = TradeoffSpec(strategies=["own", "average"], amounts=[0.0, 0.1], n_aux=6, runs=20, steps=50, seed=0)

@@ -36,8 +36,6 @@ class Behaviour:
     a note. Cells that differ by less than the ``tolerance`` say the same: the default of the scoreboard, the paper's
     0.001, or less where one transition in a long log changes a cell by less than that.
 
-    Examples
-    --------
     >>> Behaviour([[[0.9, 0.1], [0.5, 0.5]]], [[1.0]], ("ann",), ("rest", "run"), "made up")
     Behaviour(1 user x 2 states, profiles of 1 number)
     """

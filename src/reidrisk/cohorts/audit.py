@@ -124,8 +124,6 @@ def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | 
     ``worst`` cohorts are listed, default: as many as the spec says. ``covered`` is the share of visits whose host is
     listed (:class:`CategoryVisits`). No noise covers it: it is left out where counts are noisy.
 
-    Examples
-    --------
     >>> cohort = np.repeat(np.arange(10), 200)
     >>> visited = np.zeros((2_000, 1), dtype=bool)
     >>> visited[:60] = True                                  # 30 % of cohort 0, nobody else

@@ -70,8 +70,6 @@ class CohortSpec(Spec):
     for none; ``noise`` measures through noise that protects everyone, without a baseline; ``tables`` are the files,
     where there are any.
 
-    Examples
-    --------
     >>> spec = CohortSpec(t=0.05, n_cohorts=33_872, noise=Noise(epsilon=1.0, delta=1e-9))
     >>> CohortSpec.model_validate_json(spec.model_dump_json()) == spec
     True

@@ -26,8 +26,6 @@ class LatentBandit:
     (galozy, Section 3). The agent's choices do not change the state. ``transitions`` (d, d) or (n, d, d) are phi of one
     user or of several, of whom a run draws one first; ``means`` (arms, d) are mu.
 
-    Examples
-    --------
     >>> env = LatentBandit([[0.9, 0.1], [0.2, 0.8]], hard_rewards(2), sigma=2.0)
     >>> env.n_users, env.best.tolist(), env.gaps.round(2).tolist()
     (1, [0, 1], [[0.0, 0.95], [0.95, 0.0]])
@@ -88,8 +86,6 @@ def as_matrices(transitions: npt.ArrayLike) -> Floats:
 def hard_rewards(n: int) -> Floats:
     """Return means that tell the state hardly at all: 2 for the best arm, 1.05 for all others (galozy, Section 3).
 
-    Examples
-    --------
     >>> hard_rewards(3).tolist()
     [[2.0, 1.05, 1.05], [1.05, 2.0, 1.05], [1.05, 1.05, 2.0]]
     """
@@ -103,8 +99,6 @@ def easy_rewards(n: int) -> Floats:
     The paper shows such rewards in figure 1 and does not say which arm has which mean. Here the arm that comes j places
     after the best one, in a circle, has the j-th of the n - 1 means: then every arm's mean depends on the state.
 
-    Examples
-    --------
     >>> easy_rewards(3).tolist()
     [[2.0, 1.05, 0.0], [0.0, 2.0, 1.05], [1.05, 0.0, 2.0]]
     """

@@ -214,8 +214,6 @@ def ads(
     probability of de-anonymisation (galozy, figure 11): both are worth a look. ``records`` (n, d, d) are the true
     matrices; weights and ``alpha`` are those of :func:`reidrisk.bandits.cell_weights`, default: the inverse entropy.
 
-    Examples
-    --------
     >>> from reidrisk.bandits import Average, Own, anonymise
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
     >>> ads(records, anonymise(records, Own())), round(ads(records, anonymise(records, Average())), 2)

@@ -90,8 +90,6 @@ def anonymise(
     The noise is a simulation: it protects nobody who can guess the seed. ``alpha`` is the rounding step of the entropy
     that weighs it, and ``release`` says which draw of it; clusters stay the same.
 
-    Examples
-    --------
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
     >>> shared = anonymise(records, Average())
     >>> shared.records[0].round(3).tolist(), shared.source.tolist(), shared.sizes.tolist()

@@ -50,8 +50,6 @@ def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[
     ('the more unique the cell value, the more noise is added'). ``"entropy"`` is w = H, which does what the words
     say; ``"uniform"`` is w = 1. ``alpha`` is the rounding step of :func:`cell_entropy`.
 
-    Examples
-    --------
     >>> two = [[[0.5, 0.5], [0.0, 1.0]], [[0.9, 0.1], [0.0, 1.0]]]
     >>> cell_weights(two).tolist(), cell_weights(two, "uniform").tolist()
     ([[1.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]])

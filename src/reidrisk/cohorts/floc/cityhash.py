@@ -18,8 +18,6 @@ from reidrisk.base.foreign import reason
 def cityhash64(values: Any) -> npt.NDArray[np.uint64]:
     """Return CityHash64 v1.0.3 of the UTF-8 bytes of each string of a sequence or Arrow column.
 
-    Examples
-    --------
     >>> cityhash64(["", "hello world"]).tolist()         # as in Chrome's own test
     [11160318154034397263, 12386028635079221413]
     """

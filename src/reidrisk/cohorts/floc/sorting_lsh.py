@@ -32,8 +32,6 @@ class SortingLSH:
     sizes add up to ``2**bits``, with 1 to 63 ``bits``. A browser keeps ``blocked`` cohorts to itself because they are
     sensitive (floc, Definition 4). Where the table was ``fitted`` to users, their cohorts are not measured privately.
 
-    Examples
-    --------
     >>> table = SortingLSH([2, 1, 1], bits=3)
     >>> table, table.assign([0, 3, 4, 7]).tolist()
     (SortingLSH(3 cohorts of a 3-bit space, 0 blocked), [0, 0, 1, 2])
@@ -96,8 +94,6 @@ class SortingLSH:
         far from the rest leave everyone in one large cohort. So look at the largest cohort as well as the smallest.
         Leave out users with too few domains, who get no cohort.
 
-        Examples
-        --------
         >>> SortingLSH.fit([0, 1, 2, 3, 4, 7], min_size=2, bits=3).log_sizes.tolist()
         [1, 1, 2]
         """

@@ -45,8 +45,6 @@ def weekly_cohorts(
     ``histories`` has one entry per week: the domains of all users in that week, as for :func:`simhash`, users in the
     same order. Users with fewer than ``min_domains`` distinct domains in a week have no cohort in it.
 
-    Examples
-    --------
     >>> weeks = [[[f"{(u + w) * i % 997}.org" for i in range(1, 10)] for u in range(2_000)] for w in range(3)]
     >>> found = weekly_cohorts(weeks, min_size=200)
     >>> found.traces.n_epochs, min(found.k) >= 200
@@ -115,8 +113,6 @@ class AssignmentSummary(Spoken):
 def assignment_summary(cohorts: npt.NDArray[np.int64], n_cohorts: int, dropped: int = 0) -> AssignmentSummary:
     """Return how large the cohorts are: one row per user, one column per week, -1 where a user has none.
 
-    Examples
-    --------
     >>> assignment_summary(np.array([[0], [0], [1], [1], [1], [-1]]), n_cohorts=4).weeks[0]
     CohortSizes(week=0, users=6, without=1, cohorts=2, smallest=2, largest=3)
     """

@@ -21,8 +21,6 @@ class Blocklist(Result):
 
     ``t`` and ``rule`` say how they were chosen.
 
-    Examples
-    --------
     >>> blocklist = Blocklist((3, 8), t=0.1)
     >>> blocklist.apply([8, 2, -1, 3]).tolist(), 8 in blocklist, len(blocklist)
     ([-1, 2, -1, -1], True, 2)
@@ -86,8 +84,6 @@ def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None 
     Chrome learnt its list on users who sync their history and applied it to everyone (floc, Implementation). The
     threshold to judge by, ``t``, is by default that of the blocklist.
 
-    Examples
-    --------
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> counts = count_visits([0, 0, 1, 1, 2, 2], [[1], [1], [0], [1], [0], [0]])
     >>> found = check_blocklist(Blocklist((1, 9), t=0.1), counts)

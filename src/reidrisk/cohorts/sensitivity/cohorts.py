@@ -166,8 +166,6 @@ def measured_exactly(
 def sensitivity_of_counts(counts: CohortCounts, t: float = 0.1, level: float = 0.95, fdr: float = 0.05) -> Sensitivity:
     """Measure the gaps of counted visits: :func:`reidrisk.cohorts.sensitivity` without the baseline.
 
-    Examples
-    --------
     >>> counts = count_visits([0, 0, 1, 1], [[1], [1], [0], [0]])
     >>> sensitivity_of_counts(counts, t=0.4).sensitive.tolist()
     [True, False]

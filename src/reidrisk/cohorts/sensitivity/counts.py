@@ -74,8 +74,6 @@ def count_visits(
     (n, c), dense or ``scipy.sparse``, says whether a user visited a category: anything above 0 counts once. Cohorts
     from ``n_cohorts`` on are refused as unknown. ``categories`` are the names of the columns, default: their numbers.
 
-    Examples
-    --------
     >>> counts = count_visits([4, 4, 7, -1], [[1, 0], [3, 1], [0, 0], [0, 1]])
     >>> counts.cohorts.tolist(), counts.visits.tolist(), counts.population.tolist(), counts.n_without
     ([4, 7], [[2, 1], [0, 0]], [2, 2], 1)

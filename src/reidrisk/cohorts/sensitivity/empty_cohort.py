@@ -56,8 +56,6 @@ def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95
     at t = 0.05: two categories deviate by more than 0.02, none by more than 0.05. ``counts`` are those of all users,
     **before** blocking.
 
-    Examples
-    --------
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> counts = count_visits([0, 0, 1, 1, -1, -1], [[1], [1], [0], [0], [0], [0]])
     >>> found = empty_cohort(counts, Blocklist((0,), t=0.5))

@@ -96,8 +96,6 @@ def closeness(counts: CohortCounts) -> Closeness:
     that every cohort that is not sensitive satisfies t-closeness; that holds for the one-sided gap, not for this
     distance.
 
-    Examples
-    --------
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> found = closeness(count_visits([0, 0, 1, 1], [[0], [0], [1], [0]]))
     >>> found.distance.tolist(), found.satisfied(k=2, t=0.25)     # the gap of cohort 0 is -0.25

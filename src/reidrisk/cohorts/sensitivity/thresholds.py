@@ -54,8 +54,6 @@ def threshold_curve(
 ) -> ThresholdCurve:
     """Return what each threshold would block; default: from 0.005 to 0.3.
 
-    Examples
-    --------
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> counts = count_visits([0, 0, 1, 1, 1, 1], [[1], [1], [0], [0], [0], [0]])
     >>> curve = threshold_curve(counts, [0.1, 0.7])
