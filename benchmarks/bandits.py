@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from reidrisk import bandits
+from reidrisk_studies.galozy.clustered import clustered_users
 
 
 def straightforward(
@@ -66,7 +67,7 @@ def main() -> None:
     parser.add_argument("--loop-runs", type=int, default=4, help="runs of the NumPy loop, scaled up")
     parser.add_argument("--full", action="store_true", help="also 50 amounts of noise x 8 strategies")
     options = parser.parse_args()
-    users = bandits.clustered_users(options.users, options.states, min(7, options.users))
+    users = clustered_users(options.users, options.states, min(7, options.users))
     env = bandits.LatentBandit(users.records, bandits.hard_rewards(options.states), 2.0)
     bandits.regret(env, runs=1, steps=1)  # compiles
     times, loops = [], {straightforward: [], careful: []}

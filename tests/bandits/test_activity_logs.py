@@ -204,19 +204,6 @@ def test_matrices_that_are_none_are_refused(records, words):
         checked_records(records)
 
 
-def test_made_up_users_are_alike_within_their_type():
-    found = bandits.clustered_users(60, n_states=39, n_clusters=6, seed=2)
-    assert found.records.shape == (60, 39, 39)
-    flat, kind = found.records.reshape(60, -1), np.arange(60) % 6
-    distance = np.linalg.norm(flat[:, None] - flat, axis=2)
-    same = kind[:, None] == kind
-    assert distance[same & ~np.eye(60, dtype=bool)].max() < distance[~same].mean()
-    again = bandits.clustered_users(60, n_states=39, n_clusters=6, seed=2)
-    assert np.array_equal(again.records, found.records)
-    with pytest.raises(OptionError, match="no 61 clusters"):
-        bandits.clustered_users(60, n_clusters=61)
-
-
 def test_matrices_are_read_with_their_names(tmp_path):
     records = np.array([[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]]])
     np.savez(tmp_path / "behaviour.npz", records=records, profiles=[[1.0], [2.0]], users=["ann", "bob"])

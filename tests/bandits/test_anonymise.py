@@ -16,8 +16,9 @@ from reidrisk.bandits.sharing.grouping import microaggregates, neighbours
 from reidrisk.bandits.sharing.strategies import as_steps, parse
 from reidrisk.base.errors import DataError, MissingExtraError, OptionError
 from reidrisk.privacy import gaussian_sigma
+from reidrisk_studies.galozy.clustered import clustered_users
 
-USERS = bandits.clustered_users(24, n_states=7, n_clusters=4, seed=1)
+USERS = clustered_users(24, n_states=7, n_clusters=4, seed=1)
 RECORDS, PROFILES = USERS.records, USERS.profiles
 STRATEGIES = [
     "own",

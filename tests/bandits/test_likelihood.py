@@ -12,8 +12,9 @@ from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.strategies import Laplace, Own
 from reidrisk.base.intervals import difference_interval
 from reidrisk.search import GRID
+from reidrisk_studies.galozy.clustered import clustered_users
 
-USERS = bandits.clustered_users(30, n_states=12, n_clusters=5, seed=3)
+USERS = clustered_users(30, n_states=12, n_clusters=5, seed=3)
 
 
 def _shared(records, scale):
@@ -141,7 +142,7 @@ def test_a_row_that_noise_emptied_contradicts_nobody():
 @pytest.mark.parametrize("variance", ["1e-6", "1e-4", "1e-3"])
 @pytest.mark.parametrize("weights", ["inverse entropy", "uniform"])
 def test_averaging_does_not_help_the_attacker(variance, weights):
-    users = bandits.clustered_users(30, n_states=12, n_clusters=6)
+    users = clustered_users(30, n_states=12, n_clusters=6)
     noise = f"laplace:{variance},{weights}"
     own, averaged = (_found(users, f"{whose}+{noise}", 40) for whose in ("own", "clusters:24"))
     assert averaged.mean() < own.mean() + 0.02
@@ -149,7 +150,7 @@ def test_averaging_does_not_help_the_attacker(variance, weights):
 
 def test_weights_of_zero_leave_a_fingerprint_that_uniform_noise_covers():
     """Where all values of a cell round to one number, 1/H gives it no noise; its true values still differ."""
-    users = bandits.clustered_users(30, n_states=12, n_clusters=6)
+    users = clustered_users(30, n_states=12, n_clusters=6)
     weights = bandits.cell_weights(users.records)
     bare = weights == 0
     assert 0 < bare.mean() < 0.2
@@ -162,7 +163,7 @@ def test_weights_of_zero_leave_a_fingerprint_that_uniform_noise_covers():
 def test_a_record_that_two_people_receive_is_still_one_persons():
     """Whose record it is counts, not how many receive it: two thirds of all have the same nearest neighbour."""
     profiles = np.array([[0.0], [1.0], [-1.1]])
-    users = bandits.clustered_users(3, n_states=12, n_clusters=3)
+    users = clustered_users(3, n_states=12, n_clusters=3)
     shared = bandits.anonymise(users.records, "neighbour:1+laplace:1e-4", profiles)
     assert shared.source.tolist() == [1, 0, 0]
     known = auxiliary(users.records, 40, draws=1)

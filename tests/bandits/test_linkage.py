@@ -10,6 +10,7 @@ from reidrisk.bandits.linkage.measure import auxiliary, credits
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval
+from reidrisk_studies.galozy.clustered import clustered_users
 
 FOUR = np.array(
     [
@@ -19,7 +20,7 @@ FOUR = np.array(
         [[0.6, 0.4], [0.5, 0.5]],
     ]
 )
-USERS = bandits.clustered_users(30, n_states=12, n_clusters=5, seed=3)
+USERS = clustered_users(30, n_states=12, n_clusters=5, seed=3)
 
 
 def test_four_users_by_hand():
@@ -102,7 +103,7 @@ def test_it_is_the_common_attack_where_records_are_not_put_together():
 
 @pytest.mark.parametrize("strategy", ["laplace:1e-6", "laplace:1e-5", "clusters:40"])
 def test_an_attacker_who_knows_the_mechanism_is_stronger(strategy):
-    users = bandits.clustered_users(120, n_states=12, n_clusters=6, seed=0)
+    users = clustered_users(120, n_states=12, n_clusters=6, seed=0)
     shared = bandits.anonymise(users.records, strategy, users.profiles)
     weak, strong = (
         bandits.deanonymisation(users.records, shared, 40, attack=name) for name in ("scoreboard", "likelihood")

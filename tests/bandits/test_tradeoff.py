@@ -8,8 +8,9 @@ import pytest
 from reidrisk import bandits
 from reidrisk.bandits.surface import on_front, risk_of
 from reidrisk.base.errors import OptionError
+from reidrisk_studies.galozy.clustered import clustered_users
 
-USERS = bandits.clustered_users(16, n_states=6, n_clusters=4, seed=0)
+USERS = clustered_users(16, n_states=6, n_clusters=4, seed=0)
 SMALL = {"n_aux": 12, "runs": 30, "steps": 80, "seed": 0}
 
 
@@ -197,7 +198,7 @@ def test_equal_profiles_are_told():
 
 
 def test_cells_without_noise_are_told_where_the_weights_leave_some():
-    users = bandits.clustered_users(12, n_states=12, n_clusters=3)
+    users = clustered_users(12, n_states=12, n_clusters=3)
     bare = int((bandits.cell_weights(users.records) == 0).sum())
     assert bare > 0
     for weights, told in (("inverse entropy", True), ("uniform", False)):

@@ -9,7 +9,15 @@ from reidrisk import attacks, bandits, cohorts, measure, populations
 from reidrisk.base.errors import MissingExtraError
 
 MOVED = {
-    bandits: ("ClusterScore", "cluster_scores", "graph2vec", "read_casas", "read_endomondo", "read_fitbit"),
+    bandits: (
+        "ClusterScore",
+        "cluster_scores",
+        "clustered_users",
+        "graph2vec",
+        "read_casas",
+        "read_endomondo",
+        "read_fitbit",
+    ),
     attacks: ("Both", "Either"),
     measure: ("Anonymity", "EpochInformation", "epoch_information", "p_above", "profile_anonymity"),
     cohorts: ("UsersNeeded", "kmeans", "prefix_lsh", "users_needed", "weekly_histories"),

@@ -18,6 +18,7 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError, ReidRiskError, SizeError
 from reidrisk.io.tfrecord.framing import write_frames
 from reidrisk.release import PUBLISHED, TypeMixture
+from reidrisk_studies.galozy.clustered import clustered_users
 
 
 def refused(call, *parts: str) -> None:
@@ -141,7 +142,7 @@ def test_what_is_drawn_and_repeated_is_bounded(tmp_path):
     refused(lambda: release.write_users(model(), 10**30, 0, tmp_path / "users"), "1e30 users")
     assert not (tmp_path / "users").exists()
     refused(lambda: populations.published(10**12, 8), "cells")
-    people = bandits.clustered_users(8, n_states=4, n_clusters=2)
+    people = clustered_users(8, n_states=4, n_clusters=2)
     for runs, steps in ((10**12, 10), (10, 10**12)):
         refused(
             lambda r=runs, s=steps: bandits.tradeoff(people, bandits.TradeoffSpec(runs=r, steps=s)), "1,000,000,000,000"

@@ -12,8 +12,9 @@ from reidrisk.present.console import parts_of
 from reidrisk.present.pages.tradeoff import page
 from reidrisk.present.words.bandits import choice_text, linkage_reading, stronger_attacker
 from reidrisk.present.words.frequencies import percent
+from reidrisk_studies.galozy.clustered import clustered_users
 
-USERS = bandits.clustered_users(16, n_states=6, n_clusters=4, seed=0)
+USERS = clustered_users(16, n_states=6, n_clusters=4, seed=0)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from reidrisk.bandits.agent.environment import LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.agent.regret import Regret, RegretDifference, compare, regret
-from reidrisk.bandits.clustered import clustered_users
 from reidrisk.bandits.linkage.measure import ads, deanonymisation
 from reidrisk.bandits.logs import from_log, read_matrices
 from reidrisk.bandits.sharing.anonymise import Shared, anonymise
@@ -45,7 +44,6 @@ __all__ = [
     "anonymise",
     "cell_entropy",
     "cell_weights",
-    "clustered_users",
     "compare",
     "deanonymisation",
     "easy_rewards",
@@ -62,6 +60,7 @@ __getattr__ = to_studies(
     {
         "ClusterScore": "reidrisk_studies.galozy.cluster_choice",
         "cluster_scores": "reidrisk_studies.galozy.cluster_choice",
+        "clustered_users": "reidrisk_studies.galozy.clustered",
         "graph2vec": "reidrisk_studies.galozy.graph2vec",
         "read_casas": "reidrisk_studies.galozy.casas",
         "read_endomondo": "reidrisk_studies.galozy.endomondo",

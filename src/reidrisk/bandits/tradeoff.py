@@ -43,12 +43,12 @@ def tradeoff(
     between points are differences between strategies. Without a ``spec``, everything has its default, and a seed is
     drawn.
 
-    >>> from reidrisk.bandits import clustered_users
-    >>> users = clustered_users(8, n_states=4, n_clusters=2)
+    >>> records = np.random.default_rng(0).dirichlet(np.ones(4), (8, 4))
+    >>> users = Behaviour(records, records[:, 0], tuple("abcdefgh"), tuple("wxyz"), "made up")
     >>> spec = TradeoffSpec(strategies=["own", "average"], amounts=[0.0, 0.1], n_aux=6, runs=20, steps=50, seed=0)
     >>> result = tradeoff(users, spec)
     >>> [(p.strategy, p.amount, round(p.risk.rate, 2)) for p in result.points][::2]
-    [('own', 0.0, 0.82), ('average', 0.0, 0.12)]
+    [('own', 0.0, 1.0), ('average', 0.0, 0.12)]
     """
     if spec is None and not options:
         spec = TradeoffSpec()

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reidrisk.bandits import Behaviour, clustered_users
+from reidrisk.bandits import Behaviour
 from reidrisk.base.errors import OptionError
 from reidrisk_studies.data import MissingDataError, data_file
+from reidrisk_studies.galozy.clustered import clustered_users
 from reidrisk_studies.galozy.fitbit import read_fitbit
 
 __all__ = [

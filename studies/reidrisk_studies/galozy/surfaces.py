@@ -106,7 +106,8 @@ def harmless_variance(behaviour: Behaviour) -> float:
 
     Examples
     --------
-    >>> users = bandits.clustered_users(30, n_states=41, n_clusters=7)
+    >>> from reidrisk_studies.galozy.clustered import clustered_users
+    >>> users = clustered_users(30, n_states=41, n_clusters=7)
     >>> 1e-8 < harmless_variance(users) < 1e-7
     True
     """

@@ -15,6 +15,7 @@ from reidrisk_studies.galozy import figures as galozy_figures
 from reidrisk_studies.galozy import people as galozy_people
 from reidrisk_studies.galozy.choices import cheapest, mixture, price
 from reidrisk_studies.galozy.claims import noise_range
+from reidrisk_studies.galozy.clustered import clustered_users
 from reidrisk_studies.galozy.figures import figure_1, figure_6, figure_7
 from reidrisk_studies.galozy.people import Size
 from reidrisk_studies.galozy.surfaces import COUNTS, LAPLACE, SVD, counts_of, harmless_variance, noisy_counts, surfaces
@@ -111,13 +112,13 @@ def test_counts_give_the_matrix_back_and_the_rarest_is_one():
     again = counts_of(counts / counts.sum(axis=2, keepdims=True))
     assert again[0, 0] == pytest.approx([600, 1, 3])
     assert again[0, 1] == pytest.approx([1, 25, 0])  # two is the least here, and counts as one
-    made = bandits.clustered_users(6, n_states=8, n_clusters=2).records
+    made = clustered_users(6, n_states=8, n_clusters=2).records
     again = counts_of(made)
     assert again / again.sum(axis=2, keepdims=True) == pytest.approx(made)
 
 
 def test_noise_on_counts_keeps_rows_adding_up_and_none_changes_nothing():
-    users = bandits.clustered_users(9, n_states=6, n_clusters=3)
+    users = clustered_users(9, n_states=6, n_clusters=3)
     cells = bandits.cell_weights(users.records)
     own = bandits.anonymise(users.records, "own")
     assert noisy_counts(own, users.records, 0.0, cells).records == pytest.approx(users.records)
@@ -131,7 +132,7 @@ def test_noise_on_counts_keeps_rows_adding_up_and_none_changes_nothing():
 
 def test_from_the_harmless_variance_on_noise_doubles_the_leaving():
     """The closed form against noise itself."""
-    users = bandits.clustered_users(30, n_states=41, n_clusters=7, seed=2)
+    users = clustered_users(30, n_states=41, n_clusters=7, seed=2)
     variance = harmless_variance(users)
     true = 1 - np.diagonal(users.records, axis1=1, axis2=2)
 
@@ -215,3 +216,16 @@ def test_the_real_fitbit_data_is_used_where_it_is(study_file):
         galozy_people.fitbit(40, 0)
     # The range of the paper lies about the variance from which on noise hurts; for 41 states it is far beyond.
     assert 3e-6 < harmless_variance(real.behaviour) < 3e-4
+
+
+def test_made_up_users_are_alike_within_their_type():
+    found = clustered_users(60, n_states=39, n_clusters=6, seed=2)
+    assert found.records.shape == (60, 39, 39)
+    flat, kind = found.records.reshape(60, -1), np.arange(60) % 6
+    distance = np.linalg.norm(flat[:, None] - flat, axis=2)
+    same = kind[:, None] == kind
+    assert distance[same & ~np.eye(60, dtype=bool)].max() < distance[~same].mean()
+    again = clustered_users(60, n_states=39, n_clusters=6, seed=2)
+    assert np.array_equal(again.records, found.records)
+    with pytest.raises(OptionError, match="no 61 clusters"):
+        clustered_users(60, n_clusters=61)
