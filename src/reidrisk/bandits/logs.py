@@ -31,27 +31,17 @@ def from_log(
 ) -> Behaviour:
     """Read an activity log: who entered which state when.
 
-    The profile of a user is the share of time in each state (of entries, where no time is known). The ``tolerance``
-    goes with the unit: 0.001, or half of what one transition changes in the row with the most time, if less. A coarser
-    one would take the transitions of all users for equal, and a record that nobody changed for hidden.
+    A path or frame has the columns ``user``, ``timestamp`` (seconds, or ISO 8601) and ``state``; an entry lasts as long
+    as a column ``seconds`` says, else until the user's next one. Rows come in any order; those of a user at the same
+    time follow each other as they stand, and the same entry twice is refused. After more than ``max_gap`` seconds of
+    silence (:func:`matrices_of_events`) nothing is counted. ``states`` names rows and columns, default: those that
+    occur, in order.
 
-    Parameters
-    ----------
-    log : path or frame
-        Columns ``user``, ``timestamp`` (seconds, or date and time as in ISO 8601) and ``state``; with a column
-        ``seconds``, that is how long the entry lasted, else it lasted until the user's next one. Rows may come in any
-        order; those of a user at the same time follow each other as they stand, and the same entry twice is refused.
-    states : sequence of str, optional
-        Names of all states, in the order of rows and columns; default: the states that occur, in order.
-    max_gap : float, optional
-        After more seconds of silence, neither time nor a transition is counted; the silence begins with an entry, or
-        at its end where there is a column ``seconds``.
-    unit : {"second", "minute", "hour", "day"} or float
-        How long a stay counts as much as one transition, by name or in seconds. Matrices hold times and counts side by
-        side, so the unit is part of what is shared: in seconds, transitions are a small part of a long log.
+    A stay of one ``unit``, by name or in seconds, counts as much as one transition: in seconds, transitions are a small
+    part of a long log. The ``tolerance`` goes with it: 0.001, or half of what one transition changes in the row with
+    the most time, if less. A coarser one would take the transitions of all users for equal, and a record that nobody
+    changed for hidden. The profile of a user is the share of time in each state (of entries, where no time is known).
 
-    Examples
-    --------
     >>> import polars as pl
     >>> log = pl.DataFrame({"user": ["ann"] * 3, "timestamp": [0, 60, 70], "state": ["rest", "run", "rest"]})
     >>> from_log(log, unit="minute").records.round(3).tolist()
@@ -69,8 +59,7 @@ def from_log(
     users, user = _coded(table, "user")
     found, code = _coded(table, "state")
     names, known = state_codes(found, states, lambda i: f"{table.name}: row {int(np.argmax(code == i))}")
-    state = known[code]
-    time = _seconds(table, "timestamp")
+    state, time = known[code], _seconds(table, "timestamp")
     _check_distinct(table, user, time, state)
     lasting = _seconds(table, "seconds") if "seconds" in table.types else None
     if lasting is not None and (lasting < 0).any():
@@ -91,11 +80,7 @@ def from_log(
 
 
 def read_matrices(path: str | Path) -> Behaviour:
-    """Read an NPZ file of transition matrices.
-
-    It holds the arrays ``records`` (n, d, d), whose rows add up to 1, and ``profiles`` (n, p); where there are any, the
-    names ``users`` (n,) and ``states`` (d,).
-    """
+    """Read an NPZ file of ``records`` (n, d, d), ``profiles`` (n, p), and optional names ``users`` and ``states``."""
     name = str(path)
     arrays = read_npz(existing_file(path), name, store="'records' (n, d, d) and 'profiles' (n, p)")
     for key in ("records", "profiles"):
@@ -112,16 +97,11 @@ def read_matrices(path: str | Path) -> Behaviour:
             raise FormatError(f"{name}: the array {key!r} has shape {array.shape}; store a list of names")
     records = arrays["records"]
     shape = records.shape if records.ndim == 3 else (0, 0, 0)  # a wrong shape is refused below, by name
-    users = arrays.get("users", np.arange(shape[0]))
-    states = arrays.get("states", np.arange(shape[1]))
+    users = tuple(map(str, arrays.get("users", range(shape[0]))))
+    states = tuple(map(str, arrays.get("states", range(shape[1]))))
+    origin = Note("matrices-read", users=len(records), name=name)
     try:
-        return Behaviour(
-            records=records,
-            profiles=arrays["profiles"],
-            users=tuple(map(str, users)),
-            states=tuple(map(str, states)),
-            origin=Note("matrices-read", users=len(records), name=name),
-        )
+        return Behaviour(records, arrays["profiles"], users, states, origin)
     except DataError as error:
         raise DataError(f"{name}: {error}") from error
 
@@ -150,8 +130,8 @@ def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.in
     try:
         cells = given.cast(pl.String)
     except pl.exceptions.PolarsError as error:
-        kind = given.dtype
-        raise FormatError(f"{table.name}: column {column!r} holds {kind}; it must hold text or numbers") from error
+        what = f"column {column!r} holds {given.dtype}"
+        raise FormatError(f"{table.name}: {what}; it must hold text or numbers") from error
     empty = cells.is_null() | (cells.str.strip_chars() == "").fill_null(value=False)
     if empty.any():
         raise DataError(f"{table.name}: row {empty.arg_max()} has no {column}; fill it in, or take it out")

@@ -1,4 +1,4 @@
-"""TradeoffSpec: everything that defines a trade-off, as options, file and JSON in one."""
+"""Everything that defines a trade-off, as options, file and JSON in one."""
 
 from __future__ import annotations
 
@@ -116,13 +116,12 @@ class BehaviourFile(Spec):
 
 
 class TradeoffSpec(Spec):
-    """Everything that defines a trade-off; fields say what they are in their descriptions.
+    """Everything that defines a trade-off.
 
-    ``strategies`` are aggregations; on top of each come ``amounts`` of noise: variances of ``"laplace"``, or ranks of
-    ``"svd"``. Default: :func:`paper_strategies`, and a range of amounts. ``alpha`` is the tolerance of the scoreboard,
-    and the rounding step of the entropy; ``weights`` are those of noise, scoreboard and ADS alike (galozy, Section
-    6.2). Runs and attacks are spread evenly over the ``releases``. ``likelihood`` says whether the attacker who knows
-    the mechanism is measured, too. A seed is drawn where there is none.
+    On top of each of the ``strategies`` (default: :func:`paper_strategies`) come ``amounts`` of noise: variances of
+    ``"laplace"``, or ranks of ``"svd"``. ``alpha`` is the tolerance of the scoreboard, and the rounding step of the
+    entropy; ``weights`` are those of noise, scoreboard and ADS alike (galozy, Section 6.2). Runs and attacks are spread
+    evenly over the ``releases``. ``likelihood`` measures the attacker who knows the mechanism, too.
 
     >>> spec = TradeoffSpec(strategies=["own", "clusters:3"], runs=100, seed=1)
     >>> TradeoffSpec.from_dict(spec.to_dict()) == spec, spec.filled(n_users=20, n_states=4).n_aux

@@ -18,35 +18,26 @@ from reidrisk.base.results import Result, Risk, Spoken
 
 @dataclass(frozen=True, eq=False)
 class TradeoffPoint(Result):
-    """One strategy at one amount of noise: what it costs, and how often both attackers succeed.
-
-    The ``amount`` is the variance of the noise, or a rank; ``risk`` is that of the scoreboard, ``likelihood`` that of
-    the attacker who knows the mechanism; ``on_front`` says whether it is Pareto-optimal by the attack asked for.
-    """
+    """One strategy at one amount of noise: what it costs, and how often both attackers succeed."""
 
     strategy: str
     noise: str
-    amount: float
+    amount: float  # the variance of the noise, or a rank
     regret: Regret
-    risk: Risk
-    likelihood: Risk | None
+    risk: Risk  # of the scoreboard
+    likelihood: Risk | None  # of the attacker who knows the mechanism
     ads: float
-    on_front: bool = False
+    on_front: bool = False  # Pareto-optimal by the attack asked for
 
 
 @dataclass(frozen=True, eq=False)
 class Tradeoff(Spoken):
-    """The whole surface, strategy by strategy and amount by amount, with its two ends.
-
-    ``least_regret`` is that with everyone's true matrix, which sharing without protection would give, ``blind_regret``
-    that of choosing blindly, ``guess`` the probability of finding the right user by guessing. ``spec`` has every
-    default filled in: the same behaviour and this spec give the same result.
-    """
+    """The whole surface, strategy by strategy and amount by amount; the same behaviour and ``spec`` give the same."""
 
     points: tuple[TradeoffPoint, ...]
-    least_regret: float
-    blind_regret: float
-    guess: float
+    least_regret: float  # with everyone's true matrix: shared without protection
+    blind_regret: float  # of choosing blindly
+    guess: float  # probability of finding the right user by guessing
     n_users: int
     n_states: int
     n_aux: int
@@ -80,8 +71,7 @@ class Tradeoff(Spoken):
 
     def front(self, attack: str = "scoreboard") -> tuple[TradeoffPoint, ...]:
         """Return the points that are Pareto-optimal by the risk of the given attack, safest first."""
-        chosen = on_front(self.points, attack)
-        best = (p for p, on in zip(self.points, chosen, strict=True) if on)
+        best = (p for p, on in zip(self.points, on_front(self.points, attack), strict=True) if on)
         return tuple(sorted(best, key=lambda p: risk_of(p, attack).rate))
 
 

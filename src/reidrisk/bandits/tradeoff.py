@@ -40,8 +40,7 @@ def tradeoff(
     """Measure regret and de-anonymisation for every strategy with every amount of noise on top.
 
     All points share their runs (users, states, reward noise) and the cells that the attacker knows, so that differences
-    between points are differences between strategies. Without a ``spec``, everything has its default, and a seed is
-    drawn.
+    between points are differences between strategies. Without a seed in the ``spec``, one is drawn.
 
     >>> records = np.random.default_rng(0).dirichlet(np.ones(4), (8, 4))
     >>> users = Behaviour(records, records[:, 0], tuple("abcdefgh"), tuple("wxyz"), "made up")

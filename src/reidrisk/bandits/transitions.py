@@ -31,10 +31,8 @@ _ROUNDING = 1e-12  # and that of sums of float64: rows this near to 1 are left a
 class Behaviour:
     """What a recommender may know of its users.
 
-    ``records`` (n, d, d) are transition matrices, whose rows are distributions over the next state; ``profiles`` (n, p)
-    metadata by which users are compared and grouped; ``origin`` says where it comes from, in a sentence of your own or
-    a note. Cells that differ by less than the ``tolerance`` say the same: the default of the scoreboard, the paper's
-    0.001, or less where one transition in a long log changes a cell by less than that.
+    Rows of ``records`` (n, d, d) are distributions over the next state; users are compared and grouped by ``profiles``
+    (n, p). Cells that differ by less than the ``tolerance`` say the same: the default of the scoreboard.
 
     >>> Behaviour([[[0.9, 0.1], [0.5, 0.5]]], [[1.0]], ("ann",), ("rest", "run"), "made up")
     Behaviour(1 user x 2 states, profiles of 1 number)
@@ -78,8 +76,7 @@ class Behaviour:
 def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
     """Return transition matrices as a float array, or name the first row that is not a distribution.
 
-    Rows that add up to 1 only to within 1e-6, as those of a float32 file do, are divided by their sums here, once:
-    what the attacker knows and what is shared then come from the same numbers.
+    Rows that add up to 1 only to within 1e-6, as in a float32 file, are divided by their sums here, once and for all.
     """
     array = np.asarray(records, dtype=np.float64)
     if array.ndim != 3 or array.shape[1] != array.shape[2] or array.shape[1] < 2:
@@ -113,9 +110,8 @@ def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
         raise DataError(f"profiles must have a row for each of the {n_users} users, not shape {array.shape}")
     bad = np.argwhere(~np.isfinite(array))
     if bad.size:
-        raise DataError(
-            f"number {bad[0][1]} of the profile of user {bad[0][0]} is not finite; fill it in or leave it out"
-        )
+        user, number = bad[0]
+        raise DataError(f"number {number} of the profile of user {user} is not finite; fill it in or leave it out")
     large = np.argwhere(np.abs(array) > LARGEST)
     if large.size:
         user, number = large[0]
@@ -129,10 +125,8 @@ def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
 def matrices(seconds: npt.ArrayLike, counts: npt.ArrayLike) -> Floats:
     """Turn times and counts into transition matrices (galozy, Section 6.1).
 
-    M[s, s] = time spent in s, M[s, s'] = number of transitions from s to s'; then each row is divided by its sum. The
-    unit of ``seconds`` (n, d) decides how much a transition weighs beside them; what stands on the diagonal of
-    ``counts`` (n, d, d) is not looked at. The row of a state that was never left and in which no time was spent is
-    uniform over all d states.
+    M[s, s] = time spent in s (n, d), M[s, s'] = number of transitions from s to s' (n, d, d; its diagonal is not looked
+    at); then each row is divided by its sum. The row of a state that never occurred is uniform over all d states.
     """
     table = np.array(counts, dtype=np.float64)
     d = table.shape[1]
@@ -154,10 +148,9 @@ def matrices_of_events(
 ) -> tuple[Floats, Floats]:
     """Return transition matrices (n, d, d) and seconds spent (n, d) of numbered users and states.
 
-    A state lasts until the user's next entry, or as long as ``lasting`` says; entries at the same time follow each
-    other as they are given. After a silence of more than ``max_gap`` seconds nothing is known: neither time nor a
-    transition is counted. The silence begins with the entry, or at the end of it where that is known. In the matrices,
-    ``unit`` seconds of staying count as much as one transition.
+    A state lasts until the user's next entry, or as long as ``lasting`` says. Over a silence of more than ``max_gap``
+    seconds, which begins with the entry, or at its end where that is known, neither time nor a transition is counted.
+    In the matrices, ``unit`` seconds of staying count as much as one transition.
     """
     if max_gap is not None and not max_gap >= 0:
         raise OptionError(f"max_gap must be a number of seconds of at least 0, not {max_gap!r}")
@@ -181,10 +174,7 @@ def matrices_of_events(
 def state_codes(
     labels: npt.NDArray[Any], states: Sequence[str] | None, place: Callable[[int], str] = "row {}".format
 ) -> tuple[tuple[str, ...], Ints]:
-    """Give the states of a log numbers, by a given list, or by the labels that occur, in order.
-
-    ``place`` says where a label stands, for messages.
-    """
+    """Give the states of a log numbers, by a given list, or by the labels that occur; ``place`` is for messages."""
     seen, codes = np.unique(labels, return_inverse=True)
     if states is None:
         if len(seen) < 2:

@@ -33,9 +33,8 @@ _MOST_BINS = 50
 class CohortRow(Result):
     """One cohort as people inside see it: its anomalous category, the two frequencies, and the gap with its interval.
 
-    ``status`` is a code: ``"beyond doubt"`` (significant after Bonferroni), ``"beyond chance"`` (statistically
-    significant), ``"sensitive"`` or ``"not sensitive"``; or ``"too noisy to tell"`` where noise could make the whole
-    cohort.
+    ``"beyond doubt"`` is significant after Bonferroni, ``"beyond chance"`` statistically significant; where noise could
+    make the whole cohort, it is ``"too noisy to tell"``.
     """
 
     cohort: int
@@ -61,11 +60,10 @@ class GapHistogram(Result):
 class CohortAudit(Result):
     """What a grouping of users gives away; made by :func:`cohort_audit`. Not for publication: it names categories.
 
-    ``worst`` are the cohorts with the largest gaps; ``empty_cohort`` are users without a cohort to show, once blocked,
-    None where nobody is; ``closeness`` is the largest distance of t-closeness; ``below_five_percent`` the share of the
-    categories that fewer than 5 % of the users visited; ``covered_visits`` the share of the visits whose host is
-    listed; nothing can be found about ``unseen_categories``. Where counts are noisy, a ``statement`` says what protects
-    the people, and what no noise covers is None. ``spec`` is the :class:`CohortSpec` as plain values.
+    ``worst`` have the largest gaps; ``empty_cohort`` is None where nobody is blocked; ``closeness`` is the largest
+    distance of t-closeness; ``below_five_percent`` the share of the categories that fewer than 5 % of the users
+    visited; ``covered_visits`` the share of the visits whose host is listed. Where counts are noisy, a ``statement``
+    says what protects the people, and what no noise covers is None.
     """
 
     summary: SensitivitySummary
@@ -121,8 +119,8 @@ def audit_tables(spec: CohortSpec, progress: Progress | None = None) -> tuple[Co
 def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | None = None) -> CohortAudit:
     """Gather all that a sensitivity measurement says, for a page, a table or a program.
 
-    ``worst`` cohorts are listed, default: as many as the spec says. ``covered`` is the share of visits whose host is
-    listed (:class:`CategoryVisits`). No noise covers it: it is left out where counts are noisy.
+    ``worst`` cohorts are listed, default: as many as the spec says. ``covered`` is that of :class:`CategoryVisits`,
+    left out where counts are noisy: no noise covers it.
 
     >>> cohort = np.repeat(np.arange(10), 200)
     >>> visited = np.zeros((2_000, 1), dtype=bool)
@@ -133,11 +131,12 @@ def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | 
     """
     spec = found.spec if worst is None else CohortSpec(**dict(found.spec) | {"worst": worst})
     counts, noisy, blocklist = found.counts, isinstance(found, PrivateSensitivity), found.blocklist()
+    above = [found.gap > t if noisy else exceeding(counts, (found.anomalous, found.gap), t) for t in THRESHOLDS]
     unseen = tuple(name for name, users in zip(counts.categories, counts.population, strict=True) if not users)
     return CohortAudit(
         summary=found.summary,
         gaps=_histogram(found),
-        curve=_curve(found, noisy),
+        curve=curve_of(THRESHOLDS, above, (found.low, found.high), counts.sizes, found.level, noisy),
         worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[: spec.worst]),
         empty_cohort=empty_cohort(counts, blocklist, found.level) if len(blocklist) and not noisy else None,
         closeness=None if noisy else closeness(counts).worst,
@@ -176,14 +175,6 @@ def _row(found: Sensitivity, row: int) -> CohortRow:
 def _status(found: Sensitivity, row: int) -> Status:
     if isinstance(found, PrivateSensitivity) and found.too_noisy(row):
         return "too noisy to tell"
-    if found.beyond_doubt[row]:
-        return "beyond doubt"
-    if found.beyond_chance[row]:
-        return "beyond chance"
+    if found.beyond_doubt[row] or found.beyond_chance[row]:
+        return "beyond doubt" if found.beyond_doubt[row] else "beyond chance"
     return "sensitive" if found.sensitive[row] else "not sensitive"
-
-
-def _curve(found: Sensitivity, noisy: bool) -> ThresholdCurve:
-    gaps = found.anomalous, found.gap
-    above = [found.gap > t if noisy else exceeding(found.counts, gaps, t) for t in THRESHOLDS]
-    return curve_of(THRESHOLDS, above, (found.low, found.high), found.counts.sizes, found.level, noisy)

@@ -28,7 +28,8 @@ def sensitivity(
     mostly chance, so three counts are given: sensitive by that plain definition; **statistically significant**,
     discoveries of the test that some true gap exceeds ``t``, at a false discovery rate over the cohorts
     (``beyond_chance``); and **significant after Bonferroni**, so sure that with probability ``level`` none of them is
-    wrong (``beyond_doubt``). The baseline fills cohorts of the same sizes at random.
+    wrong (``beyond_doubt``). The baseline fills cohorts of the same sizes at random. ``assignment``, ``visited`` and
+    ``categories`` are those of :func:`count_visits`; ``options`` are fields of the spec by name.
 
     **Through noise** (``spec.noise``; floc, Use of synced Chrome history) the three counts mean the same, with the
     noise in them, and there is no baseline. *central*: someone counts everybody and adds discrete Gaussian noise to the
@@ -37,24 +38,13 @@ def sensitivity(
     answers by randomised response, truly with probability :math:`e^\epsilon / (1 + e^\epsilon)`; the cohort itself is
     given as it is, since every site sees it anyway. ``most_categories`` (central) lets only that many categories of a
     user count, drawn at random: less noise, and frequencies of such users' categories come out too low. ``simulation``
-    is a try with a seed, which protects nobody and says so. ``public_rule`` says in the statement where the rule that
-    assigns cohorts comes from, such as "Chrome's table of March 2021".
+    is a try with a seed, which protects nobody and says so.
 
-    **Noise protects nobody where the cohorts were fitted to these users.** It is made for one user who comes or goes
-    while everybody else stays in their cohort. A rule that was fitted to them (:meth:`SortingLSH.fit`, clusters) moves
-    nearly everybody when one user comes. Assign cohorts by a table that was made without them.
+    **Noise protects nobody where the cohorts were fitted to these users**: a rule that was fitted to them
+    (:meth:`SortingLSH.fit`, clusters) moves nearly everybody when one user comes, and the noise is made for one who
+    comes or goes while everybody else stays. Assign cohorts by a table that was made without them; ``public_rule`` says
+    in the statement where it comes from, such as "Chrome's table of March 2021".
 
-    Parameters
-    ----------
-    assignment, visited
-        As for :func:`count_visits`.
-    spec : CohortSpec, optional
-        Threshold, levels, baseline, seed, noise; or, as ``options``, its fields by name.
-    categories : sequence of str, optional
-        Names of the columns.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from reidrisk.cohorts import Noise
     >>> cohort = np.repeat(np.arange(10), 2_000)

@@ -1,4 +1,4 @@
-"""CohortSpec: everything that defines a measurement of cohorts, as options, file and JSON in one."""
+"""Everything that defines a measurement of cohorts, as options, file and JSON in one."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ class Noise(Spec):
 class CohortSpec(Spec):
     """Everything that defines a measurement of cohorts; saved with its result, anyone can run it again.
 
-    Fields say what they are in their descriptions. ``shuffles`` says how often users are shuffled for the baseline, 0
-    for none; ``noise`` measures through noise that protects everyone, without a baseline; ``tables`` are the files,
-    where there are any.
+    For the baseline, users are shuffled ``shuffles`` times; ``noise`` protects everyone, and there is no baseline.
 
     >>> spec = CohortSpec(t=0.05, n_cohorts=33_872, noise=Noise(epsilon=1.0, delta=1e-9))
     >>> CohortSpec.model_validate_json(spec.model_dump_json()) == spec

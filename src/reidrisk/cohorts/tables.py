@@ -73,11 +73,7 @@ def fitted_to_users(path: PathLike) -> bool:
 
 
 def write_assignment(path: PathLike, users: Any, cohorts: npt.NDArray[np.int64], fitted: bool = False) -> None:
-    """Write who is in which cohort, as Parquet or CSV; -1 is no cohort.
-
-    Cohorts that were ``fitted`` to these users say so in a column ``rule``, which CSV keeps too: they are not measured
-    privately.
-    """
+    """Write who is in which cohort, as Parquet or CSV; a column ``rule`` says if it was ``fitted`` to these users."""
     import polars as pl
 
     frame = pl.DataFrame({"user": users, "cohort": cohorts})

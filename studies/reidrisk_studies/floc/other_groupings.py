@@ -11,7 +11,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError
 from reidrisk.base.options import whole_up_to
 from reidrisk.base.streams import stream
-from reidrisk.cohorts.floc.simhash import BITS, checked_bits
+from reidrisk.cohorts.floc.simhash import BITS
 from reidrisk.cohorts.floc.sorting_lsh import as_hashes
 
 _MOST_CELLS = 1 << 28  # 2 GiB of float64
@@ -29,7 +29,7 @@ def prefix_lsh(hashes: npt.ArrayLike, prefix: int, bits: int = BITS) -> npt.NDAr
     >>> prefix_lsh([0b000, 0b001, 0b110], prefix=2, bits=3).tolist()
     [0, 0, 3]
     """
-    bits = checked_bits(bits, 63)
+    bits = whole_up_to("bits", bits, 63)
     prefix = whole_up_to("prefix", prefix, bits, least=0, limit=f"{bits}, the number of bits")
     return (as_hashes(hashes, bits) >> np.uint64(bits - prefix)).astype(np.int64)
 

@@ -22,9 +22,9 @@ _LEAST_SIGMA, _MOST_SIGMA = 1e-6, 1e6  # beyond them, squares of rewards over si
 class LatentBandit:
     """Users whose state nobody sees, and what a recommendation brings in each state.
 
-    S_1 is uniform, S_{t+1} ~ phi(. | S_t), and the arm A_t brings a reward R_t ~ N(mu(A_t, S_t), sigma^2)
-    (galozy, Section 3). The agent's choices do not change the state. ``transitions`` (d, d) or (n, d, d) are phi of one
-    user or of several, of whom a run draws one first; ``means`` (arms, d) are mu.
+    S_1 is uniform, S_{t+1} ~ phi(. | S_t), whatever the agent does, and the arm A_t brings a reward
+    R_t ~ N(mu(A_t, S_t), sigma^2) (galozy, Section 3). ``transitions`` (d, d) or (n, d, d) are phi of one user or of
+    several, of whom a run draws one first; ``means`` (arms, d) are mu.
 
     >>> env = LatentBandit([[0.9, 0.1], [0.2, 0.8]], hard_rewards(2), sigma=2.0)
     >>> env.n_users, env.best.tolist(), env.gaps.round(2).tolist()
@@ -96,8 +96,8 @@ def hard_rewards(n: int) -> Floats:
 def easy_rewards(n: int) -> Floats:
     """Return means that tell the state: 2 for the best arm, the others evenly spaced from 0 to 1.05.
 
-    The paper shows such rewards in figure 1 and does not say which arm has which mean. Here the arm that comes j places
-    after the best one, in a circle, has the j-th of the n - 1 means: then every arm's mean depends on the state.
+    The paper does not say which arm has which mean (figure 1). Here the arm that comes j places after the best one, in
+    a circle, has the j-th of the n - 1 means: then every arm's mean depends on the state.
 
     >>> easy_rewards(3).tolist()
     [[2.0, 1.05, 0.0], [0.0, 2.0, 1.05], [1.05, 0.0, 2.0]]

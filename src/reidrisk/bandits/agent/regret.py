@@ -30,8 +30,7 @@ class Regret(Spoken):
     """Bayes regret of an agent after all steps of a run, with its interval.
 
     ``curve`` (points,) is the same after the steps in ``at``, its ends only where they were asked for; ``baseline``
-    what choosing arms blindly would lose on the same runs (an agent that sees the state loses 0), ``worst`` the most
-    that a run can lose; ``per_run`` (runs,) stays out of JSON.
+    what choosing blindly would lose on the same runs, ``worst`` the most that a run can lose.
     """
 
     mean: float
@@ -81,17 +80,10 @@ def regret(
     Runs of one seed draw the same users, states and reward noise whatever the agent assumes, so that results can be
     compared run by run (:func:`compare`); run i is the same however many there are, on any number of threads.
 
-    Parameters
-    ----------
-    assumed : (d, d) or (n_users, d, d) array, optional
-        The transition matrix the agent believes in, for everyone or for each user; default: the true ones.
-    agent : {"thompson", "oracle", "uniform"}
-        Model-based Thompson sampling, or one of the two ends: it sees the state, or it chooses blindly.
-    bands : bool
-        Whether intervals along the curve are worked out, too: they take longer than the runs.
+    ``assumed`` (d, d) or (n_users, d, d) is what the agent believes in, default: the true matrices. The agent
+    ``"thompson"`` is model-based Thompson sampling, ``"oracle"`` sees the state, ``"uniform"`` chooses blindly.
+    ``bands`` adds intervals along the curve, which take longer than the runs.
 
-    Examples
-    --------
     >>> from reidrisk.bandits import LatentBandit, hard_rewards
     >>> env = LatentBandit([[0.99, 0.01], [0.01, 0.99]], hard_rewards(2), sigma=2.0)
     >>> result = regret(env, runs=50, steps=200)
@@ -141,18 +133,17 @@ def simulate(
             out.append(play(world, mind, true[user], matrices[user % len(matrices)], tables, agent, stops))
         return out
 
-    runs = range(first, first + count)
-    shards = [runs[i : i + _SHARD] for i in range(0, count, _SHARD)]
+    shards = [range(first + i, first + min(i + _SHARD, count)) for i in range(0, count, _SHARD)]
     return np.array([run for shard in each(played, shards, threads) for run in shard])
 
 
 def summarise(
     env: LatentBandit, totals: Floats, steps: int, seed: int, level: float, agent: str, bands: bool = False
 ) -> Regret:
-    """Turn what :func:`simulate` returned into a result; ``bands`` adds the intervals along the curve.
+    """Turn what :func:`simulate` returned into a result.
 
-    The regret of a run lies between 0 and steps times the largest gap; divided by that, the interval for means of
-    values in [0, 1] applies, also where most runs lose nothing.
+    The regret of a run lies between 0 and steps times the largest gap; divided by that, its interval is that of means
+    of values in [0, 1].
     """
     worst = float(env.gaps.max()) * steps
     if worst == 0.0:

@@ -4,8 +4,7 @@ The agent holds a belief P_t over states, draws B_t ~ P_t, plays the best arm of
 
     P_{t+1}(s') proportional to sum_s P_t(s) P(R_t | A_t, s) phi(s' | s).
 
-Random numbers of the environment (states, rewards) and of the agent come from two generators, and the environment draws
-the same numbers whatever the agent does: runs of the same seed are paired across agents and assumed matrices.
+Environment and agent have a generator each, so that runs of one seed are paired across agents and assumed matrices.
 """
 
 from __future__ import annotations
@@ -31,11 +30,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Tables(NamedTuple):
-    """What the kernel looks up: rewards, gaps, and the distinct means of each arm.
-
-    A reward tells states apart only by their mean for the chosen arm, so the exponential is taken once for each
-    *distinct* mean: two with hard rewards, not one for every state.
-    """
+    """What the kernel looks up. A reward tells states apart only by their mean for the arm: distinct means suffice."""
 
     means: Floats
     sigma: float
@@ -75,8 +70,7 @@ def play(
 ) -> Floats:
     """Play one run and return its regret so far at each stop, and what blind choice expects there: (2, stops).
 
-    ``world`` and ``mind`` are the random numbers of environment and agent; the matrix ``true`` (d, d) moves the state,
-    the agent believes in ``assumed``; the last of the ascending ``stops`` ends the run.
+    ``world`` and ``mind`` draw for environment and agent; the last of the ascending ``stops`` ends the run.
     """
     out = np.zeros((2, len(stops)))
     _play(world, mind, true, padded(assumed), tables, AGENTS[agent], stops, out)
@@ -85,8 +79,7 @@ def play(
 
 def padded(matrix: Floats) -> Floats:
     """Return the matrix with states added that are never reached, so that loops over states need no rest."""
-    more = _padded_size(len(matrix)) - len(matrix)
-    return np.pad(matrix, (0, more))
+    return np.pad(matrix, (0, _padded_size(len(matrix)) - len(matrix)))
 
 
 def _padded_size(d: int) -> int:

@@ -1,6 +1,4 @@
-"""The attacker who knows the mechanism: how likely a shared record is, given known cells.
-
-A target r' fits the known cells x by
+"""The attacker who knows the mechanism: how likely a shared record r' is, given known cells x.
 
     score(x, r') = sum over known cells i of  log f(r'_i | x_i) - log g(r'_i),
 
@@ -55,11 +53,9 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
     out = np.zeros((len(cells), len(model.targets.cells)), dtype=np.int64)
 
     def scored(part: slice) -> None:
-        mine = model.known.chosen(part)
-        _score(model.targets, mine, shared.records.shape[1], model.limited, out[part])
+        _score(model.targets, model.known.chosen(part), shared.records.shape[1], model.limited, out[part])
 
-    shards = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
-    each(scored, shards, threads)
+    each(scored, [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)], threads)
     return out
 
 
@@ -125,11 +121,8 @@ def _add_averages(
             if limited and noise == 0.0 and r == 0.0:  # it was 0 for all m users, each of whom tells a part of it
                 out[t] += _LEAST if x > 0.0 else max(-int(np.floor(targets.common[t, c] / m + 0.5)), _LEAST)
                 continue
-            seen = known.total[q, i] * r
-            if r == 0.0:
-                density = _HALF - x / scale
-            else:
-                density = known.log_total[q, i] + known.top_blurred[q, i] - abs(seen - x) / scale
+            seen, top = known.total[q, i] * r, known.log_total[q, i] + known.top_blurred[q, i]
+            density = _HALF - x / scale if r == 0.0 else top - abs(seen - x) / scale
             if limited:
                 moved = r * known.unsure[q, i]
                 wobble = max(np.sqrt(noise * noise + moved * moved), LEAST_SCALE)

@@ -24,25 +24,18 @@ _NARROW = 1e-4  # least spread of a cell among the averages
 
 
 class Targets(NamedTuple):
-    """What a score needs of the shared records, (n, m) or (n,) arrays.
-
-    ``common`` says how common the cell's value is among the shared records, as a log-density on the score grid;
-    ``common_ratio`` says it of its logarithm.
-    """
+    """What a score needs of the shared records, (n, m) or (n,) arrays."""
 
     cells: Floats  # a row that noise emptied is 0 again
     logs: Floats  # of the cells, 0 where a cell is 0
     behind: Floats  # users behind each record
     single: Bools  # whether the record is one user's, neither an average nor truncated
-    common: Ints
-    common_ratio: Ints
+    common: Ints  # how common the value is among the shared records: a log-density on the score grid
+    common_ratio: Ints  # the same of its logarithm
 
 
 class Known(NamedTuple):
-    """What a score needs of the known cells, each a (q, a) array.
-
-    ``top_...`` is the logarithm of the highest density of a Laplace variable of that scale.
-    """
+    """What a score needs of the known cells, each a (q, a) array."""
 
     cells: Ints
     values: Floats
@@ -54,7 +47,7 @@ class Known(NamedTuple):
     log_total: Floats
     unsure: Floats  # how far that sum may be off, as the scale of a Laplace variable; 0 = not at all
     relative: Floats  # the same as a share of the sum
-    top_noise: Floats
+    top_noise: Floats  # the logarithm of the highest density of a Laplace variable of that scale, as below
     top_alone: Floats
     top_blurred: Floats
     top_relative: Floats
@@ -154,8 +147,7 @@ def _commonness(scale: Floats, targets: Floats, spread: Floats, single: Bools) -
     """Return the log-density of each cell's value among the shared records, and that of its logarithm.
 
     The kernel is a Laplace density as wide as noise alone spreads the cell of the middle record; for averages, as the
-    spread of the cell. A cell that was cut off stands at 0: its true value is near. A cell without noise has no
-    width: there it is the share of records with the same value.
+    spread of the cell. For a cell that was cut off to 0, or has no noise, it is the share of records with its value.
     """
     n, m = targets.shape
     centre = np.median(targets, axis=0)

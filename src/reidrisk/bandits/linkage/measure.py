@@ -44,10 +44,7 @@ class Auxiliary:
 
 
 def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | None = None) -> Auxiliary:
-    """Draw the cells that the attacker knows: ``n_aux`` different ones, uniformly, anew for each user and draw.
-
-    There are as many ``draws`` for each user as make a thousand in all, unless a number is given.
-    """
+    """Draw the cells that the attacker knows: ``n_aux`` different ones, uniformly, anew for each user and draw."""
     array = checked_records(records, least=2)
     n, m = len(array), array.shape[1] ** 2
     if isinstance(n_aux, bool) or not isinstance(n_aux, int | np.integer) or not 1 <= n_aux <= m:
@@ -87,22 +84,12 @@ def deanonymisation(
     a match with a cluster of five users finds the right one of them with probability 1/5. Where each user receives
     another's record, the right ones are those that hold this user's record, whoever received them.
 
-    Parameters
-    ----------
-    records : (n, d, d) array or Behaviour
-        The true matrices, of which :func:`reidrisk.bandits.anonymise` made ``shared``.
-    alpha : float, optional
-        Tolerance of the scoreboard; default: that of the behaviour, 0.001 for plain matrices. Where the attack finds
-        few owners at this tolerance even if nothing is changed, a note says so: then a low rate is no comfort.
-    weights : str or (d, d) array
-        Weights of the scoreboard, see :func:`reidrisk.bandits.cell_weights`; ``"uniform"`` is the unweighted score.
-    attack : {"scoreboard", "likelihood"}
-        The paper's attack, or one that knows how the records were changed (:mod:`reidrisk.bandits.linkage.likelihood`).
-    draws : int, optional
-        Draws of cells for each user; default: as many as make a thousand in all. The credits of a user are averaged.
+    ``records`` (n, d, d) are the true matrices of which ``shared`` was made. The ``attack`` is the paper's scoreboard,
+    with these :func:`reidrisk.bandits.cell_weights`, or ``"likelihood"``, which knows how the records were changed
+    (:mod:`reidrisk.bandits.linkage.likelihood`). ``alpha`` is the tolerance of the scoreboard; default: that of the
+    behaviour, 0.001 for plain matrices. Where it finds few owners even if nothing is changed, a note says so: then a
+    low rate is no comfort. Credits of a user's ``draws`` of cells (default: a thousand in all) are averaged.
 
-    Examples
-    --------
     >>> from reidrisk.bandits import anonymise
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
     >>> round(deanonymisation(records, anonymise(records, "average"), n_aux=2).rate, 3)
@@ -210,9 +197,9 @@ def ads(
 
     I(D, D^) = (1/N) sum_i [ k^_i < k_i ],  k_i = min_{j != i} ||w (r_i - r_j)||,  k^_i = min_j ||w (r_i - r^_j)||.
 
-    Data is called epsilon-identifiable when this is below epsilon; 0 is called perfectly safe. It does not follow the
-    probability of de-anonymisation (galozy, figure 11): both are worth a look. ``records`` (n, d, d) are the true
-    matrices; weights and ``alpha`` are those of :func:`reidrisk.bandits.cell_weights`, default: the inverse entropy.
+    Data is called epsilon-identifiable when this is below epsilon. It does not follow the probability of
+    de-anonymisation (galozy, figure 11): both are worth a look. ``records`` (n, d, d) are the true matrices, w the
+    :func:`reidrisk.bandits.cell_weights`, default: the inverse entropy.
 
     >>> from reidrisk.bandits import Average, Own, anonymise
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]

@@ -33,20 +33,15 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """What is handed out instead of the records: user i receives ``records[i]`` of (n, d, d).
+    """What is handed out instead of the records; where they are not put together, each user is a group."""
 
-    The record of user i went into the group ``groups[i]``, and i receives that of the group ``source[i]``; where
-    records are not put together, each user is a group. ``scale`` (d, d) is that of a Laplace variable with the variance
-    of the noise in each cell, 0 = no noise; ``release`` says which draw of the noise this is.
-    """
-
-    records: Floats
-    source: Ints
-    groups: Ints
+    records: Floats  # (n, d, d): user i receives records[i]
+    source: Ints  # (n,): the group whose record each user receives
+    groups: Ints  # (n,): the group into which each user's record went
     steps: tuple[Step, ...]
-    scale: Floats
+    scale: Floats  # (d, d): of a Laplace variable with the variance of the noise in each cell, 0 = no noise
     seed: int = 0
-    release: int = 0
+    release: int = 0  # which draw of the noise this is
 
     @property
     def sizes(self) -> Ints:
@@ -62,9 +57,8 @@ class Shared:
         """Return the true records as an array, or refuse those of which this cannot have been made."""
         array = checked_records(records, least=2)
         if array.shape != self.records.shape:
-            raise DataError(
-                f"records have shape {array.shape}, what was shared has {self.records.shape}; both must be the same"
-            )
+            shapes = f"records have shape {array.shape}, what was shared has {self.records.shape}"
+            raise DataError(f"{shapes}; both must be the same")
         return array
 
     def __repr__(self) -> str:
@@ -83,12 +77,9 @@ def anonymise(
     """Anonymise transition matrices.
 
     The steps of the strategy are applied in order; then negative cells become 0 and rows are divided by their sums (a
-    row without any positive cell becomes uniform). The paper divides each matrix by its L2 norm before that: the row
-    sums cancel any such factor, so it is left out.
-
-    ``records`` (n, d, d) are matrices of two users or more; neighbours and clusters are found by ``profiles`` (n, p).
-    The noise is a simulation: it protects nobody who can guess the seed. ``alpha`` is the rounding step of the entropy
-    that weighs it, and ``release`` says which draw of it; clusters stay the same.
+    row without any positive cell becomes uniform), which cancels the paper's division by the L2 norm before that.
+    Neighbours and clusters are found by ``profiles`` (n, p). The noise is a simulation: it protects nobody who can
+    guess the seed. ``alpha`` is the rounding step of the entropy that weighs it; ``release`` draws it anew.
 
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
     >>> shared = anonymise(records, Average())
@@ -117,10 +108,7 @@ def applied(
     alpha: float = 1e-3,
     weights: Floats | None = None,
 ) -> Shared:
-    """Return what is shared after one more step; cells may be negative until :func:`finished`.
-
-    ``weights`` are those of the noise, where they have been worked out before.
-    """
+    """Return what is shared after one more step; ``weights`` of the noise may have been worked out before."""
     done = replace(shared, steps=(*shared.steps, step))
     if isinstance(step, Own):
         return done
@@ -177,8 +165,8 @@ def _with_noise(done: Shared, step: Laplace, weights: Floats) -> Shared:
     if step.variance == 0.0:
         return done
     scale = np.sqrt(step.variance / 2.0) * weights
-    place = len(done.steps)  # noise of two steps is independent
-    lots = stream(done.seed, f"laplace noise of step {place}", done.release).laplace(size=done.records.shape)
+    purpose = f"laplace noise of step {len(done.steps)}"  # noise of two steps is independent
+    lots = stream(done.seed, purpose, done.release).laplace(size=done.records.shape)
     return replace(done, records=done.records + scale * lots, scale=np.hypot(done.scale, scale))
 
 

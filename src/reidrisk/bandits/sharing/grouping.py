@@ -47,10 +47,7 @@ def row_blocks(n: int) -> Iterator[slice]:
 
 
 def _nth_least(values: Floats, order: int) -> Ints:
-    """Return the column of the ``order``-th least value of each row; among equals, the lower column comes first.
-
-    The values may be overwritten.
-    """
+    """Return the column of the ``order``-th least value of each row, the lower among equals; values are overwritten."""
     if order > _FEW:
         return np.asarray(np.argsort(values, axis=1, kind="stable")[:, order - 1])
     rows = np.arange(len(values))
@@ -62,13 +59,11 @@ def _nth_least(values: Floats, order: int) -> Ints:
 def clusters(profiles: Floats, n_clusters: int, seed: int = 0) -> Ints:
     """Return the cluster of each user: t-SNE to 2 dimensions, then k-means (galozy, Section 6.1).
 
-    Users are brought into a fixed order first, so the clusters do not depend on the order in which they come, except
-    among users with equal profiles: these stay in their order. Clusters are numbered by their first member.
+    They depend on the order of users only among those with equal profiles, and are numbered by their first member.
     """
-    if n_clusters > len(profiles):
-        raise OptionError(
-            f"there are {len(profiles)} users, so no {n_clusters} clusters; choose at most {len(profiles)}"
-        )
+    n = len(profiles)
+    if n_clusters > n:
+        raise OptionError(f"there are {n} users, so no {n_clusters} clusters; choose at most {n}")
     return clusters_of(embedding(profiles, seed), n_clusters, seed)
 
 
@@ -77,40 +72,34 @@ def clusters_of(points: Floats, n_clusters: int, seed: int) -> Ints:
     library = require("sklearn.cluster", "bandits", "k-means clustering")
     order = _fixed_order(points)
     state = int(stream(seed, "k-means").integers(2**31))
-    with _one_thread():
-        found = library.KMeans(n_clusters, n_init=10, random_state=state).fit_predict(points[order])
     labels = np.empty(len(points), dtype=np.int64)
-    labels[order] = found
+    with _one_thread():
+        labels[order] = library.KMeans(n_clusters, n_init=10, random_state=state).fit_predict(points[order])
     return numbered(labels)
 
 
 def embedding(profiles: Floats, seed: int = 0) -> Floats:
-    """Return the t-SNE embedding of the profiles in 2 dimensions, the same for any order of the users.
-
-    The perplexity is 30, or a third of the other users where there are few.
-    """
+    """Return the t-SNE embedding of the profiles in 2 dimensions, the same for any order of the users."""
     n = len(profiles)
     if n < 3:
         # A profile of one number has no second coordinate: it is 0 for everyone.
         return np.pad(profiles[:, :2].astype(np.float64), ((0, 0), (0, max(0, 2 - profiles.shape[1]))))
     library = require("sklearn.manifold", "bandits", "t-SNE")
     order = _fixed_order(profiles)
-    state = int(stream(seed, "t-SNE").integers(2**31))
-    perplexity = min(_PERPLEXITY, (n - 1) / 3)
+    state, perplexity = int(stream(seed, "t-SNE").integers(2**31)), min(_PERPLEXITY, (n - 1) / 3)
     with _one_thread():
         # Random start: the other one, by principal components, fails where all profiles are the same.
         model = library.TSNE(2, perplexity=perplexity, init="random", random_state=state)
-        found = model.fit_transform(profiles[order].astype(np.float64))
-    points = np.empty((n, 2))
-    points[order] = found
+        points = np.empty((n, 2))
+        points[order] = model.fit_transform(profiles[order].astype(np.float64))
     return points
 
 
 def microaggregates(profiles: Floats, k: int) -> Ints:
     """Return groups of at least k users with near profiles, at most 2k - 1: MDAV (Domingo-Ferrer and Torra, 2005).
 
-    The user farthest from the mean and the k - 1 nearest to it make a group; so do the user farthest from *that* one
-    and its k - 1 nearest; and so on with those who are left.
+    The user farthest from the mean and the k - 1 nearest to it make a group, so do the user farthest from *that* one
+    and its k - 1 nearest, and so on.
     """
     n = len(profiles)
     if k > n:

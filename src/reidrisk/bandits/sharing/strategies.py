@@ -1,8 +1,7 @@
 """Anonymisation strategies as values: what is done to the records, in which order; nothing is computed here.
 
-A strategy is a sequence of steps. At most one of them says *whose* records are put together (one's own by default), and
-any number change the cells. Steps before the aggregation act on each user's own record, steps after it on what each
-user receives. As text, steps are joined by ``+``: ``"clusters:7+laplace:0.5"``.
+At most one step says *whose* records are put together (one's own by default), and any number change the cells: before
+it those of each user's own record, after it of what each receives. As text: ``"clusters:7+laplace:0.5"``.
 """
 
 from __future__ import annotations
@@ -82,12 +81,10 @@ class Microaggregation(Step):
 class PrivateClusters(Step):
     """Everyone receives the average of a cluster, made (epsilon, delta)-differentially private by Gaussian noise.
 
-    Two data sets are neighbours when one user's record is replaced. Who is in which cluster follows from the profiles
-    and is taken as known: the guarantee is for the records. The noise here is a *simulation* (seeded, floating point);
-    records of real people need noise from a vetted library.
-
-    It comes first: its noise is made for records whose rows are distributions. After it, noise whose weights follow
-    from the records would tell of them what the guarantee does not count, so only uniform weights are taken.
+    Neighbours differ in one user's record; who is in which cluster follows from the profiles and is taken as known. The
+    noise here is a *simulation* (seeded, floating point): records of real people need a vetted library. It comes first,
+    since it is made for rows that are distributions; noise after it has uniform weights, since those from the records
+    would tell what the guarantee does not count.
     """
 
     n: int
@@ -118,10 +115,8 @@ class Laplace(Step):
 
     def __post_init__(self) -> None:
         if not 0 <= self.variance <= _MOST_VARIANCE:
-            raise OptionError(
-                f"the variance of noise must be a number of at least 0 and at most {_MOST_VARIANCE:g}, "
-                f"not {self.variance!r}"
-            )
+            allowed = f"at least 0 and at most {_MOST_VARIANCE:g}"
+            raise OptionError(f"the variance of noise must be a number of {allowed}, not {self.variance!r}")
         if self.weights not in WEIGHTS:
             raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, not {self.weights!r}")
 

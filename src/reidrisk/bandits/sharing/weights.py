@@ -20,8 +20,8 @@ _MOST_WEIGHT = 1e100  # beyond it squares of weighted cells leave the range of f
 def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
     """Return the entropy of each cell over the users, in bits: H = -sum_x p(x) log2 p(x).
 
-    Values are rounded to multiples of ``alpha`` first, the tolerance of the scoreboard: without rounding, nearly all
-    values of a cell differ and its entropy says nothing. The formula in the paper lacks the minus sign.
+    Values are rounded to multiples of ``alpha`` first: without, nearly all values of a cell differ and its entropy says
+    nothing. The formula in the paper lacks the minus sign.
     """
     array = checked_records(records)
     if not alpha > 0:
@@ -45,10 +45,9 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
 def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[0], alpha: float = 1e-3) -> Floats:
     """Return the weight of each cell of (n, d, d) matrices, by name, or as they are where ``weights`` is an array.
 
-    ``"inverse entropy"`` is the paper's formula, w = 1 / H, with w = 0 where H = 0: a cell that is the same for
-    everybody tells nothing. It gives *less* weight, so less noise, to diverse cells, against the paper's own words
-    ('the more unique the cell value, the more noise is added'). ``"entropy"`` is w = H, which does what the words
-    say; ``"uniform"`` is w = 1. ``alpha`` is the rounding step of :func:`cell_entropy`.
+    ``"inverse entropy"`` is the paper's formula, w = 1 / H, with w = 0 where H = 0 (:func:`cell_entropy`). It gives
+    *less* weight, so less noise, to diverse cells, against the paper's own words ('the more unique the cell value, the
+    more noise is added'). ``"entropy"`` is w = H, which does what the words say; ``"uniform"`` is w = 1.
 
     >>> two = [[[0.5, 0.5], [0.0, 1.0]], [[0.9, 0.1], [0.0, 1.0]]]
     >>> cell_weights(two).tolist(), cell_weights(two, "uniform").tolist()

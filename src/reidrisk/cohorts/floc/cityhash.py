@@ -1,7 +1,6 @@
-"""CityHash64 as of version 1.0.3, which Chrome keeps for FLoC; later versions give other values.
+"""CityHash64 (Pike and Alakuijala, 2011) as of version 1.0.3, which Chrome keeps for FLoC.
 
-Version 1.1 changed the branches for fewer than 9 and for 17 to 64 bytes, so packages that follow it agree with this
-module on some strings only. The algorithm is that of Pike and Alakuijala (2011); all arithmetic is modulo 2^64.
+Version 1.1 changed the branches for fewer than 9 and for 17 to 64 bytes: it agrees on some strings only.
 """
 
 from __future__ import annotations

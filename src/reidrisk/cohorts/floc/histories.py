@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
+from reidrisk.io.tables import is_list
 
 
 class DomainLists(NamedTuple):
@@ -33,7 +34,7 @@ def domain_lists(domains: Any) -> DomainLists:
         column = domains.to_arrow() if hasattr(domains, "to_arrow") else domains
         if not isinstance(column, pa.Array | pa.ChunkedArray):
             column = _from_python(column)
-        single = not _is_list(column.type)
+        single = not is_list(column.type)
         column = column.cast(pa.large_string() if single else pa.large_list(pa.large_string()))
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataError(f"domains must be strings, in one list for each user ({reason(error, 120)})") from error
@@ -63,12 +64,6 @@ def _from_python(domains: Any) -> Any:
             raise DataError(f"user {text} is the string {rows[text][:60]!r}; give a list of domains for each user")
         return pa.array(rows, type=pa.large_list(pa.large_string()))
     return pa.array(rows, type=pa.large_string())
-
-
-def _is_list(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def _first_null(column: Any) -> int:

@@ -29,22 +29,13 @@ def simhash(domains: Any, bits: int = BITS) -> int | npt.NDArray[np.uint64]:
 
     with :math:`u_1` the CityHash64WithSeed of the 16 little-endian bytes (d, h) with seed 1 and :math:`u_2` that of
     (h, d) with seed 2, both divided by 2^64 - 1. The chance that a bit of two users differs is the angle between their
-    0/1 vectors over pi, so people with similar histories get similar numbers.
+    0/1 vectors over pi. The sum runs over ascending hashes, as in Chrome; a bit whose sum lies within rounding of 0
+    (about 1e-14) could come out otherwise on another platform.
 
-    The sum runs over ascending hashes, as in Chrome, whose features are an ordered set. Logarithm and cosine come from
-    the platform: a bit whose sum lies within rounding of 0 (about 1e-14) could come out otherwise elsewhere.
+    A flat list of strings gives one number; a list of lists, or an Arrow or polars column of lists, one for each user,
+    0 where there are no domains. Strings are hashed as they are: :func:`registrable` makes domains of hosts. There are
+    1 to 64 ``bits``.
 
-    Parameters
-    ----------
-    domains : list of str, or list of lists of str
-        One user's domains, or those of many users; an Arrow or polars column of strings or of lists. The strings are
-        hashed as they are: :func:`registrable` makes domains of hosts. A flat list gives one number, others give one
-        for each user, 0 where there are no domains.
-    bits : int
-        Length of the SimHash, 1 to 64.
-
-    Examples
-    --------
     >>> user = "nikkei.com hatenablog.com nikkansports.com yahoo.co.jp".split()
     >>> user += "sponichi.co.jp cnn.co.jp floc.glitch.me ohtsu.org".split()
     >>> simhash(user)                                    # as seen in Chrome
@@ -59,15 +50,14 @@ def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uin
     """Return the SimHash of each user and how many distinct domains it is made of."""
     from reidrisk.cohorts.floc.kernels import gaussians, sign_bits
 
-    bits = checked_bits(bits)
+    bits = whole_up_to("bits", bits, 64)
     # Ranks among sorted hashes: sorting a user's ranks sorts the hashes, and equal hashes are one feature.
     features, rank_of = np.unique(cityhash64(lists.distinct), return_inverse=True)
     ranks = rank_of.astype(np.int32)[lists.codes]
     place = np.full(features.size, -1, dtype=np.int32)
     kept = np.arange(features.size)
     if features.size * bits > _CACHED:
-        frequency = np.bincount(ranks, minlength=features.size)
-        kept = np.argsort(-frequency, kind="stable")[: _CACHED // bits]
+        kept = np.argsort(-np.bincount(ranks, minlength=features.size), kind="stable")[: _CACHED // bits]
     place[kept] = np.arange(kept.size, dtype=np.int32)
     cache = np.empty((kept.size, bits))
     n = lists.starts.size - 1
@@ -81,11 +71,6 @@ def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uin
 
     each(fill, _pieces(n))
     return hashes, counts
-
-
-def checked_bits(bits: int, most: int = 64) -> int:
-    """Return the number of bits, or refuse what is not a whole number from 1 to ``most``."""
-    return whole_up_to("bits", bits, most)
 
 
 def _pieces(n: int) -> list[slice]:

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.base.options import whole
+from reidrisk.base.options import whole, whole_up_to
 from reidrisk.cohorts.floc.histories import domain_lists
-from reidrisk.cohorts.floc.simhash import BITS, checked_bits, signatures
+from reidrisk.cohorts.floc.simhash import BITS, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.tables import check_bytes, existing_file
 
@@ -40,7 +40,7 @@ class SortingLSH:
     def __init__(
         self, log_sizes: npt.ArrayLike, blocked: npt.ArrayLike | None = None, bits: int = BITS, fitted: bool = False
     ) -> None:
-        self.bits: Final = checked_bits(bits, _MOST_BITS)
+        self.bits: Final = whole_up_to("bits", bits, _MOST_BITS)
         self.fitted: Final = bool(fitted)
         sizes = np.asarray(log_sizes)
         if sizes.ndim != 1 or not sizes.size or sizes.dtype.kind not in "iu":
@@ -86,18 +86,15 @@ class SortingLSH:
     def fit(cls, hashes: npt.ArrayLike, min_size: int, bits: int = BITS) -> SortingLSH:
         """Build a table whose cohorts hold nobody, or at least ``min_size`` of the given users each.
 
-        The space is halved again and again, as long as both halves hold ``min_size`` users. Where all users lie in one
-        half, the other becomes a cohort without users if that one can be cut further on. Chrome's table is made of
-        halves too: every cohort starts at a multiple of its own size.
-
-        A half with some users but fewer than ``min_size`` cannot be cut off, nor can anything beside it: a few users
-        far from the rest leave everyone in one large cohort. So look at the largest cohort as well as the smallest.
-        Leave out users with too few domains, who get no cohort.
+        The space is halved again and again, as in Chrome's table, as long as both halves hold ``min_size`` users. Where
+        all users lie in one half, the other becomes a cohort without users if that one can be cut further on. A half
+        with some users but fewer than ``min_size`` cannot be cut off, nor can anything beside it: a few users far from
+        the rest leave everyone in one large cohort. Leave out users with too few domains, who get no cohort.
 
         >>> SortingLSH.fit([0, 1, 2, 3, 4, 7], min_size=2, bits=3).log_sizes.tolist()
         [1, 1, 2]
         """
-        bits = checked_bits(bits, _MOST_BITS)
+        bits = whole_up_to("bits", bits, _MOST_BITS)
         min_size = whole("min_size", min_size)
         ordered = np.sort(as_hashes(hashes, bits))
         if ordered.size < min_size:
@@ -131,18 +128,16 @@ class SortingLSH:
         return hash((self.bits, self.log_sizes.tobytes(), self.blocked.tobytes()))
 
     def __repr__(self) -> str:
-        blocked = int(self.blocked.sum())
-        return f"SortingLSH({len(self):,} cohorts of a {self.bits}-bit space, {blocked:,} blocked)"
+        return f"SortingLSH({len(self):,} cohorts of a {self.bits}-bit space, {self.blocked.sum():,} blocked)"
 
     def assign(self, hashes: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the cohort of each SimHash, blocked or not."""
         return np.searchsorted(self._ends, as_hashes(hashes, self.bits), side="right").astype(np.int64)
 
     def cohort(self, domains: Any, min_domains: int = MIN_DOMAINS, shown: bool = False) -> int | npt.NDArray[np.int64]:
-        """Return the cohort of each user's domains (as for :func:`simhash`); -1 where there is none.
+        """Return the cohort of each user's domains (as for :func:`simhash`), -1 for fewer than ``min_domains`` of them.
 
-        Users with fewer than ``min_domains`` distinct domains have none; ``shown`` gives what a site was shown: -1 for
-        blocked cohorts too.
+        With ``shown`` it is what a site was shown: -1 for blocked cohorts too.
         """
         min_domains = whole("min_domains", min_domains, least=0)
         lists = domain_lists(domains)
@@ -162,10 +157,7 @@ class SortingLSH:
         return SortingLSH(self.log_sizes, flags, self.bits, self.fitted)
 
     def write(self, path: PathLike) -> None:
-        """Write the table as Chrome's file: one byte per cohort. A fitted one says so in ``FILE.fitted`` beside it.
-
-        Keep the two together: :meth:`from_chrome` looks for the second.
-        """
+        """Write Chrome's file; a fitted one says so in ``FILE.fitted`` beside it, where :meth:`from_chrome` looks."""
         mark = fitted_mark(path)
         if self.fitted and not is_stream(path):  # the mark first: at no moment is there a fitted table without it
             with write_atomically(mark) as temporary:

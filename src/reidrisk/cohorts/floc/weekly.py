@@ -21,10 +21,9 @@ from reidrisk.records import Traces
 
 @dataclass(frozen=True, eq=False)
 class WeeklyCohorts(Spoken):
-    """Cohorts of the same users in several weeks, by one ``table``.
+    """Cohorts of the same users in several weeks, by one table, which every site is shown; -1 is no cohort.
 
-    ``traces`` holds the cohort of each user in each week, -1 where the user visited too few domains: what every site is
-    shown. ``k`` and ``largest`` are the users in the smallest and largest cohort of each week that has any.
+    ``k`` and ``largest`` are the users in the smallest and largest cohort of each week that has any.
     """
 
     traces: Traces = field(metadata=MEMORY)
@@ -38,12 +37,10 @@ def weekly_cohorts(
 ) -> WeeklyCohorts:
     """Assign a cohort to every user in every week, by one table: cohorts hold ``min_size`` users or none in each.
 
-    A table is fitted to each week (:meth:`SortingLSH.fit`), and only the cuts that all of them make are kept. Every
-    cohort of the result is a union of cohorts of each week, so that none that has users has fewer than ``min_size`` in
-    any of them: k-anonymity holds in every week by itself. Nothing holds for the sequence.
-
-    ``histories`` has one entry per week: the domains of all users in that week, as for :func:`simhash`, users in the
-    same order. Users with fewer than ``min_domains`` distinct domains in a week have no cohort in it.
+    A table is fitted to each week (:meth:`SortingLSH.fit`), and only the cuts that all of them make are kept, so that
+    cohorts are unions of those of each week: k-anonymity holds in every week by itself. Nothing holds for the sequence.
+    ``histories`` has one entry per week: the domains of all users, as for :func:`simhash`, in the same order. Users
+    with fewer than ``min_domains`` distinct domains in a week have no cohort in it.
 
     >>> weeks = [[[f"{(u + w) * i % 997}.org" for i in range(1, 10)] for u in range(2_000)] for w in range(3)]
     >>> found = weekly_cohorts(weeks, min_size=200)

@@ -30,13 +30,12 @@ def lie_probability(epsilon: float) -> float:
 
 
 def ask_users(assigned: Ints, visited: Any, n_cohorts: int, epsilon: float, seed: int | None = None) -> LocalCounts:
-    """Ask each user about one category drawn at random, and count the answers of each cohort.
+    """Ask each user about one category drawn at random, and count the answers of each cohort; a seed simulates.
 
-    One question with the whole budget tells more than all questions with a share of it: the error of a frequency grows
-    like the root of the number of categories instead of the number. With a seed it is a simulation.
+    One question with the whole budget tells more than all with a share of it: the error of a frequency grows like the
+    root of the number of categories instead of the number.
     """
-    lie = lie_probability(epsilon)
-    table = sparse_visits(visited)
+    lie, table = lie_probability(epsilon), sparse_visits(visited)
     n, c = table.shape
     # Which question a user gets is no secret; only the answer protects them.
     rng = np.random.default_rng(secrets.randbits(128)) if seed is None else stream(seed, "questions to users")
@@ -66,8 +65,7 @@ def bounded_visits(visited: Any, most: int, seed: int | None = None) -> Any:
     order = np.lexsort((chance, row))  # users stay in order, their categories are shuffled
     rank = np.arange(row.size) - np.repeat(table.indptr[:-1], per_user)
     kept = order[rank < most]
-    values = np.ones(kept.size, dtype=np.int8)
-    return sparse.csr_array((values, (row[kept], table.indices[kept])), shape=table.shape)
+    return sparse.csr_array((np.ones(kept.size, np.int8), (row[kept], table.indices[kept])), shape=table.shape)
 
 
 def sparse_visits(visited: Any) -> Any:

@@ -33,8 +33,7 @@ class Frequencies(NamedTuple):
     @property
     def gap(self) -> Floats:
         """Gap of each cohort and category."""
-        found: Floats = self.part * (self.p - self.q)
-        return found
+        return np.asarray(self.part * (self.p - self.q))
 
     def tails(self, t: float, tail_of: Callable[[Ints, Ints, Floats], Floats]) -> Floats:
         """Return the tail of each cell by its row, category and part; 1 where the gap is not above t."""
@@ -58,13 +57,12 @@ class Ends(NamedTuple):
 class CentralCounts:
     """Counts of all cohorts, with Gaussian noise in every cell, added by someone who sees them all.
 
-    ``sizes`` (m + 1,) and ``visits`` (m + 1, c) hold cohorts without users too; the last row is for users without a
-    cohort. ``sigma`` is the standard deviation of the noise of each cell.
+    Cohorts without users have a row too; the last one is for users without a cohort.
     """
 
-    sizes: Ints
-    visits: Ints
-    sigma: float
+    sizes: Ints  # (m + 1,)
+    visits: Ints  # (m + 1, c)
+    sigma: float  # standard deviation of the noise of each cell
 
     @property
     def n_users(self) -> float:
@@ -87,9 +85,8 @@ class CentralCounts:
     def ends(self, rows: slice, tail: float) -> Ends:
         r"""Return the ends of the frequencies in each cohort and in the rest, of sampling and of noise together.
 
-        Those of noise in a cohort are Fieller's: all p with :math:`|x - p s| \le z \sigma \sqrt{1 + p^2}`, where x and
-        s are the noisy count and size. Where the noise could hide the whole cohort they are 0 and 1. The distances of
-        both kinds of ends from the estimate are added as squares.
+        Those of noise in a cohort are Fieller's: all p with :math:`|x - p s| \le z \sigma \sqrt{1 + p^2}` for the noisy
+        count x and size s, 0 and 1 where noise could hide the whole cohort. Both distances are added as squares.
         """
         p, q, _ = self.frequencies(rows)
         sizes, reach = self.sizes[rows, None], _z(tail) * self.sigma
@@ -107,9 +104,8 @@ class CentralCounts:
         r"""Return for each cell how likely such a count is if the true gap is at most t.
 
         That is :math:`P(\mathrm{Bin}(s, u) + Z \ge x)` with u the highest frequency that a gap of t allows and Z the
-        noise of count and size, :math:`N(0, \sigma^2 (1 + u^2))`, summed over steps of a tenth of its deviation and
-        rounded up in each: the value is never too small. Size, count and frequency of the rest lie beyond their bounds
-        with probability ``gamma`` each, which is added.
+        noise of count and size, :math:`N(0, \sigma^2 (1 + u^2))`, in steps of a tenth of its deviation, rounded up:
+        never too small. Size, count and frequency of the rest lie beyond their bounds with probability ``gamma`` each.
         """
         from scipy.special import betainc, ndtr
 
@@ -135,17 +131,12 @@ class CentralCounts:
 
 @dataclass(frozen=True, eq=False)
 class LocalCounts:
-    """Answers to one question per user: 'did you visit X?', for an X drawn at random, by randomised response.
+    """Answers to one question per user: 'did you visit X?', for an X drawn at random, by randomised response."""
 
-    ``sizes`` (m + 1,) are exact, every site sees them anyway; the last row is for users without a cohort. ``asked`` and
-    ``yes`` (m + 1, c) count users who were asked about each category, and who said yes; ``lie`` is the probability of
-    a false answer.
-    """
-
-    sizes: Ints
-    asked: Ints
-    yes: Ints
-    lie: float
+    sizes: Ints  # (m + 1,): exact, every site sees them anyway; the last is of users without a cohort
+    asked: Ints  # (m + 1, c): users who were asked about each category
+    yes: Ints  # (m + 1, c): users who said yes
+    lie: float  # probability of a false answer
 
     @property
     def n_users(self) -> float:
@@ -167,8 +158,7 @@ class LocalCounts:
 
     def ends(self, rows: slice, tail: float) -> Ends:
         """Return the ends of the frequencies in each cohort and in the rest: those of the answers, lies taken out."""
-        asked = self.asked.sum(axis=0) - self.asked[rows]
-        said = self.yes.sum(axis=0) - self.yes[rows]
+        asked, said = self.asked.sum(axis=0) - self.asked[rows], self.yes.sum(axis=0) - self.yes[rows]
         cohort = exact_ends(self.yes[rows], self.asked[rows], tail)
         rest = wilson_ends(said / np.maximum(asked, 1), asked, tail)
         return Ends(*(self._truth(end) for end in (*cohort, *rest)))
@@ -179,8 +169,7 @@ class LocalCounts:
 
         def tail_of(row: Ints, category: Ints, part: Floats) -> Floats:
             asked, yes = (table[rows][row, category].astype(np.float64) for table in (self.asked, self.yes))
-            others = self.asked.sum(axis=0)[category] - asked
-            said = self.yes.sum(axis=0)[category] - yes
+            others, said = self.asked.sum(axis=0)[category] - asked, self.yes.sum(axis=0)[category] - yes
             limit = np.minimum(binomial_above(said, others, gamma) + (1.0 - 2.0 * self.lie) * t / part, 1.0)
             return np.asarray(betainc(yes, asked - yes + 1.0, limit) + gamma)
 
@@ -192,10 +181,9 @@ class LocalCounts:
 
 
 def central_noise(n_categories: int, epsilon: float, delta: float, most: int | None = None) -> tuple[float, float]:
-    r"""Return the l2 sensitivity of the table and the noise it needs.
+    r"""Return the l2 sensitivity of the table, and the discrete Gaussian noise :math:`\Delta / \sqrt{2 \rho}` it needs.
 
-    One user counts in the size of one cohort and in at most ``most`` of its categories, so
-    :math:`\Delta = \sqrt{1 + \min(most, c)}`; discrete Gaussian noise of :math:`\Delta / \sqrt{2 \rho}` is rho-zCDP.
+    One user counts in one size and in at most ``most`` categories: :math:`\Delta = \sqrt{1 + \min(most, c)}`.
     """
     epsilon, delta = check_budget(epsilon, delta)
     most = n_categories if most is None else whole("most_categories", most)
@@ -217,8 +205,8 @@ def central_counts(sizes: Ints, visits: npt.NDArray[Any], sigma: float, seed: in
     if seed is None:
         noisy = add_discrete_gaussian(table.ravel(), discrete_gaussian(sigma)).reshape(table.shape)
     else:
-        rng = stream(seed, "noise of cohort counts")
-        noisy = table + np.rint(sigma * rng.standard_normal(table.shape)).astype(np.int64)
+        lots = stream(seed, "noise of cohort counts").standard_normal(table.shape)
+        noisy = table + np.rint(sigma * lots).astype(np.int64)
     return CentralCounts(noisy[:, 0].copy(), noisy[:, 1:].copy(), sigma)
 
 

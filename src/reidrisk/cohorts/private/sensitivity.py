@@ -28,13 +28,11 @@ _REACH = 2.0  # a size within two standard deviations of its noise may be nobody
 
 @dataclass(frozen=True, eq=False)
 class PrivateSensitivity(Sensitivity):
-    """A :class:`Sensitivity` that was measured through noise.
+    """A :class:`Sensitivity` computed from noisy counts alone, so that the ``statement`` protects all of it.
 
-    Everything in it, the categories too, is computed from the noisy counts and protected by the ``statement``.
-    ``counts`` holds estimates, rounded and cut to what is possible; all cohorts of the system are listed.
-    ``noise_alone`` is the standard deviation that the noise alone gives to a frequency in a cohort of the median size,
-    ``n_without`` the noisy count of users without a cohort, ``size_noise`` the deviation of a size, 0 where sizes are
-    exact.
+    ``counts`` holds estimates, rounded and cut to what is possible, of all cohorts of the system. ``noise_alone`` is
+    the standard deviation that the noise alone gives to a frequency in a cohort of the median size, ``size_noise`` that
+    of a size, 0 where sizes are exact.
     """
 
     statement: PrivacyStatement = field(default_factory=lambda: PrivacyStatement("", 0.0, 0.0))

@@ -9,12 +9,9 @@ def central_statement(
     epsilon: float, delta: float, sigma: float, bound: float, seed: int | None, public_rule: str
 ) -> PrivacyStatement:
     """Return the statement of counts with central noise; with a seed it is that of a simulation."""
+    real = "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
     return PrivacyStatement(
-        mechanism=(
-            "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
-            if seed is None
-            else f"rounded Gaussian noise from a generator with seed {seed}"
-        ),
+        mechanism=real if seed is None else f"rounded Gaussian noise from a generator with seed {seed}",
         epsilon=float(epsilon),
         delta=float(delta),
         simulation=seed is not None,

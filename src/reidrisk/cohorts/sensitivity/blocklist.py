@@ -19,8 +19,6 @@ from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
 class Blocklist(Result):
     """Cohorts to block, ascending: all that is published, without sizes, gaps or categories (floc, Implementation).
 
-    ``t`` and ``rule`` say how they were chosen.
-
     >>> blocklist = Blocklist((3, 8), t=0.1)
     >>> blocklist.apply([8, 2, -1, 3]).tolist(), 8 in blocklist, len(blocklist)
     ([-1, 2, -1, -1], True, 2)
@@ -52,9 +50,8 @@ class Blocklist(Result):
 class BlocklistCheck(Spoken):
     """A blocklist learnt on some users, held against the counts of all.
 
-    Of the cohorts that are ``sensitive`` among all users it has ``caught`` some and ``missed`` others; ``needless`` are
-    blocked and not sensitive, ``absent`` are blocked and without users. ``users_blocked`` is the share of users with a
-    cohort who are in a blocked one, ``largest_left`` the largest gap among the cohorts that are not blocked.
+    ``needless`` cohorts are blocked and not sensitive, ``absent`` ones blocked and without users. ``users_blocked`` is
+    a share of the users with a cohort, ``largest_left`` the largest gap among cohorts that are not blocked.
     """
 
     n_cohorts: int
@@ -81,8 +78,8 @@ class BlocklistChanges(Spoken):
 def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None = None) -> BlocklistCheck:
     """Hold a blocklist against the counts of all users: what it catches, misses and blocks needlessly.
 
-    Chrome learnt its list on users who sync their history and applied it to everyone (floc, Implementation). The
-    threshold to judge by, ``t``, is by default that of the blocklist.
+    Chrome learnt its list on users who sync their history and applied it to everyone (floc, Implementation). Default:
+    the threshold ``t`` of the blocklist.
 
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> counts = count_visits([0, 0, 1, 1, 2, 2], [[1], [1], [0], [1], [0], [0]])
@@ -90,8 +87,7 @@ def check_blocklist(blocklist: Blocklist, counts: CohortCounts, t: float | None 
     >>> found.caught, found.missed, found.needless, found.absent
     (0, 1, 1, 1)
     """
-    limit = blocklist.t if t is None else t
-    found = gaps(counts)
+    limit, found = blocklist.t if t is None else t, gaps(counts)
     sensitive = exceeding(counts, found, limit)
     blocked = np.isin(counts.cohorts, np.array(blocklist.cohorts, dtype=np.int64))
     left = found[1][~blocked]

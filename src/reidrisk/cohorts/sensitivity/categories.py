@@ -14,17 +14,13 @@ from reidrisk.io.tables import table_of_frame
 
 @dataclass(frozen=True, eq=False)
 class CategoryVisits:
-    """Who visited which category: ``visited`` (n, c) is a sparse matrix of bool, its rows ``users``.
-
-    ``covered`` is the share of the visits whose host has a category; of the categories ``unseen`` there is no visit, so
-    nothing can be found about them.
-    """
+    """Who visited which category: ``visited`` (n, c) is a sparse matrix of bool, its rows ``users``."""
 
     visited: Any
     users: Any
     categories: tuple[str, ...]
-    covered: float
-    unseen: tuple[str, ...] = ()
+    covered: float  # share of the visits whose host has a category
+    unseen: tuple[str, ...] = ()  # categories without a visit, of which nothing can be found
 
 
 def category_visits(
@@ -32,21 +28,13 @@ def category_visits(
 ) -> CategoryVisits:
     """Look up the sensitive categories of all visits; a user counts once per category, however often they came.
 
-    Parameters
-    ----------
-    visits : frame (polars, pyarrow, pandas: anything with the Arrow interface)
-        Columns ``user`` and ``host`` (or ``token``): one row per visit.
-    categories : frame or mapping
-        Columns ``host`` (or ``token``) and ``category``: one row for each category of a host; or a mapping of hosts to
-        a category or a list of them. Hosts that are not in it have none. Capitals in hosts do not count.
-    users : sequence, optional
-        Everyone with a history, in the order of the assignment. Default: those who occur in ``visits``, sorted.
-    unmatched : {"refuse", "keep"}
-        What to do where no visit has a category at all, as with a table of another kind of hosts: measured, it would
-        look like a clean bill. A refusal says something about the visits; for a private measurement, keep them.
+    ``visits`` is a frame (anything with the Arrow interface) with the columns ``user`` and ``host`` (or ``token``), one
+    row per visit; ``categories`` one with ``host`` (or ``token``) and ``category``, one row for each category of a
+    host, or a mapping of hosts to a category or a list of them. Capitals in hosts do not count. ``users`` are all with
+    a history, in the order of the assignment; default: those who occur in ``visits``, sorted. Where no visit has a
+    category at all, as with another kind of hosts, the result would look like a clean bill: it is refused unless
+    ``unmatched`` says ``"keep"``, as a private measurement must, since a refusal says something about the visits.
 
-    Examples
-    --------
     >>> import polars as pl
     >>> visits = pl.DataFrame({"user": ["ann", "bob", "bob"], "host": ["news.org", "clinic.org", "clinic.org"]})
     >>> found = category_visits(visits, {"clinic.org": "health", "vote.org": ["politics", "opinion"]})
@@ -105,9 +93,8 @@ def _frame(frame: Any, name: str) -> Any:
 def _key(frame: Any, name: str) -> str:
     found = [column for column in ("host", "token") if column in frame.columns]
     if len(found) != 1:
-        raise DataError(
-            f"the {name} need one column 'host' or 'token'; they have {', '.join(map(repr, frame.columns))}"
-        )
+        names = ", ".join(map(repr, frame.columns))
+        raise DataError(f"the {name} need one column 'host' or 'token'; they have {names}")
     return found[0]
 
 

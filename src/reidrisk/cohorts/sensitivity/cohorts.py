@@ -28,11 +28,10 @@ class SensitivitySummary(Spoken):
     """The counts of a sensitivity measurement, without a word on any single cohort.
 
     ``sensitive`` cohorts have a gap strictly above t; ``beyond_chance`` of them are discoveries at the false discovery
-    rate ``fdr``, and ``beyond_doubt`` all hold together with probability ``level``. The baseline ``by_chance`` says how
-    many would be sensitive by the plain definition if the same sizes were filled at random. ``users_blocked`` is the
-    share of the users with a cohort who are in a sensitive one, ``k`` the size of the smallest cohort. ``too_noisy``
-    names which of ``n_users``, ``n_without`` and ``k`` are within the reach of their noise, and so say nothing;
-    where the noise is as large as the cohorts, all of it is ``hidden``.
+    rate ``fdr``, and ``beyond_doubt`` all hold together with probability ``level``; the baseline ``by_chance`` fills
+    the same sizes at random. ``users_blocked`` is the share of the users with a cohort who are in a sensitive one,
+    ``k`` the size of the smallest. ``too_noisy`` names which of ``n_users``, ``n_without`` and ``k`` are within the
+    reach of their noise; where it is as large as the cohorts, all is ``hidden``.
     """
 
     n_users: int
@@ -64,8 +63,7 @@ class Sensitivity:
 
     All are (m,) arrays, in the order of ``counts.cohorts``: ``anomalous``, the column of the anomalous category, its
     ``gap`` (floc, Definition 3) with the interval ``low`` to ``high`` for users like these, one cohort at a time;
-    ``p_value``, how likely such gaps are if no true gap of the cohort exceeds t; and the three decisions of
-    :class:`SensitivitySummary`. ``by_chance`` is the mean number of sensitive cohorts if users are shuffled.
+    ``p_value``, how likely such gaps are if no true gap of the cohort exceeds t; and three decisions.
     """
 
     counts: CohortCounts
@@ -110,11 +108,7 @@ class Sensitivity:
         return self.counts.categories[int(self.anomalous[self.counts.rows([cohort])][0])]
 
     def blocklist(self, rule: Rule = "plain") -> Blocklist:
-        """Return the cohorts to block, without their categories: what may be published.
-
-        ``rule`` chooses the cohorts that are sensitive (``"plain"``), statistically significant (``"chance"``), or
-        significant after Bonferroni (``"doubt"``).
-        """
+        """Return what may be published: cohorts that are sensitive, beyond chance or beyond doubt, by the ``rule``."""
         chosen = {"plain": self.sensitive, "chance": self.beyond_chance, "doubt": self.beyond_doubt}
         if rule not in chosen:
             raise OptionError(f"rule must be 'plain', 'chance' or 'doubt', not {rule!r}")

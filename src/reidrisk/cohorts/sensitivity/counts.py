@@ -20,18 +20,13 @@ _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63,
 
 @dataclass(frozen=True, eq=False)
 class CohortCounts:
-    """Users by cohort and category; a user counts once per category, however often they visited.
+    """Users by cohort and category; a user counts once per category, however often they visited."""
 
-    ``cohorts`` (m,) are those that occur, ascending, ``sizes`` (m,) the users in each; ``visits`` (m, c) counts users
-    of each who visited each category, ``population`` (c,) the same among all ``n_users`` with a history, with or
-    without a cohort.
-    """
-
-    cohorts: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int64]
-    visits: npt.NDArray[np.int32]
-    population: npt.NDArray[np.int64]
-    n_users: int
+    cohorts: npt.NDArray[np.int64]  # (m,): those that occur, ascending
+    sizes: npt.NDArray[np.int64]  # (m,): the users in each
+    visits: npt.NDArray[np.int32]  # (m, c): the users of each who visited each category
+    population: npt.NDArray[np.int64]  # (c,): the same among all users
+    n_users: int  # with a history, with or without a cohort
     categories: tuple[str, ...]
 
     @property
@@ -51,9 +46,8 @@ class CohortCounts:
 
     def cohort_freq(self, cohort: int) -> npt.NDArray[np.float64]:
         """Return CohortFreq(X, C), the fraction of users in C that visited X (floc, Definition 2)."""
-        row = int(self.rows([cohort])[0])
-        freq: npt.NDArray[np.float64] = self.visits[row] / self.sizes[row]
-        return freq
+        row = self.rows([cohort])[0]
+        return np.asarray(self.visits[row] / self.sizes[row])
 
     def rows(self, cohorts: Iterable[int]) -> npt.NDArray[np.int64]:
         """Return the rows of these cohorts, or name the first that is unknown."""
@@ -70,9 +64,9 @@ def count_visits(
 ) -> CohortCounts:
     """Count the users of each cohort who visited each category.
 
-    ``assignment`` (n,) is the cohort of each user; those with -1 count in the population, and in no cohort. ``visited``
-    (n, c), dense or ``scipy.sparse``, says whether a user visited a category: anything above 0 counts once. Cohorts
-    from ``n_cohorts`` on are refused as unknown. ``categories`` are the names of the columns, default: their numbers.
+    ``assignment`` (n,) is the cohort of each user, -1 for none: such users count in the population. ``visited`` (n, c),
+    dense or ``scipy.sparse``, says who visited what: anything above 0 counts once. Cohorts from ``n_cohorts`` on are
+    refused. ``categories`` are the names of the columns, default: their numbers.
 
     >>> counts = count_visits([4, 4, 7, -1], [[1, 0], [3, 1], [0, 0], [0, 1]])
     >>> counts.cohorts.tolist(), counts.visits.tolist(), counts.population.tolist(), counts.n_without
@@ -142,12 +136,11 @@ def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> np
             raise DataError(f"the cohort of user {row} is {given[row]}; give a whole number, or -1 for none")
         given = floats
     assigned = given.astype(np.int64)
-    if n_cohorts is not None:
-        n_cohorts = whole("n_cohorts", n_cohorts)
-    unknown = (assigned < -1) | (assigned >= (np.iinfo(np.int64).max if n_cohorts is None else n_cohorts))
+    most = np.iinfo(np.int64).max if n_cohorts is None else whole("n_cohorts", n_cohorts)
+    unknown = (assigned < -1) | (assigned >= most)
     if unknown.any():
         row = int(np.argmax(unknown))
-        allowed = "0 on" if n_cohorts is None else f"0 to {n_cohorts - 1:,}"
+        allowed = "0 on" if n_cohorts is None else f"0 to {most - 1:,}"
         raise DataError(f"the cohort {assigned[row]} of user {row} is unknown; cohorts go from {allowed}, -1 is none")
     return assigned
 

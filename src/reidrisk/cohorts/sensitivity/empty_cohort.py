@@ -17,11 +17,9 @@ from reidrisk.cohorts.sensitivity.significance import gap_intervals
 
 @dataclass(frozen=True, eq=False)
 class EmptyProfile(Result):
-    """How a group of users differs from the population.
+    """How a group of users differs from the population: its sensitivity gap, and ``off_by(0.02)`` of its categories.
 
-    The group has a sensitivity ``gap`` of its own, and ``off_by_two_points`` categories that deviate from the
-    population, up or down, by more than 0.02. ``difference`` (c,) is the frequency of each category in the group less
-    that in the population; it stays out of JSON.
+    ``difference`` (c,) is the frequency of each in the group less that in the population; it stays out of JSON.
     """
 
     n_users: int
@@ -38,10 +36,7 @@ class EmptyProfile(Result):
 
 @dataclass(frozen=True, eq=False)
 class EmptyCohort(Spoken):
-    """The profile of all ``blocked`` users together, and of ``everyone_without`` a cohort to show.
-
-    The second is what a site sees as 'no cohort': blocked users, and those who never had one. ``n_shown`` are left.
-    """
+    """The profile of all blocked users, and of what a site sees as 'no cohort': with those who never had one."""
 
     blocked: EmptyProfile
     everyone_without: EmptyProfile
@@ -52,9 +47,8 @@ class EmptyCohort(Spoken):
 def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95) -> EmptyCohort:
     """Return the sensitivity profile of the users who are shown without a cohort (floc, The empty cohort).
 
-    All blocked cohorts could share one anomalous category, and then being blocked would give it away. The paper checks
-    at t = 0.05: two categories deviate by more than 0.02, none by more than 0.05. ``counts`` are those of all users,
-    **before** blocking.
+    All blocked cohorts could share one anomalous category, and then being blocked would give it away. In the paper, at
+    t = 0.05, two categories deviate by more than 0.02, none by more than 0.05. Counts are those **before** blocking.
 
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> counts = count_visits([0, 0, 1, 1, -1, -1], [[1], [1], [0], [0], [0], [0]])

@@ -24,8 +24,7 @@ def gaps(counts: CohortCounts) -> Gaps:
 
     .. math:: X^* = \arg\max_X \mathrm{CohortFreq}(X, C) - \mathrm{PopulationFreq}(X)
 
-    Among categories with the same gap the first counts. The gap may be negative, where users without a cohort visit
-    more than those with one.
+    Among equal gaps the first counts. It is negative where users without a cohort visit more than those with one.
     """
     return _farthest(counts, either_way=False)
 
@@ -40,8 +39,7 @@ def _farthest(counts: CohortCounts, either_way: bool) -> Gaps:
 
 def excess(counts: CohortCounts, rows: slice) -> npt.NDArray[np.int64]:
     """Return ``visits * n_users - population * size``: the gaps times ``size * n_users``, exactly."""
-    visits = counts.visits[rows].astype(np.int64)
-    return visits * counts.n_users - counts.population * counts.sizes[rows, None]
+    return counts.visits[rows].astype(np.int64) * counts.n_users - counts.population * counts.sizes[rows, None]
 
 
 def exceeding(counts: CohortCounts, found: Gaps, t: float) -> npt.NDArray[np.bool_]:
@@ -55,9 +53,8 @@ def exceeding(counts: CohortCounts, found: Gaps, t: float) -> npt.NDArray[np.boo
     above: npt.NDArray[np.bool_] = gap > t
     limit = Fraction(repr(t))
     for row in np.flatnonzero(np.abs(gap - t) < _CLOSE):
-        size, total = int(counts.sizes[row]), counts.n_users
-        visits, population = int(counts.visits[row, category[row]]), int(counts.population[category[row]])
-        above[row] = Fraction(visits, size) - Fraction(population, total) > limit
+        cohort_freq = Fraction(int(counts.visits[row, category[row]]), int(counts.sizes[row]))
+        above[row] = cohort_freq - Fraction(int(counts.population[category[row]]), counts.n_users) > limit
     return above
 
 
@@ -71,7 +68,7 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
 class Closeness(Spoken):
     """How far the farthest category of each cohort is from the population, and its column: (m,) arrays.
 
-    ``worst`` is the least t for which the assignment satisfies t-closeness, ``k`` the size of the smallest cohort.
+    ``worst`` is the least t for which the assignment satisfies t-closeness.
     """
 
     distance: npt.NDArray[np.float64]
@@ -87,14 +84,13 @@ class Closeness(Spoken):
 def closeness(counts: CohortCounts) -> Closeness:
     r"""Return the distance of t-closeness of every cohort (floc, Sensitivity).
 
-    For a category a user either visited it or did not, so the two distributions have two values, and their distance
-    (total variation, and the earth mover's distance of the original definition alike) is
+    A user visited a category or did not: the distributions have two values, and their distance (total variation, and
+    the earth mover's distance of the original definition alike) is
 
     .. math:: \max_X \left|\mathrm{CohortFreq}(X, C) - \mathrm{PopulationFreq}(X)\right|.
 
-    The sensitivity gap is the same without the bars: it overlooks a category that a cohort *avoids*. The paper says
-    that every cohort that is not sensitive satisfies t-closeness; that holds for the one-sided gap, not for this
-    distance.
+    The sensitivity gap is the same without the bars: it overlooks a category that a cohort *avoids*. That every cohort
+    that is not sensitive satisfies t-closeness, as the paper says, holds for the gap, not for this distance.
 
     >>> from reidrisk.cohorts.sensitivity.counts import count_visits
     >>> found = closeness(count_visits([0, 0, 1, 1], [[0], [0], [1], [0]]))

@@ -1,11 +1,7 @@
 """How sure a gap is: intervals, and p-values for 'this cohort is sensitive', over many categories and cohorts.
 
-A cohort is seen as a sample of users like these. Its frequency and that of the **rest** of the population are
-independent, and with r of n users outside the cohort
-
-    CohortFreq - PopulationFreq = (r / n) (p_cohort - p_rest),
-
-so the cohort's own part in the population is accounted for, however large it is.
+A cohort is a sample of users like these, independent of the **rest**, r of n users: the gap is
+(r / n) (p_cohort - p_rest), which accounts for the cohort's own part in the population, however large it is.
 """
 
 from __future__ import annotations
@@ -24,9 +20,8 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
     r"""Return the interval of each cohort's sensitivity gap, :math:`\max_X` of the gaps of its categories.
 
     The largest of many gaps is large by chance alone. So the lower end is the largest of the categories' lower ends at
-    tail :math:`(1 - level) / 2c` each (Bonferroni over the c categories), which is at most the true gap with the
-    probability wanted. The upper end is the largest of the upper ends at tail :math:`(1 - level) / 2`: it needs no
-    correction, because the category with the largest true gap is among them.
+    tail :math:`(1 - level) / 2c` each (Bonferroni over the c categories). The upper end is the largest of the upper
+    ends at tail :math:`(1 - level) / 2`, uncorrected: the category with the largest true gap is among them.
 
     For one category, the ends of cohort (Clopper-Pearson) and rest (Wilson) are combined by the square-and-add rule of
     Newcombe (1998): :math:`d \mp \sqrt{(\hat p_C - l_C)^2 + (u_R - \hat p_R)^2}`, times r/n.
@@ -37,10 +32,8 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
         x, size = counts.visits[rows].astype(np.int64), counts.sizes[rows, None]
         rest, y = counts.n_users - size, counts.population - x
         p, q = x / size, y / np.maximum(rest, 1)
-        below, _ = exact_ends(x, size, tail / x.shape[1])
-        _, above = exact_ends(x, size, tail)
-        _, rest_above = wilson_ends(q, rest, tail / x.shape[1])
-        rest_below, _ = wilson_ends(q, rest, tail)
+        below, above = exact_ends(x, size, tail / x.shape[1])[0], exact_ends(x, size, tail)[1]
+        rest_below, rest_above = wilson_ends(q, rest, tail)[0], wilson_ends(q, rest, tail / x.shape[1])[1]
         part = rest / counts.n_users
         low[rows] = (part * (p - q - np.hypot(p - below, rest_above - q))).max(axis=1)
         high[rows] = (part * (p - q + np.hypot(above - p, q - rest_below))).max(axis=1)
@@ -50,8 +43,7 @@ def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Fl
 def nuisance(risk: float, n_cohorts: int, n_categories: int) -> float:
     r"""Return how likely the rest's frequency may lie above the bound used for it: :math:`\gamma = risk / 100 m c`.
 
-    It is added to every p-value. Over all m cohorts and c categories it comes to a hundredth of the risk that is taken,
-    and is fixed before any visit is seen.
+    Added to every p-value, it comes to a hundredth of the risk that is taken, and is fixed before any visit is seen.
     """
     return risk / (100.0 * n_cohorts * n_categories)
 
@@ -97,8 +89,7 @@ def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
     """Tell which p-values are discoveries at this false discovery rate (Benjamini and Hochberg, 1995)."""
     from scipy.stats import false_discovery_control
 
-    chosen: npt.NDArray[np.bool_] = false_discovery_control(p, method="bh") <= between_0_and_1("fdr", fdr)
-    return chosen
+    return np.asarray(false_discovery_control(p, method="bh") <= between_0_and_1("fdr", fdr))
 
 
 def exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:

@@ -23,10 +23,9 @@ _EDGES = tuple(round(0.01 * i, 2) for i in range(101))
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve(Spoken):
-    """The share of cohorts and users that each threshold blocks (floc, Utility vs privacy).
+    """The share of cohorts, and of users with a cohort, that each threshold blocks (floc, Utility vs privacy).
 
-    ``cohorts`` is the share of cohorts with a gap strictly above each t, ``users`` that of users with a cohort who are
-    in one; the interval lies as a whole above t in a share ``certain``, and reaches above it in a share ``possible``.
+    The interval lies as a whole above t in a share ``certain``, and reaches above it in a share ``possible``.
     """
 
     t: tuple[float, ...]
@@ -94,8 +93,7 @@ def frequency_histogram(
 ) -> FrequencyHistogram:
     """Return how many categories each share of the population visited (floc, figure of Definition 1).
 
-    Bins are a hundredth wide where no edges are given. ``below`` asks for the share of categories visited by fewer
-    users than that; in the paper more than 90 % are below 0.05.
+    Default: bins of a hundredth. In the paper, more than 90 % of the categories are ``below`` 0.05.
     """
     bins = np.asarray(_EDGES if edges is None else edges, dtype=np.float64)
     if bins.size < 2 or (np.diff(bins) <= 0).any():
