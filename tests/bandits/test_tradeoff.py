@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reidrisk import bandits
-from reidrisk.bandits.surface import on_front, risk_of
+from reidrisk.bandits.tradeoff import on_front, risk_of
 from reidrisk.base.errors import OptionError
 from reidrisk_studies.galozy.clustered import clustered_users
 

@@ -17,8 +17,7 @@ from reidrisk.bandits.sharing.strategies import (
 )
 from reidrisk.bandits.sharing.weights import cell_entropy, cell_weights
 from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec, paper_strategies
-from reidrisk.bandits.surface import Tradeoff, TradeoffPoint
-from reidrisk.bandits.tradeoff import tradeoff
+from reidrisk.bandits.tradeoff import Tradeoff, TradeoffPoint, tradeoff
 from reidrisk.bandits.transitions import Behaviour
 from reidrisk.base.moved import to_studies
 

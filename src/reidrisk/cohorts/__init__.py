@@ -19,13 +19,15 @@ from reidrisk.cohorts.sensitivity.blocklist import (
     Blocklist,
     BlocklistChanges,
     BlocklistCheck,
+    EmptyCohort,
+    EmptyProfile,
     blocklist_changes,
     check_blocklist,
+    empty_cohort,
 )
 from reidrisk.cohorts.sensitivity.categories import CategoryVisits, category_visits
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, sensitivity_of_counts
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, count_visits, k_anonymity
-from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, EmptyProfile, empty_cohort
 from reidrisk.cohorts.sensitivity.gaps import Closeness, closeness
 from reidrisk.cohorts.sensitivity.thresholds import (
     FrequencyHistogram,

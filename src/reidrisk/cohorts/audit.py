@@ -16,10 +16,10 @@ from reidrisk.base.progress import Progress, Steps
 from reidrisk.base.results import Result
 from reidrisk.cohorts.measure import sensitivity
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
+from reidrisk.cohorts.sensitivity.blocklist import EmptyCohort, empty_cohort
 from reidrisk.cohorts.sensitivity.categories import category_visits
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
-from reidrisk.cohorts.sensitivity.empty_cohort import EmptyCohort, empty_cohort
-from reidrisk.cohorts.sensitivity.gaps import closeness, exceeding
+from reidrisk.cohorts.sensitivity.gaps import closeness
 from reidrisk.cohorts.sensitivity.thresholds import THRESHOLDS, ThresholdCurve, curve_of, frequency_histogram
 from reidrisk.cohorts.spec import CohortSpec
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits
@@ -131,12 +131,12 @@ def cohort_audit(found: Sensitivity, worst: int | None = None, covered: float | 
     """
     spec = found.spec if worst is None else CohortSpec(**dict(found.spec) | {"worst": worst})
     counts, noisy, blocklist = found.counts, isinstance(found, PrivateSensitivity), found.blocklist()
-    above = [found.gap > t if noisy else exceeding(counts, (found.anomalous, found.gap), t) for t in THRESHOLDS]
+    gaps, ends = (found.anomalous, found.gap), (found.low, found.high)
     unseen = tuple(name for name, users in zip(counts.categories, counts.population, strict=True) if not users)
     return CohortAudit(
         summary=found.summary,
         gaps=_histogram(found),
-        curve=curve_of(THRESHOLDS, above, (found.low, found.high), counts.sizes, found.level, noisy),
+        curve=curve_of(counts, gaps, ends, THRESHOLDS, found.level, noisy),
         worst=tuple(_row(found, int(row)) for row in np.argsort(-found.gap, kind="stable")[: spec.worst]),
         empty_cohort=empty_cohort(counts, blocklist, found.level) if len(blocklist) and not noisy else None,
         closeness=None if noisy else closeness(counts).worst,

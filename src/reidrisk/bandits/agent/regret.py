@@ -122,7 +122,13 @@ def simulate(
         raise OptionError(f"agent must be one of {', '.join(AGENTS)}, not {agent!r}")
     checked_seed(seed)
     true = env.transitions / env.transitions.sum(axis=2, keepdims=True)
-    matrices = true if assumed is None else _assumed(env, assumed)
+    matrices = env.transitions if assumed is None else as_matrices(assumed)
+    if len(matrices) not in (1, env.n_users) or matrices.shape[1] != env.n_states:
+        raise DataError(
+            f"assumed matrices have shape {matrices.shape}; give one of {env.n_states} states for everyone, "
+            f"or one for each of the {env.n_users} users"
+        )
+    matrices = matrices / matrices.sum(axis=2, keepdims=True)
     tables, stops = tables_of(env.means, env.sigma), stops_of(steps)
 
     def played(shard: range) -> list[Floats]:
@@ -177,16 +183,6 @@ def stops_of(steps: int) -> Ints:
     """Return the steps at which the curve is noted: evenly spaced, the last one included."""
     points = min(steps, _POINTS)
     return np.arange(1, points + 1, dtype=np.int64) * steps // points
-
-
-def _assumed(env: LatentBandit, assumed: npt.ArrayLike) -> Floats:
-    matrices = as_matrices(assumed)
-    if len(matrices) not in (1, env.n_users) or matrices.shape[1] != env.n_states:
-        raise DataError(
-            f"assumed matrices have shape {matrices.shape}; give one of {env.n_states} states for everyone, "
-            f"or one for each of the {env.n_users} users"
-        )
-    return np.asarray(matrices / matrices.sum(axis=2, keepdims=True))
 
 
 def count_of(value: int, name: str) -> int:

@@ -25,6 +25,7 @@ it, long runs would round it to zero, from which no reward brings it back."""
 
 _LOST = 1e-200  # below this total, the likelihood is scaled again by the states that are still possible
 
+Draws = np.random.Generator
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -59,15 +60,7 @@ def tables_of(means: Floats, sigma: float) -> Tables:
     )
 
 
-def play(
-    world: np.random.Generator,
-    mind: np.random.Generator,
-    true: Floats,
-    assumed: Floats,
-    tables: Tables,
-    agent: str,
-    stops: Ints,
-) -> Floats:
+def play(world: Draws, mind: Draws, true: Floats, assumed: Floats, tables: Tables, agent: str, stops: Ints) -> Floats:
     """Play one run and return its regret so far at each stop, and what blind choice expects there: (2, stops).
 
     ``world`` and ``mind`` draw for environment and agent; the last of the ascending ``stops`` ends the run.

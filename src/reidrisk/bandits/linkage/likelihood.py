@@ -6,17 +6,16 @@ f being the distribution that the mechanism gives a cell of true value x_i, and 
 records (a kernel estimate): a rare value that fits says more than a common one. What f is depends on the record:
 
 - **one user's record, noisy cells**: x_i plus Laplace noise of scale b_i, cut off at 0 and divided by the sum S of its
-  row. S is not known; its mean and its spread come from the moments of the noise.
-- **one user's record, cells without noise**: weights of 0 leave some cells as they were (galozy's 1/H does where all
-  values round to one number). Such a cell is r'_i = x_i / S: zeros stay zeros, and *one* known cell above 0 tells S.
-  All other known cells of the row are then compared without that doubt; a second one without noise agrees or rules
-  the record out. Where no cell has noise, S is 1.
+  row, whose mean and spread come from the moments of the noise.
+- **one user's record, cells without noise** (weights of 0, as galozy's 1/H has them): r'_i = x_i / S, so zeros stay
+  zeros, and *one* known cell above 0 tells S. Other known cells of the row are then compared without that doubt; a
+  second one without noise agrees or rules the record out. Where no cell has noise, S is 1.
 - **averages of m > 1 records, and truncated matrices**: Laplace around x_i with the spread of the cell among the shared
-  records, together with the noise. An average also obeys limits: x_i / m <= S r'_i <= (x_i + m - 1) / m, up to what
-  noise does: more than three of its scales beyond them costs its distance in scales.
+  records, together with the noise. An average also obeys limits: x_i / m <= S r'_i <= (x_i + m - 1) / m; more than
+  three scales of the noise beyond them costs the distance in scales.
 
-Contradictions cost 30 nats and no more, since rounding may cause them. It never sees the other true records. It is an
-approximation of the best attack, not a bound.
+Contradictions cost 30 nats and no more, since rounding may cause them. This attacker never sees the other true records,
+and comes near to the best attack; it is not a bound.
 """
 
 from __future__ import annotations

@@ -73,7 +73,9 @@ def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
     truncated = any(isinstance(step, TruncatedSVD) and step.rank < d for step in shared.steps)
     private = any(isinstance(step, PrivateClusters) for step in shared.steps)
     single = (behind == 1.0) & (not truncated)
-    targets = _without_emptied_rows(shared.records, shared.scale).reshape(n, -1)
+    # Noise left nothing of some rows, which were made uniform for that: they are 0 again.
+    emptied = (np.abs(shared.records - 1.0 / d) < EXACT).all(axis=2) & (shared.scale > LEAST_SCALE).any(axis=1)
+    targets = np.where(emptied[:, :, None], 0.0, shared.records).reshape(n, -1)
     spread = np.maximum(np.abs(targets - np.median(targets, axis=0)).mean(axis=0), _NARROW)
     common, common_ratio = _commonness(shared.scale, targets, spread, single)
     return Model(
@@ -111,13 +113,6 @@ def _known(scale: Floats, cells: Ints, values: Floats, spread: Floats) -> Known:
 
 def _logarithm(values: Floats) -> Floats:
     return np.log(np.where(values > 0, values, 1.0))
-
-
-def _without_emptied_rows(records: Floats, scale: Floats) -> Floats:
-    """Return the records with 0 in rows of which noise left nothing, and which were made uniform for that."""
-    d = records.shape[1]
-    emptied = (np.abs(records - 1.0 / d) < EXACT).all(axis=2) & (scale > LEAST_SCALE).any(axis=1)
-    return np.where(emptied[:, :, None], 0.0, records)
 
 
 def _row_sums(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats]:

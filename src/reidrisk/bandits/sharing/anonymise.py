@@ -113,7 +113,13 @@ def applied(
     if isinstance(step, Own):
         return done
     if isinstance(step, Laplace):
-        return _with_noise(done, step, cell_weights(original, step.weights, alpha) if weights is None else weights)
+        cells = cell_weights(original, step.weights, alpha) if weights is None else weights
+        if step.variance == 0.0:
+            return done
+        # Noise of two steps is independent.
+        scale, purpose = np.sqrt(step.variance / 2.0) * cells, f"laplace noise of step {len(done.steps)}"
+        lots = stream(done.seed, purpose, done.release).laplace(size=done.records.shape)
+        return replace(done, records=done.records + scale * lots, scale=np.hypot(done.scale, scale))
     if isinstance(step, TruncatedSVD):
         return replace(done, records=truncated(shared.records, step.rank))
     if isinstance(step, Neighbour):
@@ -159,15 +165,6 @@ def truncated(records: Floats, rank: int) -> Floats:
         return records
     left, values, right = np.linalg.svd(records)
     return np.asarray((left[:, :, :rank] * values[:, None, :rank]) @ right[:, :rank])
-
-
-def _with_noise(done: Shared, step: Laplace, weights: Floats) -> Shared:
-    if step.variance == 0.0:
-        return done
-    scale = np.sqrt(step.variance / 2.0) * weights
-    purpose = f"laplace noise of step {len(done.steps)}"  # noise of two steps is independent
-    lots = stream(done.seed, purpose, done.release).laplace(size=done.records.shape)
-    return replace(done, records=done.records + scale * lots, scale=np.hypot(done.scale, scale))
 
 
 def _groups(step: Step, n: int, profiles: Floats | None, seed: int) -> Ints:

@@ -137,8 +137,6 @@ _STEPS: dict[str, type[Step]] = {
     kind.word: kind
     for kind in (Own, Average, Neighbour, Clusters, Microaggregation, PrivateClusters, Laplace, TruncatedSVD)
 }
-
-
 _READ: dict[str, Callable[[str], int | float | str]] = {"int": int, "float": float}
 
 

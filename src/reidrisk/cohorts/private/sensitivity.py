@@ -15,12 +15,11 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.cohorts.private.answers import ask_users, bounded_visits
 from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
-from reidrisk.cohorts.private.statements import central_statement, local_statement
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, decided
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, as_assignment, category_names, count_visits
 from reidrisk.cohorts.sensitivity.gaps import row_blocks
 from reidrisk.cohorts.sensitivity.significance import nuisance
-from reidrisk.cohorts.spec import CohortSpec
+from reidrisk.cohorts.spec import CohortSpec, Noise
 from reidrisk.privacy import PrivacyStatement
 
 _REACH = 2.0  # a size within two standard deviations of its noise may be nobody
@@ -81,10 +80,10 @@ def measured_through_noise(
         kept = visited if noise.most_categories is None else bounded_visits(visited, noise.most_categories, drawn)
         exact = with_every_cohort(count_visits(assigned, kept), n_cohorts)
         measured = central_counts(*exact, sigma, drawn)
-        statement = central_statement(noise.epsilon, noise.delta, sigma, bound, drawn, noise.public_rule)
+        statement = _central_statement(noise, sigma, bound, drawn)
     else:
         measured = ask_users(assigned, visited, n_cohorts, noise.epsilon, drawn)
-        statement = local_statement(noise.epsilon, measured.lie, c, drawn, noise.public_rule)
+        statement = _local_statement(noise, measured.lie, c, drawn)
     return _found(measured, names, spec, statement)
 
 
@@ -122,3 +121,42 @@ def _found(
         n_without=max(int(measured.sizes[-1]), 0),
         size_noise=measured.sigma if isinstance(measured, CentralCounts) else 0.0,
     )
+
+
+def _central_statement(noise: Noise, sigma: float, bound: float, seed: int | None) -> PrivacyStatement:
+    real = "discrete Gaussian noise on whole counts, randomness of the operating system, not stored"
+    return PrivacyStatement(
+        mechanism=real if seed is None else f"rounded Gaussian noise from a generator with seed {seed}",
+        epsilon=float(noise.epsilon),
+        delta=float(noise.delta or 0.0),
+        simulation=seed is not None,
+        unit="one user with their cohort and categories",
+        budget="joint",
+        sigma={"counts": sigma},
+        sensitivity={"counts": bound},
+        accounting="zero-concentrated differential privacy of sizes and counts together, converted to (epsilon, delta)",
+        taken_as_public=("which cohorts and categories exist; one row of the table is one user", _not_fitted(noise)),
+        post_processing=("gaps, intervals, p-values and the blocklist were computed from the noisy counts",),
+    )
+
+
+def _local_statement(noise: Noise, lie: float, c: int, seed: int | None) -> PrivacyStatement:
+    mechanism = f"randomised response to one of {c} questions drawn at random, a lie with probability {lie:.3g}"
+    source = "randomness of the operating system, not stored" if seed is None else f"a generator with seed {seed}"
+    taken = ("who takes part, and their cohort, which every site sees", "which categories exist", _not_fitted(noise))
+    return PrivacyStatement(
+        mechanism=f"{mechanism}; {source}",
+        epsilon=float(noise.epsilon),
+        delta=0.0,
+        simulation=seed is not None,
+        unit="the categories of one user",
+        neighbours="any change of one user's categories",
+        accounting="one answer per user: local differential privacy",
+        taken_as_public=taken,
+        post_processing=("gaps, intervals, p-values and the blocklist were computed from the answers",),
+    )
+
+
+def _not_fitted(noise: Noise) -> str:
+    source = f" ({noise.public_rule})" if noise.public_rule else ""
+    return f"the rule that assigns cohorts{source}, not fitted to these users"

@@ -86,7 +86,12 @@ def count_visits(
     table = np.zeros((cohorts.size, c), dtype=np.int32)
     seen = np.full(c, -1, dtype=np.int64)
     for start, stop, part in _csr_blocks(visited, assigned.size):
-        _check_values(part, start)
+        wrong = ~(part.data >= 0)  # catches NaN too
+        if wrong.any():
+            entry = int(np.argmax(wrong))
+            user = start + int(np.searchsorted(part.indptr, entry, side="right")) - 1
+            cell = f"user {user}, category {part.indices[entry]}"
+            raise DataError(f"visited of {cell} is {part.data[entry]}; give 0 or 1")
         count_once(part.indptr, part.indices, part.data, rows[start:stop], start, seen, table)
     population = table.sum(axis=0, dtype=np.int64)
     sizes = np.bincount(rows, minlength=cohorts.size).astype(np.int64)
@@ -169,13 +174,3 @@ def _csr_blocks(visited: Any, n: int) -> Iterator[tuple[int, int, Any]]:
         raise DataError("visited must hold numbers: 1 where a user visited a category, 0 elsewhere")
     for _, start, stop in blocks(n):
         yield start, stop, sparse.csr_array(dense[start:stop])
-
-
-def _check_values(part: Any, start: int) -> None:
-    wrong = ~(part.data >= 0)  # catches NaN too
-    if wrong.any():
-        entry = int(np.argmax(wrong))
-        row = int(np.searchsorted(part.indptr, entry, side="right")) - 1
-        raise DataError(
-            f"visited of user {start + row}, category {part.indices[entry]} is {part.data[entry]}; give 0 or 1"
-        )

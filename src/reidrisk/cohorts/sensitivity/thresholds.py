@@ -12,8 +12,10 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.results import Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
-from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps
+from reidrisk.cohorts.sensitivity.gaps import Gaps, exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
+
+Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 THRESHOLDS = tuple(round(0.005 * i, 3) for i in range(1, 61))
 """From 0.005 to 0.3; the paper's figure has thresholds of this range."""
@@ -62,20 +64,15 @@ def threshold_curve(
     thresholds = THRESHOLDS if thresholds is None else thresholds
     if not len(thresholds) or any(b <= a for a, b in itertools.pairwise(thresholds)):
         raise OptionError("thresholds must ascend, and there must be at least one")
-    found = gaps(counts)
-    above = [exceeding(counts, found, t) for t in thresholds]
-    return curve_of(thresholds, above, gap_intervals(counts, level), counts.sizes, level)
+    return curve_of(counts, gaps(counts), gap_intervals(counts, level), thresholds, level)
 
 
 def curve_of(
-    thresholds: Sequence[float],
-    above: Sequence[npt.NDArray[np.bool_]],
-    ends: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]],
-    sizes: npt.NDArray[np.int64],
-    level: float,
-    noisy: bool = False,
+    counts: CohortCounts, found: Gaps, ends: Ends, thresholds: Sequence[float], level: float, noisy: bool = False
 ) -> ThresholdCurve:
-    """Return the curve of cohorts that are above each threshold, with the ends of their intervals and their sizes."""
+    """Return what each threshold would block, by gaps and the ends of their intervals; noisy gaps are not exact."""
+    above = [found[1] > t if noisy else exceeding(counts, found, t) for t in thresholds]
+    sizes = counts.sizes
     return ThresholdCurve(
         t=tuple(map(float, thresholds)),
         cohorts=tuple(float(chosen.mean()) for chosen in above),

@@ -61,7 +61,7 @@ def _tradeoff(found: Tradeoff, terms: Terms) -> str:
 
 
 def _measured(point: TradeoffPoint, attack: str) -> str:
-    from reidrisk.bandits.surface import risk_of
+    from reidrisk.bandits.tradeoff import risk_of
 
     found, lost = percent(risk_of(point, attack).rate), two_digits(point.regret.mean)
     return f"{choice_text(point)} ({found} found, regret {lost})"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reidrisk.bandits import Tradeoff, TradeoffPoint
-from reidrisk.bandits.surface import risk_of
+from reidrisk.bandits.tradeoff import risk_of
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Style
 from reidrisk.present.scales import RateScale, rate_scale
