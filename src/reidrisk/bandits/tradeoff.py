@@ -157,11 +157,8 @@ def _as_before(
     """Return the spec of a call with options, as it was before there were specs; its progress took the share alone."""
     names = ("amounts", "n_aux", "noise", "alpha", "weights", "rewards", "runs", "steps", "releases", "likelihood")
     given = dict(zip(names, old, strict=False)) | options
-    warnings.warn(
-        "tradeoff(users, strategies, amounts, …) is deprecated; give tradeoff(users, TradeoffSpec(…))",
-        DeprecationWarning,
-        stacklevel=3,
-    )
+    advice = "tradeoff(users, strategies, amounts, …) is deprecated; give tradeoff(users, TradeoffSpec(…))"
+    warnings.warn(advice, DeprecationWarning, stacklevel=3)
     spec = TradeoffSpec(**{"seed": 0, **({} if strategies is None else {"strategies": strategies}), **given})
     return spec, None if progress is None else lambda _, share: progress(share)
 

@@ -180,10 +180,9 @@ def state_codes(
         if len(seen) < 2:
             raise DataError(f"the log has only the state {str(seen[0])!r}; a transition needs 2 states or more")
         return tuple(map(str, seen)), codes.astype(np.int64)
-    if len(set(states)) != len(states) or len(states) < 2:
-        raise OptionError(
-            f"states must be 2 or more different names, not {len(states)} with {len(set(states))} different"
-        )
+    n, different = len(states), len(set(states))
+    if different != n or n < 2:
+        raise OptionError(f"states must be 2 or more different names, not {n} with {different} different")
     number = {name: i for i, name in enumerate(states)}
     for name in map(str, seen):
         if name not in number:

@@ -26,16 +26,14 @@ from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categ
 from reidrisk.privacy import PrivacyStatement
 
 Status = Literal["beyond doubt", "beyond chance", "sensitive", "not sensitive", "too noisy to tell"]
+"""Significant after Bonferroni; statistically significant; by definition; not; where noise could make the cohort."""
+
 _MOST_BINS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class CohortRow(Result):
-    """One cohort as people inside see it: its anomalous category, the two frequencies, and the gap with its interval.
-
-    ``"beyond doubt"`` is significant after Bonferroni, ``"beyond chance"`` statistically significant; where noise could
-    make the whole cohort, it is ``"too noisy to tell"``.
-    """
+    """One cohort as people inside see it: its anomalous category, two frequencies, and the gap with its interval."""
 
     cohort: int
     users: int

@@ -46,11 +46,8 @@ def sensitivity(
     in the statement where it comes from, such as "Chrome's table of March 2021".
 
     >>> import numpy as np
-    >>> from reidrisk.cohorts import Noise
-    >>> cohort = np.repeat(np.arange(10), 2_000)
-    >>> visited = np.zeros((20_000, 2), dtype=bool)
-    >>> visited[:600, 0] = True                              # 30 % of cohort 0, nobody else
-    >>> visited[::10, 1] = True                              # 10 % everywhere
+    >>> cohort, visited = np.repeat(np.arange(10), 2_000), np.zeros((20_000, 1), dtype=bool)
+    >>> visited[:600] = True                                 # 30 % of cohort 0, nobody else
     >>> found = sensitivity(cohort, visited, t=0.1)
     >>> round(float(found.gap[0]), 3), found.blocklist().cohorts
     (0.27, (0,))
@@ -73,18 +70,14 @@ def sensitivity(
 def private_sensitivity(
     assignment: npt.ArrayLike, visited: Any, *former: Any, categories: Sequence[str] | None = None, **options: Any
 ) -> Sensitivity:
-    """Measure the gaps through noise; until version 0.2 with ``(n_cohorts, epsilon, delta, model, t, ...)``.
-
-    Use ``sensitivity(assignment, visited, CohortSpec(n_cohorts=..., noise=Noise(...)))``.
-    """
+    """Measure the gaps through noise as before version 0.2; now :func:`sensitivity` does, with a spec."""
     names = ("n_cohorts", "epsilon", "delta", "model", "t", "level", "fdr")
     given = {"seed": None, **options, **dict(zip(names, former, strict=False))}
-    if given["seed"] is None:
+    seed = given["seed"]
+    if seed is None:
         given["seed"] = fresh_seed()
     elif not given.get("simulation", False):
-        raise OptionError(
-            f"seed {given['seed']!r} was given, but noise that protects people is never seeded; leave it out"
-        )
+        raise OptionError(f"seed {seed!r} was given, but noise that protects people is never seeded; leave it out")
     return sensitivity(assignment, visited, CohortSpec(**_former_noise(given, private=True)), categories)
 
 
@@ -93,11 +86,8 @@ def _former_noise(options: dict[str, Any], private: bool) -> dict[str, Any]:
     noise = {name: options[name] for name in Noise.model_fields if name in options}
     if not private and not noise:
         return options
-    warnings.warn(
-        "give the options of noise in a spec: CohortSpec(n_cohorts=..., noise=Noise(epsilon=..., delta=...))",
-        DeprecationWarning,
-        stacklevel=3,
-    )
+    advice = "give the options of noise in a spec: CohortSpec(n_cohorts=..., noise=Noise(epsilon=..., delta=...))"
+    warnings.warn(advice, DeprecationWarning, stacklevel=3)
     rest = {name: value for name, value in options.items() if name not in noise}
     if private:
         return rest | {"noise": noise}

@@ -18,10 +18,7 @@ _RULE, _FITTED = "rule", "fitted to these users"
 
 
 def read_visits(path: PathLike, week: str | None = None) -> Any:
-    """Read visits: columns ``user`` and ``host`` or ``token``, one row per visit; ids and hosts become text.
-
-    The column ``week`` says in which week a visit was; it is returned as ``week``. Others are not looked at.
-    """
+    """Read visits: columns ``user`` and ``host`` or ``token`` as text, and the one that ``week`` names as numbers."""
     import polars as pl
 
     key = _key(path)
@@ -47,20 +44,18 @@ def read_assignment(path: PathLike) -> tuple[Any, npt.NDArray[np.int64]]:
     import polars as pl
 
     table = _text(path, ["user", "cohort"], missing=True)
-    if table["user"].null_count():
-        raise DataError(f"{path}: row {table['user'].is_null().arg_max()} has no user; leave it out")
-    given = table["cohort"].str.strip_chars()
+    users, given = table["user"], table["cohort"].str.strip_chars()
+    if users.null_count():
+        raise DataError(f"{path}: row {users.is_null().arg_max()} has no user; leave it out")
     # Tables with empty cells often come with whole numbers written as 1.0.
     cohort = given.str.replace(r"^(-?\d+)\.0*$", "$1").cast(pl.Int64, strict=False)
     wrong = (cohort.is_null() & given.is_not_null() & (given != "")) | (cohort.fill_null(-1) < -1)
     if wrong.any():
         row = wrong.arg_max()
-        raise DataError(
-            f"{path}: the cohort of user {table['user'][row]!r} is {given[row]!r}; give a whole number, or -1"
-        )
-    if table["user"].n_unique() != len(table):
-        raise DataError(f"{path}: user {table['user'].filter(table['user'].is_duplicated())[0]!r} is in two cohorts")
-    return table["user"], cohort.fill_null(-1).to_numpy().astype(np.int64)
+        raise DataError(f"{path}: the cohort of user {users[row]!r} is {given[row]!r}; give a whole number, or -1")
+    if users.n_unique() != len(users):
+        raise DataError(f"{path}: user {users.filter(users.is_duplicated())[0]!r} is in two cohorts")
+    return users, cohort.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def fitted_to_users(path: PathLike) -> bool:

@@ -36,12 +36,10 @@ class LatentBandit:
     sigma: float = SIGMA
 
     def __post_init__(self) -> None:
-        matrices = as_matrices(self.transitions)
-        means = np.asarray(self.means, dtype=np.float64)
-        if means.ndim != 2 or means.shape[1] != matrices.shape[1] or not means.shape[0]:
-            raise DataError(
-                f"means must have shape (arms, {matrices.shape[1]} states) to fit the transitions, not {means.shape}"
-            )
+        matrices, means = as_matrices(self.transitions), np.asarray(self.means, dtype=np.float64)
+        d = matrices.shape[1]
+        if means.ndim != 2 or means.shape[1] != d or not means.shape[0]:
+            raise DataError(f"means must have shape (arms, {d} states) to fit the transitions, not {means.shape}")
         if not np.isfinite(means).all():
             raise DataError("mean rewards must be finite numbers")
         if not _LEAST_SIGMA <= self.sigma <= _MOST_SIGMA:

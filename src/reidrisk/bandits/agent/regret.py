@@ -27,24 +27,21 @@ _SHARD = 10  # runs played between two looks at the work list
 
 @dataclass(frozen=True, eq=False)
 class Regret(Spoken):
-    """Bayes regret of an agent after all steps of a run, with its interval.
-
-    ``curve`` (points,) is the same after the steps in ``at``, its ends only where they were asked for; ``baseline``
-    what choosing blindly would lose on the same runs, ``worst`` the most that a run can lose.
-    """
+    """Bayes regret of an agent after all steps of a run, with its interval."""
 
     mean: float
     low: float
     high: float
-    baseline: float
+    baseline: float  # of choosing blindly on the same runs
     runs: int
     steps: int
     n_users: int
     agent: str = "thompson"
     level: float = 0.95
     seed: int = 0
-    worst: float = 0.0
+    worst: float = 0.0  # the most that a run can lose
     notes: tuple[Note, ...] = ()
+    # The same after the steps in `at` (points,), with ends where they were asked for.
     at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     curve: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     curve_low: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
@@ -146,11 +143,7 @@ def simulate(
 def summarise(
     env: LatentBandit, totals: Floats, steps: int, seed: int, level: float, agent: str, bands: bool = False
 ) -> Regret:
-    """Turn what :func:`simulate` returned into a result.
-
-    The regret of a run lies between 0 and steps times the largest gap; divided by that, its interval is that of means
-    of values in [0, 1].
-    """
+    """Turn what :func:`simulate` returned into a result; divided by the worst, regrets are values in [0, 1]."""
     worst = float(env.gaps.max()) * steps
     if worst == 0.0:
         raise DataError("every arm is equally good in every state, so there is nothing to regret; check the means")

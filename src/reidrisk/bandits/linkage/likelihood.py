@@ -44,10 +44,7 @@ _SHARD = 64
 
 
 def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int | None = None) -> Ints:
-    """Return the score of every query with every shared record: (q, n) integers on the grid.
-
-    ``cells`` (q, a) say which cells the attacker knows of each query, ascending, and ``values`` what they truly are.
-    """
+    """Return the score of every query with every shared record: (q, n) integers; known cells (q, a) ascend."""
     model = model_of(shared, cells, values)
     out = np.zeros((len(cells), len(model.targets.cells)), dtype=np.int64)
 

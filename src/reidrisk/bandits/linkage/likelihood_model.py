@@ -16,10 +16,8 @@ Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-EXACT = 1e-9
-"""Values nearer than this are the same."""
-LEAST_SCALE = 1e-9
-"""Below it, noise is lost in rounding."""
+EXACT = 1e-9  # values nearer than this are the same
+LEAST_SCALE = 1e-9  # below it, noise is lost in rounding
 _NARROW = 1e-4  # least spread of a cell among the averages
 
 
@@ -163,10 +161,7 @@ def _commonness(scale: Floats, targets: Floats, spread: Floats, single: Bools) -
 
 
 def _nearby(values: Floats, width: Floats, left_out: Bools) -> Floats:
-    """Return how many records are near each one in each cell: sum over records j of e^(-|v_i - v_j| / width), (n, m).
-
-    Cells that are left out are not counted, and have 1.
-    """
+    """Return sum over records j of e^(-|v_i - v_j| / width) in each cell, (n, m); 1 for cells that are left out."""
     order = np.argsort(np.where(left_out, -np.inf, values), axis=0, kind="stable")
     out = np.ones(values.shape)
     _add_nearby(np.take_along_axis(values, order, axis=0), order, width, left_out.sum(axis=0), out)

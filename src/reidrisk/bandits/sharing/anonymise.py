@@ -149,10 +149,7 @@ def finished(shared: Shared) -> Shared:
 
 
 def mean_sensitivity(n_states: int, sizes: npt.ArrayLike) -> Floats:
-    """Return how far replacing one record can move a mean of transition matrices: sqrt(2 d) / size in L2.
-
-    Each of the d rows is a distribution, and two distributions are at most sqrt(2) apart.
-    """
+    """Return how far replacing one record can move a mean in L2: its d rows by sqrt(2) each, so sqrt(2 d) / size."""
     return np.asarray(np.sqrt(2.0 * n_states) / np.asarray(sizes, dtype=np.float64))
 
 

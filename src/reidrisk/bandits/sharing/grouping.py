@@ -23,10 +23,7 @@ _PERPLEXITY = 30.0  # the usual one of t-SNE; it must stay well below the number
 
 
 def neighbours(profiles: Floats, order: int = 1) -> Ints:
-    """Return the user with the ``order``-th nearest profile for each user, oneself left out.
-
-    Among equals the lower row comes first: users with equal profiles are told apart by their order alone.
-    """
+    """Return the user with the ``order``-th nearest profile for each user; among equals the lower row comes first."""
     from scipy.spatial.distance import cdist
 
     n = len(profiles)

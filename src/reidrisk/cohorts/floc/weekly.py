@@ -21,15 +21,12 @@ from reidrisk.records import Traces
 
 @dataclass(frozen=True, eq=False)
 class WeeklyCohorts(Spoken):
-    """Cohorts of the same users in several weeks, by one table, which every site is shown; -1 is no cohort.
-
-    ``k`` and ``largest`` are the users in the smallest and largest cohort of each week that has any.
-    """
+    """Cohorts of the same users in several weeks, by one table: what every site is shown, -1 for no cohort."""
 
     traces: Traces = field(metadata=MEMORY)
     table: SortingLSH = field(metadata=MEMORY)
-    k: tuple[int, ...]
-    largest: tuple[int, ...]
+    k: tuple[int, ...]  # users in the smallest cohort of each week
+    largest: tuple[int, ...]  # and in the largest
 
 
 def weekly_cohorts(

@@ -30,11 +30,8 @@ def lie_probability(epsilon: float) -> float:
 
 
 def ask_users(assigned: Ints, visited: Any, n_cohorts: int, epsilon: float, seed: int | None = None) -> LocalCounts:
-    """Ask each user about one category drawn at random, and count the answers of each cohort; a seed simulates.
-
-    One question with the whole budget tells more than all with a share of it: the error of a frequency grows like the
-    root of the number of categories instead of the number.
-    """
+    """Ask each user about one category drawn at random, and count the answers of each cohort; a seed simulates."""
+    # One question with the whole budget tells more than c with a share each: errors grow by the root of c, not by c.
     lie, table = lie_probability(epsilon), sparse_visits(visited)
     n, c = table.shape
     # Which question a user gets is no secret; only the answer protects them.

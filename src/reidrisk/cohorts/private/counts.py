@@ -55,12 +55,9 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CentralCounts:
-    """Counts of all cohorts, with Gaussian noise in every cell, added by someone who sees them all.
+    """Counts of all cohorts, with Gaussian noise in every cell, added by someone who sees them all."""
 
-    Cohorts without users have a row too; the last one is for users without a cohort.
-    """
-
-    sizes: Ints  # (m + 1,)
+    sizes: Ints  # (m + 1,): cohorts without users too; the last is of users without a cohort
     visits: Ints  # (m + 1, c)
     sigma: float  # standard deviation of the noise of each cell
 

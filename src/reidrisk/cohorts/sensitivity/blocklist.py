@@ -50,21 +50,17 @@ class Blocklist(Result):
 
 @dataclass(frozen=True, eq=False)
 class BlocklistCheck(Spoken):
-    """A blocklist learnt on some users, held against the counts of all.
-
-    ``needless`` cohorts are blocked and not sensitive, ``absent`` ones blocked and without users. ``users_blocked`` is
-    a share of the users with a cohort, ``largest_left`` the largest gap among cohorts that are not blocked.
-    """
+    """A blocklist learnt on some users, held against the counts of all."""
 
     n_cohorts: int
     t: float
     sensitive: int
     caught: int
     missed: int
-    needless: int
-    absent: int
-    users_blocked: float
-    largest_left: float
+    needless: int  # blocked and not sensitive
+    absent: int  # blocked and without users
+    users_blocked: float  # share of the users with a cohort
+    largest_left: float  # largest gap among cohorts that are not blocked
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,16 +118,14 @@ def blocklist_changes(blocklists: Sequence[Blocklist]) -> BlocklistChanges:
 
 @dataclass(frozen=True, eq=False)
 class EmptyProfile(Result):
-    """How a group of users differs from the population: its sensitivity gap, and ``off_by(0.02)`` of its categories.
-
-    ``difference`` (c,) is the frequency of each in the group less that in the population; it stays out of JSON.
-    """
+    """How a group of users differs from the population: its sensitivity gap, and ``off_by(0.02)`` of its categories."""
 
     n_users: int
     gap: float
     low: float
     high: float
     off_by_two_points: int
+    # (c,): the frequency of each category in the group less that in the population
     difference: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, metadata=MEMORY)
 
     def off_by(self, limit: float = 0.02) -> int:

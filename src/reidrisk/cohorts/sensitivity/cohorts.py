@@ -151,8 +151,7 @@ def measured_exactly(
         return found
     by_chance = []
     for number in range(spec.shuffles):
-        mixed = stream(spec.seed, "shuffled cohorts", number).permutation(assigned)
-        counts = count_visits(mixed, visited)
+        counts = count_visits(stream(spec.seed, "shuffled cohorts", number).permutation(assigned), visited)
         by_chance.append(int(exceeding(counts, gaps(counts), spec.t).sum()))
     return replace(found, by_chance=float(np.mean(by_chance)))
 

@@ -66,14 +66,11 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class Closeness(Spoken):
-    """How far the farthest category of each cohort is from the population, and its column: (m,) arrays.
-
-    ``worst`` is the least t for which the assignment satisfies t-closeness.
-    """
+    """How far the farthest category of each cohort is from the population, and its column: (m,) arrays."""
 
     distance: npt.NDArray[np.float64]
     category: npt.NDArray[np.int64]
-    worst: float
+    worst: float  # the least t for which the assignment satisfies t-closeness
     k: int
 
     def satisfied(self, k: int, t: float) -> bool:

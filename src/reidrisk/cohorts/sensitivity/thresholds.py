@@ -25,16 +25,13 @@ _EDGES = tuple(round(0.01 * i, 2) for i in range(101))
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve(Spoken):
-    """The share of cohorts, and of users with a cohort, that each threshold blocks (floc, Utility vs privacy).
-
-    The interval lies as a whole above t in a share ``certain``, and reaches above it in a share ``possible``.
-    """
+    """The share of cohorts, and of users with a cohort, that each threshold blocks (floc, Utility vs privacy)."""
 
     t: tuple[float, ...]
     cohorts: tuple[float, ...]
     users: tuple[float, ...]
-    certain: tuple[float, ...]
-    possible: tuple[float, ...]
+    certain: tuple[float, ...]  # share of the cohorts whose interval lies above t as a whole
+    possible: tuple[float, ...]  # share of those whose interval reaches above it
     n_cohorts: int
     level: float = 0.95
     noisy: bool = False
@@ -88,10 +85,7 @@ def curve_of(
 def frequency_histogram(
     counts: CohortCounts, edges: Sequence[float] | None = None, below: float = 0.05
 ) -> FrequencyHistogram:
-    """Return how many categories each share of the population visited (floc, figure of Definition 1).
-
-    Default: bins of a hundredth. In the paper, more than 90 % of the categories are ``below`` 0.05.
-    """
+    """Return how many categories each share of the population visited (floc, figure of Definition 1)."""
     bins = np.asarray(_EDGES if edges is None else edges, dtype=np.float64)
     if bins.size < 2 or (np.diff(bins) <= 0).any():
         raise OptionError("edges must ascend, and there must be at least two")
