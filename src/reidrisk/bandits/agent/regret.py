@@ -119,13 +119,15 @@ def simulate(
         raise OptionError(f"agent must be one of {', '.join(AGENTS)}, not {agent!r}")
     checked_seed(seed)
     true = env.transitions / env.transitions.sum(axis=2, keepdims=True)
-    matrices = env.transitions if assumed is None else as_matrices(assumed)
-    if len(matrices) not in (1, env.n_users) or matrices.shape[1] != env.n_states:
-        raise DataError(
-            f"assumed matrices have shape {matrices.shape}; give one of {env.n_states} states for everyone, "
-            f"or one for each of the {env.n_users} users"
-        )
-    matrices = matrices / matrices.sum(axis=2, keepdims=True)
+    matrices = true
+    if assumed is not None:
+        given = as_matrices(assumed)
+        if len(given) not in (1, env.n_users) or given.shape[1] != env.n_states:
+            raise DataError(
+                f"assumed matrices have shape {given.shape}; give one of {env.n_states} states for everyone, "
+                f"or one for each of the {env.n_users} users"
+            )
+        matrices = given / given.sum(axis=2, keepdims=True)
     tables, stops = tables_of(env.means, env.sigma), stops_of(steps)
 
     def played(shard: range) -> list[Floats]:

@@ -81,10 +81,10 @@ class Microaggregation(Step):
 class PrivateClusters(Step):
     """Everyone receives the average of a cluster, made (epsilon, delta)-differentially private by Gaussian noise.
 
-    Neighbours differ in one user's record; who is in which cluster follows from the profiles and is taken as known. The
-    noise here is a *simulation* (seeded, floating point): records of real people need a vetted library. It comes first,
-    since it is made for rows that are distributions; noise after it has uniform weights, since those from the records
-    would tell what the guarantee does not count.
+    Neighbours differ in one user's record; who is in which cluster follows from the profiles and is taken as known: the
+    guarantee is for the records. The noise here is a *simulation* (seeded, floating point): records of real people need
+    a vetted library. It comes first, since it is made for rows that are distributions; noise after it has uniform
+    weights, since those from the records would tell what the guarantee does not count.
     """
 
     n: int

@@ -102,7 +102,7 @@ class CentralCounts:
 
         That is :math:`P(\mathrm{Bin}(s, u) + Z \ge x)` with u the highest frequency that a gap of t allows and Z the
         noise of count and size, :math:`N(0, \sigma^2 (1 + u^2))`, in steps of a tenth of its deviation, rounded up:
-        never too small. Size, count and frequency of the rest lie beyond their bounds with probability ``gamma`` each.
+        never too small. ``gamma`` is added for each of three bounds: of size, count and frequency of the rest.
         """
         from scipy.special import betainc, ndtr
 
@@ -178,7 +178,7 @@ class LocalCounts:
 
 
 def central_noise(n_categories: int, epsilon: float, delta: float, most: int | None = None) -> tuple[float, float]:
-    r"""Return the l2 sensitivity of the table, and the discrete Gaussian noise :math:`\Delta / \sqrt{2 \rho}` it needs.
+    r"""Return the l2 sensitivity of the table, and the noise :math:`\Delta / \sqrt{2 \rho}` that makes it rho-zCDP.
 
     One user counts in one size and in at most ``most`` categories: :math:`\Delta = \sqrt{1 + \min(most, c)}`.
     """

@@ -59,7 +59,7 @@ class BlocklistCheck(Spoken):
     missed: int
     needless: int  # blocked and not sensitive
     absent: int  # blocked and without users
-    users_blocked: float  # share of the users with a cohort
+    users_blocked: float  # share of the users with a cohort who are in a blocked one
     largest_left: float  # largest gap among cohorts that are not blocked
 
 
