@@ -134,8 +134,8 @@ def applied(
     done = replace(done, scale=shared.scale / np.sqrt(sizes[groups].mean()))
     if isinstance(step, PrivateClusters):
         sigma = gaussian_sigma(step.epsilon, step.delta) * mean_sensitivity(original.shape[1], sizes)
-        lots = stream(shared.seed, "private cluster means", shared.release).standard_normal(means.shape)
-        means = means + sigma[:, None, None] * lots
+        noise = stream(shared.seed, "private cluster means", shared.release).standard_normal(means.shape)
+        means = means + sigma[:, None, None] * noise
         done = replace(done, scale=np.hypot(done.scale, float(sigma[groups].mean()) / np.sqrt(2.0)))
     return replace(done, records=means[groups], source=groups, groups=groups)
 
