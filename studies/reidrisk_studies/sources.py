@@ -86,8 +86,8 @@ SOURCES = {
                     "60fd5f438a55d2105ca0ff4142e748e2146486bde84c96d55dc98b37a8139cbd",
                 ),
             ),
-            "UCI Machine Learning Repository, Anonymous Microsoft Web Data; also in GitHub: mhahsler/recommenderlab",
-            "none named with the file",
+            "UCI KDD Archive, kdd.ics.uci.edu/databases/msweb; also in GitHub: mhahsler/recommenderlab",
+            "none stated on its page",
             _LEFT_OUT,
         ),
         DataSource(
@@ -99,8 +99,8 @@ SOURCES = {
                     "af10d7be592f66d008026ce2cfd8b7a0259ff1fee36b2d8d9773379c9775c451",
                 ),
             ),
-            "UCI Machine Learning Repository, MSNBC.com Anonymous Web Data; also in GitHub: numenta/nupic",
-            "none named with the file",
+            "archive.ics.uci.edu/ml/datasets/MSNBC.com+Anonymous+Web+Data; also in GitHub: numenta/nupic",
+            "none stated on its page ('available thanks to msnbc.com')",
             _LEFT_OUT,
         ),
         DataSource(
@@ -167,8 +167,8 @@ SOURCES = {
                     "e54f34fc988eab6e71206455e76d8af73f4525a3d174f53a483236b88dfe686b",
                 ),
             ),
-            "Zenodo, record 53894",
-            "as the record states",
+            "zenodo.org/record/53894",
+            "on that page",
             _MADE_UP,
         ),
         DataSource(
