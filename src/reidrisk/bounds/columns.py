@@ -13,8 +13,7 @@ from reidrisk.records import Channel
 
 Floats = npt.NDArray[np.float64]
 
-BLOCK = 4_000_000
-"""Numbers held at once while a dense matrix is passed over."""
+BLOCK = 4_000_000  # numbers held at once while a dense matrix is passed over
 
 
 def column_max(channel: Channel, prior: Floats | None = None) -> Floats:

@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Factor = Fraction | float
-"""A factor x of at least 1; a float stands for itself, exactly."""
+Factor = Fraction | float  # a factor x of at least 1; a float stands for itself, exactly
 
-ROUNDING = 2.0**-53
-"""Largest relative error of one operation in floating point."""
+ROUNDING = 2.0**-53  # largest relative error of one operation in floating point
 
 _LARGEST_EXP, _LARGEST_LOG = 700.0, 750.0  # e to the first is a float; the ratio of two floats is below e to the second
 _LOG_ERROR = 16 * ROUNDING  # of math.log, log1p and exp with what is done around them; they are good to 2 or 3

@@ -102,11 +102,11 @@ def vulnerability(P: Any, gain: Any = None, prior: npt.ArrayLike | None = None) 
     """
     channel = Channel(P)
     n = channel.n_users
-    if gain is None:
-        if prior is None:
-            return float(column_max(channel).sum() / n)
-        return float(column_max(channel, checked_prior(prior, n)).sum())
+    if gain is None and prior is None:
+        return float(column_max(channel).sum() / n)
     weights = np.full(n, 1.0 / n) if prior is None else checked_prior(prior, n)
+    if gain is None:
+        return float(column_max(channel, weights).sum())
     return float(_best_gains(channel, _checked_gain(gain, n), weights).sum())
 
 
@@ -153,9 +153,7 @@ def _checked_gain(gain: Any, n: int) -> Any:
     else:
         table = values = np.asarray(gain, dtype=np.float64)
     if len(table.shape) != 2 or table.shape[1] != n or table.shape[0] == 0:
-        raise DataError(
-            f"the gain has shape {table.shape}; give (actions, {n}): what each action is worth for each user"
-        )
+        raise DataError(f"the gain has shape {table.shape}; give (actions, {n}): the worth of each for each user")
     if not np.isfinite(values).all():
         raise DataError("the gain holds values that are not finite numbers")
     return table

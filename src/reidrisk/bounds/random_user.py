@@ -107,6 +107,4 @@ def _check_columns(values: npt.NDArray[Any], sums: npt.NDArray[Any], shape: Any,
         raise DataError("the rule holds values that are no probabilities; they are numbers in [0, 1]")
     wrong = np.flatnonzero(np.abs(sums - 1.0) > ROW_SUM_TOLERANCE)
     if wrong.size:
-        raise DataError(
-            f"column {wrong[0]} of the rule adds up to {sums[wrong[0]]:.9g}; the answers to an output must add up to 1"
-        )
+        raise DataError(f"column {wrong[0]} of the rule adds up to {sums[wrong[0]]:.9g}; the answers must add up to 1")

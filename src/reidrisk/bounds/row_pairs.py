@@ -29,8 +29,7 @@ from reidrisk.bounds.columns import Floats, column_min
 from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exact_crossing, exact_excess, log_ends, rounded_ends
 from reidrisk.records import Channel
 
-WORK = 1_000_000_000
-"""Entries that may be visited in search of the worst pair: a second or two."""
+WORK = 1_000_000_000  # entries that may be visited in search of the worst pair: a second or two
 
 _MAX_STEPS = 200
 _EXACT_ENTRIES = 200_000  # looked at in whole numbers for one answer: about a second

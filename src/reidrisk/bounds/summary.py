@@ -26,11 +26,9 @@ from reidrisk.bounds.random_user import random_user
 from reidrisk.bounds.row_pairs import RowPairs
 from reidrisk.records import Channel
 
-_GRID = 9
-"""How many epsilons from 0 to log(n) are tried where the smallest one for delta = 0 says nothing."""
+_GRID = 9  # how many epsilons from 0 to log(n) are tried where the smallest one for delta = 0 says nothing
 
-_WORK = 100_000_000
-"""Entries that may be visited for each of them."""
+_WORK = 100_000_000  # entries that may be visited for each of them
 
 _FULL = Note("knows-probabilities")
 _UNIFORM = Note("equally-likely")
@@ -108,11 +106,9 @@ class Tightest(Spoken):
     """The tightest of several bounds of one setting, and those that say nothing."""
 
     setting: str
-    name: str
-    """Of the tightest bound; empty where none says anything, and the value is then 1."""
+    name: str  # of the tightest bound; empty where none says anything, and the value is then 1
     value: float
-    silent: tuple[str, ...] = ()
-    """Names of the bounds at 1 or above: they exclude nothing."""
+    silent: tuple[str, ...] = ()  # names of the bounds at 1 or above: they exclude nothing
 
 
 def tightest_of(bounds: Iterable[Bound]) -> Bound | None:

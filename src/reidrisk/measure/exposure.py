@@ -40,15 +40,12 @@ class Exposure(Result):
     """Distribution of per-user risk."""
 
     n: int
-    above: dict[str, float]
-    """Share of people whose risk is above each threshold, by percent: ``{"1": 0.1, …}``."""
+    above: dict[str, float]  # share of people whose risk is above each threshold, by percent: {"1": 0.1, …}
     histogram: tuple[tuple[float, float, float], ...]
     """(low, high, share): of people whose risk is above ``low`` and at most ``high``, the first bin with 0 included."""
     groups: tuple[Group, ...]
-    min_group: int = 1
-    """The fewest people that any of this is about."""
-    hidden_groups: int = 0
-    """How many groups are left out for it."""
+    min_group: int = 1  # the fewest people that any of this is about
+    hidden_groups: int = 0  # how many groups are left out for it
 
 
 def exposure(per_user: npt.NDArray[np.float64], queries: Traces, level: float = 0.95) -> Exposure:

@@ -24,8 +24,7 @@ from reidrisk.search.engines import Engine
 
 Ints = npt.NDArray[np.int64]
 
-DENSE_LIMIT = 10_000
-"""Users up to which every pair is weighed; beyond, only each query's best candidates are."""
+DENSE_LIMIT = 10_000  # users up to which every pair is weighed; beyond, only each query's best candidates are
 
 _CANDIDATES = 20
 _PAIRS = 20_000_000  # candidates held at once: some 320 MB

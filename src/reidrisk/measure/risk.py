@@ -223,12 +223,7 @@ def summarise(
         gains = jackknife.gains(attack, queries, links, truth.target, credit, len(targets))
     silent = float(np.mean(links.target < 0))
     risk = risk_of(credit, silent, attack, targets, queries, truth, level, everyone, gains)
-    return replace(
-        risk,
-        mean_ties=float(links.n_ties.mean()),
-        seed=seed,
-        notes=_notes(truth, risk, gains.why_not),
-    )
+    return replace(risk, mean_ties=float(links.n_ties.mean()), seed=seed, notes=_notes(truth, risk, gains.why_not))
 
 
 def risk_of(

@@ -5,14 +5,7 @@ from reidrisk.populations.published import published
 from reidrisk.populations.rates import Rates, read_rates, real
 from reidrisk.populations.type_mixture import TypeMixture, mixture
 
-__all__ = [
-    "Rates",
-    "TypeMixture",
-    "mixture",
-    "published",
-    "read_rates",
-    "real",
-]
+__all__ = ["Rates", "TypeMixture", "mixture", "published", "read_rates", "real"]
 
 __getattr__ = to_studies(
     "reidrisk.populations",

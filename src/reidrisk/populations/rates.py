@@ -96,12 +96,11 @@ def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
         with (gzip.open if is_packed(path) else open)(path, "rt", encoding="utf-8") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    rows.append(_numbers(line.split(","), f"{path.name}, line {number}"))
-                    wanted = n_topics or len(rows[0])
-                    if len(rows[-1]) != wanted:
-                        raise DataError(
-                            f"{path.name}, line {number} has {len(rows[-1])} columns, not {wanted}: one rate a topic"
-                        )
+                    place = f"{path.name}, line {number}"
+                    rows.append(_numbers(line.split(","), place))
+                    found, wanted = len(rows[-1]), n_topics or len(rows[0])
+                    if found != wanted:
+                        raise DataError(f"{place} has {found} columns, not {wanted}: one rate a topic")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise FormatError(f"cannot read rates from {path}: {reason(error)}") from error
     if not rows:
@@ -117,10 +116,8 @@ def _numbers(cells: list[str], place: str) -> Floats:
         values = np.array([_number(cell) for cell in cells])
     wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
     if wrong.size:
-        cell = cells[wrong[0]].strip()
-        raise DataError(
-            f"{place}, column {wrong[0] + 1} holds {cell!r}; rates are finite numbers of at least 0, without header"
-        )
+        cell, of = cells[wrong[0]].strip(), "rates are finite numbers of at least 0, without header"
+        raise DataError(f"{place}, column {wrong[0] + 1} holds {cell!r}; {of}")
     return values
 
 
@@ -144,9 +141,7 @@ def checked_rates(matrix: Any) -> Floats:
         raise DataError(f"rates of shape {rates.shape} are empty; give at least one user and one topic")
     wrong = np.argwhere(~(rates >= 0) | np.isinf(rates))
     if len(wrong):
-        row, column = (int(i) for i in wrong[0])
-        raise DataError(
-            f"row {row}, column {column} holds the rate {rates[row, column]}; rates are finite numbers of at least 0"
-        )
+        (row, column), rate = wrong[0], rates[tuple(wrong[0])]
+        raise DataError(f"row {row}, column {column} holds the rate {rate}; rates are finite numbers of at least 0")
     rates.flags.writeable = False
     return rates

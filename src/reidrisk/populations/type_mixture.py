@@ -142,15 +142,14 @@ class TypeMixture:
     def sample(self, n: int, seed: int, threads: int | None = None) -> TopSets:
         """Draw users: a type each, a token for every slot, duplicates within a set once (dick, Algorithm 2).
 
-        Same seed, same users, on any number of threads; more of them leave the first ones as they are. Tokens ascend
-        within a set. Sets that came out short are filled with -1: pad them once, for all observers, with
-        ``padded(seed)``.
+        Same seed, same users, on any number of threads; more of them leave the first ones as they are. Tokens ascend.
+        Sets that came out short are filled with -1: pad them once, for all observers, with ``padded(seed)``.
         """
         from reidrisk.populations.draw_kernels import draw  # the compiler is loaded by those who sample
 
         n = whole("n", n, unit="users")
-        cells = n * self.n_epochs * self.k
-        sizes.CELLS.check(cells, "drawing users", "draw fewer, or write them with release.write_users")
+        advice = "draw fewer, or write them with release.write_users"
+        sizes.CELLS.check(n * self.n_epochs * self.k, "drawing users", advice)
         tokens = draw(self.cumulated(), 0, n, checked_seed(seed), threads)
         tokens.flags.writeable = False
         return TopSets(tokens, self.n_tokens, vocabulary=self.vocabulary)
@@ -161,10 +160,7 @@ class TypeMixture:
         A model without a privacy statement is not written: nobody could tell what protects the people behind it.
         """
         if self.statement is None:
-            raise OptionError(
-                "the model has no privacy statement, so it is not written; fit it to statistics that have one, or give "
-                "TypeMixture(theta, statement=PrivacyStatement(...))"
-            )
+            raise OptionError("the model has no privacy statement, so it is not written; give TypeMixture a statement")
         numpy = require("safetensors.numpy", "release", "saving a model")
         spec = {
             "kind": "type mixture",
@@ -205,15 +201,12 @@ class TypeMixture:
             raise FormatError(f"{path}: the model is damaged ({error}); write it again") from error
         if vocabulary is not None and vocabulary != known:
             held = f"{model.n_tokens} tokens without labels" if known is None else f"{len(known)} labels"
-            raise DataError(
-                f"{path}: the model is over another vocabulary ({held}) than the given one ({len(vocabulary)} labels)"
-            )
+            raise DataError(f"{path}: the model is over another vocabulary ({held}), not of {len(vocabulary)} labels")
         return model
 
     def __repr__(self) -> str:
-        return (
-            f"TypeMixture({self.n_types} types, {self.n_epochs} epochs, sets of {self.k} out of {self.n_tokens} tokens)"
-        )
+        sets = f"sets of {self.k} out of {self.n_tokens} tokens"
+        return f"TypeMixture({self.n_types} types, {self.n_epochs} epochs, {sets})"
 
 
 def mixture(model: TypeMixture, n: int, seed: int = 0) -> TopSets:
@@ -228,9 +221,7 @@ def mixture(model: TypeMixture, n: int, seed: int = 0) -> TopSets:
     True
     """
     if not callable(getattr(model, "sample", None)):
-        raise DataError(
-            f"a population is drawn from a fitted model such as release.TypeMixture, not from {type(model).__name__}"
-        )
+        raise DataError(f"a population is drawn from a model such as release.TypeMixture, not {type(model).__name__}")
     seed = checked_seed(seed)
     return model.sample(n, seed).padded(seed)
 

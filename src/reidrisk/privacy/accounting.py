@@ -8,9 +8,7 @@ from numbers import Real
 
 from reidrisk.base.errors import OptionError
 
-EPSILON = (1e-9, 1e9)
-"""Smallest and largest epsilon: noise would drown any data below, and protects nobody long before the other end."""
-
+EPSILON = (1e-9, 1e9)  # below, noise would drown any data; long before the other end, it protects nobody
 LEAST_DELTA = 1e-250  # smallest delta; nearer to 0 numbers are no longer told apart
 _SAFETY = 1e-9  # relative; roots are found to 1e-12, so that rounding never spends more than the budget
 _MOST_ROUNDS = 200
@@ -54,8 +52,8 @@ def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> fl
         mills = math.sqrt(math.pi / 2.0) * erfcx(at / math.sqrt(2.0))
         density = math.exp(-0.5 * (shift - half) ** 2) / math.sqrt(2.0 * math.pi)
         return density * half * float(weights @ (1.0 - at * mills))
-    first = float(log_ndtr(0.5 / ratio - epsilon * ratio))
-    second = epsilon + float(log_ndtr(-0.5 / ratio - epsilon * ratio))
+    first = float(log_ndtr(half - shift))
+    second = epsilon + float(log_ndtr(-half - shift))
     return math.exp(first) * -math.expm1(min(second - first, 0.0))
 
 

@@ -59,13 +59,11 @@ def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDAr
     # end a little above 700: 1 in 10^304 answers is a lie there, which spends less than a larger epsilon.
     flip = 2.0 / (1.0 + math.exp(min(epsilon, 700.0)))
     # It counts 2 m changed bits for people with m of them. Here a person has one bit, and changes half as much.
-    measurement = noise.make_randomized_response_bitvec(
-        domains.bitvector_domain(max_weight=1), metrics.discrete_distance(), f=flip
-    )
-    if measurement.map(1) / 2.0 > epsilon * (1.0 + 1e-9):
-        raise ReidRiskError(
-            f"one answer would spend {measurement.map(1) / 2.0:.6g}, more than {epsilon:g}; report this"
-        )
+    space = domains.bitvector_domain(max_weight=1), metrics.discrete_distance()
+    measurement = noise.make_randomized_response_bitvec(*space, f=flip)
+    spent = measurement.map(1) / 2.0
+    if spent > epsilon * (1.0 + 1e-9):
+        raise ReidRiskError(f"one answer would spend {spent:.6g}, more than {epsilon:g}; report this")
     answers = np.empty(bits.size, dtype=bool)
     for start in range(0, bits.size, _BITS):
         piece = bits[start : start + _BITS]
@@ -76,9 +74,7 @@ def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDAr
 
 def _opendp() -> tuple[Any, Any, Any]:
     # Not its prelude, which loads every library there is for it.
-    mod, *parts = (
-        require(f"opendp.{part}", "release", "noise that protects people")
-        for part in ("mod", "domains", "metrics", "measurements")
-    )
+    names = ("mod", "domains", "metrics", "measurements")
+    mod, domains, metrics, noise = (require(f"opendp.{n}", "release", "noise that protects people") for n in names)
     mod.enable_features("contrib")
-    return parts[0], parts[1], parts[2]
+    return domains, metrics, noise

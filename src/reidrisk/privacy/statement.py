@@ -61,15 +61,14 @@ class PrivacyStatement(Spoken):
     def from_document(cls, name: str, document: Any) -> Self:
         """Read the statement of the file ``name``; without one, say so and refuse."""
         if not isinstance(document, Mapping):
-            raise FormatError(
-                f"{name}: it has no privacy statement; a release is only read with the statement it was written with"
-            )
+            raise FormatError(f"{name}: it has no privacy statement; a release is only read with the one it came with")
         try:
             return cls.from_dict(document)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise FormatError(f"{name}: its privacy statement is damaged ({error}); write the file again") from error
 
 
+# What dick, Section 4.2 states of the published statistics; nothing of it was checked here.
 PUBLISHED = PrivacyStatement(
     mechanism="Gaussian noise",
     epsilon=1.0986122886681098,
@@ -78,4 +77,3 @@ PUBLISHED = PrivacyStatement(
     accounting="as stated by its authors: 25, 25 and 50 % of the budget for f11, f22 and f12 (dick, Section 4.2)",
     post_processing=("statistics normalised by their authors",),
 )
-"""What dick, Section 4.2 states of the published statistics; nothing of it was checked here."""

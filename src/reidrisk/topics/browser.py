@@ -28,12 +28,9 @@ _GRID = 1_000_000
 class BrowserEpoch:
     """What a browser remembers of one epoch."""
 
-    time: int
-    """When it was calculated, in seconds."""
-    topics: tuple[int, ...]
-    """The top set as ids, the most visited first, padding last."""
-    n_padding: int
-    """How many of them are padding."""
+    time: int  # when it was calculated, in seconds
+    topics: tuple[int, ...]  # the top set as ids, the most visited first, padding last
+    n_padding: int  # how many of them are padding
     callers: tuple[frozenset[str], ...] = field(repr=False)
     """For each topic, who observed the user in three weeks on a page about it or about a topic below it."""
 

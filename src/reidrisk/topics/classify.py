@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +21,8 @@ from reidrisk.topics.taxonomy import Taxonomy
 TOPICS, NO_TOPIC, UNKNOWN, NOT_A_HOST = 0, 1, 2, 3
 LISTED, BY_ANCESTOR, BY_MODEL = 0, 1, 2
 _TESTING = "for testing only"
+Ids = Sequence[int]
+_Entry = tuple[str, str, Ids]  # where it was found, domain, topics
 
 
 class Found(NamedTuple):
@@ -40,16 +42,11 @@ class Coverage:
     """
 
     n: int
-    topics: int
-    """Listed with at least one topic."""
-    no_topic: int
-    """Listed with an empty list: known to have no topic."""
-    unknown: int
-    """Not listed, nor any ancestor."""
-    not_a_host: int
-    """Counted only with ``invalid="count"``; refused otherwise."""
-    by_ancestor: int
-    """Of the listed: those found only by the name of an ancestor, as ``mail.a.com`` by ``a.com``."""
+    topics: int  # listed with at least one topic
+    no_topic: int  # listed with an empty list: known to have no topic
+    unknown: int  # not listed, nor any ancestor
+    not_a_host: int  # counted only with invalid="count"; refused otherwise
+    by_ancestor: int  # of the listed: those found only by the name of an ancestor, as mail.a.com by a.com
     by_model: int = 0
     """Of those with topics or known to have none: those that are not listed and that a model was asked about."""
 
@@ -78,15 +75,12 @@ class Classification:
     """
 
     taxonomy: Taxonomy
-    status: npt.NDArray[np.uint8]
-    """Answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host."""
+    status: npt.NDArray[np.uint8]  # answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host
     tokens: npt.NDArray[np.int64]
     """Tokens (not ids) of all hosts in turn; those of host ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
     starts: npt.NDArray[np.int64]
-    coverage: Coverage
-    """Coverage of all given values: of visits, when one host was given per visit."""
-    distinct: Coverage
-    """Coverage of the distinct values among them."""
+    coverage: Coverage  # coverage of all given values: of visits, when one host was given per visit
+    distinct: Coverage  # coverage of the distinct values among them
 
     @classmethod
     def of(cls, taxonomy: Taxonomy, codes: npt.NDArray[np.int64], found: Sequence[Found]) -> Classification:
@@ -138,15 +132,10 @@ class HostClassifier:
     """
 
     def __init__(
-        self,
-        taxonomy: Taxonomy,
-        topics: Mapping[str, Sequence[int]],
-        ancestors: bool = True,
-        model: HostModel | None = None,
+        self, taxonomy: Taxonomy, topics: Mapping[str, Ids], ancestors: bool = True, model: HostModel | None = None
     ) -> None:
-        self._build(
-            "", taxonomy, ancestors, model, [(f"the entry {name!r}", name, ids) for name, ids in topics.items()]
-        )
+        entries = [(f"the entry {name!r}", name, ids) for name, ids in topics.items()]
+        self._build("", taxonomy, ancestors, model, entries)
 
     @classmethod
     def from_override_list(
@@ -158,30 +147,22 @@ class HostClassifier:
         """
         lines, name = text_of(path, "it is no list of domains").split("\n"), str(path)
         if lines[0].rstrip("\r").split("\t") != ["domain", "topics"]:
-            raise FormatError(
-                f"{name}: line 1 is {lines[0][:60]!r}; the header of an override list is 'domain<TAB>topics'"
-            )
+            header = "the header of an override list is 'domain<TAB>topics'"
+            raise FormatError(f"{name}: line 1 is {lines[0][:60]!r}; {header}")
         entries = []
         for number, line in enumerate(lines[1:] if lines[-1] else lines[1:-1], start=2):
             domain, _, given = line.rstrip("\r").partition("\t")
             if domain.startswith(_TESTING):
                 continue
             if not re.fullmatch(r"([0-9]{1,9}(,[0-9]{1,9})*)?", given):
-                raise FormatError(
-                    f"{name}: line {number} has the topics {given[:60]!r}; give ids with commas between, or none"
-                )
+                raise FormatError(f"{name}: line {number} has the topics {given[:60]!r}; give ids with commas, or none")
             entries.append((f"line {number}", domain, [int(topic) for topic in given.split(",")] if given else []))
         made = cls.__new__(cls)
         made._build(f"{name}: ", taxonomy, ancestors, model, entries)
         return made
 
     def _build(
-        self,
-        prefix: str,
-        taxonomy: Taxonomy,
-        ancestors: bool,
-        model: HostModel | None,
-        entries: Iterable[tuple[str, str, Sequence[int]]],
+        self, prefix: str, taxonomy: Taxonomy, ancestors: bool, model: HostModel | None, entries: list[_Entry]
     ) -> None:
         if model is not None and model.taxonomy != taxonomy:
             raise OptionError("the model is of another taxonomy than the list; give both the same version")
@@ -227,10 +208,8 @@ class HostClassifier:
         for code, value in enumerate(values):
             host, fault = plain_host(value)
             if fault and invalid == "refuse":
-                at = int(np.argmax(codes == code))
-                raise DataError(
-                    f"value {at} is {value!r}: {fault}; give hosts such as 'www.example.org', or count such values"
-                )
+                wrong = f"value {int(np.argmax(codes == code))} is {value!r}: {fault}"
+                raise DataError(f"{wrong}; give hosts such as 'www.example.org', or count such values")
             found.append(Found(NOT_A_HOST) if fault else self._look_up(host))
         return Classification.of(self.taxonomy, codes, found)
 

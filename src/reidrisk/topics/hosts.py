@@ -50,9 +50,8 @@ def checked_observers(observers: Sequence[str]) -> tuple[str, ...]:
         plain, fault = plain_host(given)
         if site is None or plain != site:
             why = fault or (f"it belongs to {site}" if site else "it is a public suffix")
-            raise OptionError(
-                f"observer {given!r} is not a registrable domain: {why}; give {site or 'a domain such as example.org'}"
-            )
+            advice = site or "a domain such as example.org"
+            raise OptionError(f"observer {given!r} is not a registrable domain: {why}; give {advice}")
         if site in found:
             raise OptionError(f"observer {given!r} is named twice; name every observer once")
         found.append(site)

@@ -97,10 +97,8 @@ class TopicsAPI:
         (Traces(2 users x 1 epochs, 9 tokens), True, True)
         """
         if top_sets.n_tokens != self.n_topics or top_sets.k != self.top_k:
-            raise DataError(
-                f"the top sets hold {top_sets.k} of {top_sets.n_tokens} topics, "
-                f"but the API holds {self.top_k} of {self.n_topics}"
-            )
+            ours, theirs = f"{top_sets.k} of {top_sets.n_tokens}", f"{self.top_k} of {self.n_topics}"
+            raise DataError(f"the top sets hold {ours} topics, but the API holds {theirs}")
         if not top_sets.is_padded:
             raise DataError("some top sets are not full; pad them once, for all observers: top_sets.padded(seed)")
         n, r = len(top_sets), top_sets.n_epochs
@@ -158,9 +156,8 @@ def _visits(visits: npt.ArrayLike, n: int, r: int, seed: int, site: str) -> npt.
             drawn[start:stop] = stream(seed, f"visits to {site}", block).random((stop - start, r)) < chance
         return drawn
     if given.dtype.kind != "b" or given.shape != (n, r):
-        raise DataError(
-            f"visits has shape {given.shape} and type {given.dtype}; give one bool per user and epoch, {(n, r)}"
-        )
+        wrong = f"visits has shape {given.shape} and type {given.dtype}"
+        raise DataError(f"{wrong}; give one bool per user and epoch, {(n, r)}")
     return given
 
 

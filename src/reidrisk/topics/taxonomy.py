@@ -72,9 +72,7 @@ class Taxonomy:
         for topic, label in labels.items():
             above = label.rpartition("/")[0]
             if above and above not in by_label:
-                raise DataError(
-                    f"{prefix}{seen[topic]} is {label!r}, but its parent {above!r} is not in the taxonomy; add it"
-                )
+                raise DataError(f"{prefix}{seen[topic]} is {label!r}, but its parent {above!r} is not there; add it")
             parents[topic] = by_label.get(above)
         ids = sorted(labels)
         children: dict[int | None, list[int]] = {}
@@ -148,10 +146,8 @@ class Taxonomy:
     def checked(self, topic: int) -> int:
         """Return the id, or say that the taxonomy does not have it."""
         if topic not in self:
-            raise DataError(
-                f"topic id {topic!r} is not in the taxonomy of {len(self)} topics, "
-                f"ids {self._ids[0]} to {self._ids[-1]}; ids belong to one version of a taxonomy"
-            )
+            known = f"{len(self)} topics, ids {self._ids[0]} to {self._ids[-1]}"
+            raise DataError(f"topic id {topic!r} is not in the taxonomy of {known}; ids belong to one version of it")
         return int(topic)
 
     def __contains__(self, topic: object) -> bool:
@@ -199,15 +195,12 @@ def _from_table(name: str, text: str) -> list[_Entry]:
             break
         elif not re.fullmatch(r":?-+:?", first):
             if not bar or not re.fullmatch(r"[0-9]{1,10}", first):
-                raise FormatError(
-                    f"{name}: line {number} is {line.strip()[:60]!r}, not a row of id and /path of the topic, "
-                    f"{'as | id | /path |' if mark == '|' else 'with a tab between'}"
-                )
+                form = "as | id | /path |" if mark == "|" else "with a tab between"
+                wrong = f"{name}: line {number} is {line.strip()[:60]!r}"
+                raise FormatError(f"{wrong}, not a row of id and /path of the topic, {form}")
             entries.append((f"line {number}", int(first), second))
     if not inside:
-        raise FormatError(
-            f"{name}: there is no table with the header '| ID | Topic |' in it, nor with 'ID', a tab and 'Topic'"
-        )
+        raise FormatError(f"{name}: there is no header '| ID | Topic |' in it, nor one of 'ID', a tab and 'Topic'")
     return entries
 
 
@@ -226,8 +219,7 @@ class UtilityBuckets(NamedTuple):
 
     high: tuple[int, ...]
     """Their trees rank before all others, whatever their visits: give them to ``Browser(high_utility=...)``."""
-    standard: tuple[int, ...]
-    """The other roots."""
+    standard: tuple[int, ...]  # the other roots
 
 
 def read_utility_buckets(path: PathLike, taxonomy: Taxonomy) -> UtilityBuckets:

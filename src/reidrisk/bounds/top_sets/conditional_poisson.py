@@ -22,11 +22,9 @@ Floats = npt.NDArray[np.float64]
 _STEP = 2.0 / 3.0
 """The iteration's error shrinks by ``|1 - step * mu|`` with mu in (0, 2], so a full step can swing for ever."""
 
-_PATIENCE = 100
-"""Iterations without progress after which the last digit is taken to be reached."""
+_PATIENCE = 100  # iterations without progress after which the last digit is taken to be reached
 
-_NEGLIGIBLE = 1e-12
-"""A token held with a probability this near to 0 or 1 counts as one never, or always, held."""
+_NEGLIGIBLE = 1e-12  # a token held with a probability this near to 0 or 1 counts as one never, or always, held
 
 _BLOCK = 4_000_000
 

@@ -121,9 +121,7 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
 def _check(top_sets: TopSets, noise: float, level: float) -> None:
     token_probabilities(top_sets.n_tokens, top_sets.k, noise)
     if not top_sets.is_padded:
-        raise DataError(
-            "some top sets are not full, so what users answer is not yet decided; use top_sets.padded(seed)"
-        )
+        raise DataError("some top sets are not full, so answers are not yet decided; use top_sets.padded(seed)")
     between_0_and_1("level", level)
 
 

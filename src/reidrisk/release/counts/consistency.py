@@ -44,9 +44,8 @@ def consistent_tables(
     In counts of full sets of two epochs, :math:`\sum_b f_{11}[a, b] / (k - 1) = \sum_b f_{12}[a, b] / k` is how many
     users have a in the first epoch, the same with :math:`f_{22}` and columns in the second; both add up to k times the
     number of users. These sums are estimated by generalised least squares; sums over more epochs share only the number
-    of users. The tables then follow by Dykstra's projections. Exact counts come out as they went in.
-
-    ``variance`` is that of the noise of one count of each table.
+    of users. The tables then follow by Dykstra's projections. Exact counts come out as they went in. ``variance``
+    is that of the noise of one count of each table.
 
     Examples
     --------

@@ -35,10 +35,9 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     """Write a folder: ``q_within.json``, ``q_across.json``, ``taxonomy.json``, ``statement.json``, ``counts.npz``.
 
     The first three are laid out as the published ones (a list of records; every unordered pair once); ``counts.npz``
-    holds the noisy counts, where there are any. The files are written beside those that may be there and replace them
-    together when all are complete: whatever happens on the way, the folder holds the old statistics or the new ones.
-
-    Exact statistics are refused: they are private. ``ids`` are the numbers of the tokens in the files; default: 0, 1, …
+    holds the noisy counts, where there are any. Whatever happens on the way, the folder holds the old statistics or the
+    new ones. Exact statistics are private and refused. ``ids`` are the numbers of the tokens in the files; default:
+    0, 1, …
 
     Examples
     --------
@@ -143,15 +142,9 @@ def read_published(
 def _records(
     names: tuple[str, str], where: tuple[Any, ...], table: Floats, ids: list[int], labels: list[str]
 ) -> list[dict[str, Any]]:
-    one, two = names
+    keys = (*(f"{name}_{what}" for name in names for what in ("id", "label")), "frequency")
     return [
-        {
-            f"{one}_id": ids[a],
-            f"{one}_label": labels[a],
-            f"{two}_id": ids[b],
-            f"{two}_label": labels[b],
-            "frequency": value,
-        }
+        dict(zip(keys, (ids[a], labels[a], ids[b], labels[b], value), strict=True))
         for a, b, value in zip(*(index.tolist() for index in where), table[where].tolist(), strict=True)
     ]
 
@@ -195,9 +188,8 @@ def _table(path: Path, records: Records, place: dict[int, int], symmetric: bool)
     table = np.full((len(place), len(place)), np.nan)
     for row, (a, b, value) in enumerate(records):
         if a not in place or b not in place:
-            raise FormatError(
-                f"{path}: record {row} has id {a if a not in place else b}, which the taxonomy does not list"
-            )
+            stray = a if a not in place else b
+            raise FormatError(f"{path}: record {row} has id {stray}, which the taxonomy does not list")
         one, two = place[a], place[b]
         if symmetric and one == two:
             raise FormatError(f"{path}: record {row} pairs id {a} with itself; a set holds a token once")

@@ -46,14 +46,13 @@ class Plan:
         else:
             mechanism = f"floating-point Gaussian noise from a generator with seed {seed}"
             accounting = "analytic Gaussian mechanism"
-        names = [block.name for block in self.blocks]
         return PrivacyStatement(
             mechanism=mechanism,
             epsilon=self.epsilon,
             delta=self.delta,
             simulation=not self.discrete,
             budget=self.budget,
-            sigma=dict(zip(names, self.sigma, strict=True)),
+            sigma={block.name: sigma for block, sigma in zip(self.blocks, self.sigma, strict=True)},
             sensitivity={block.name: block.sensitivity for block in self.blocks},
             accounting=accounting,
             taken_as_public=public,
@@ -100,21 +99,17 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
     Continuous noise is for simulation and needs a seed.
     """
     if plan.discrete and seed is not None:
-        raise OptionError(
-            f"seed {seed!r} was given for a real release; noise that protects people is never seeded: "
-            "leave it out, or say simulation=True"
-        )
+        raise OptionError(f"seed {seed!r} was given for a real release; noise that protects people is never seeded")
     if not plan.discrete and seed is None:
         raise OptionError("a simulation needs a seed, so that it can be repeated")
+    if seed is None:
+        made = _measurements(plan)
+        return counts.replaced({name: add_discrete_gaussian(counts.flat(name), made[name]) for name in made})
     noisy: dict[str, npt.NDArray[Any]] = {}
-    measurements = _measurements(plan) if plan.discrete else {}
     for block, sigma in zip(plan.blocks, plan.sigma, strict=True):
         values = counts.flat(block.name)
-        if plan.discrete:
-            noisy[block.name] = add_discrete_gaussian(values, measurements[block.name])
-        else:
-            rng = stream(0 if seed is None else seed, f"release noise {block.name}")
-            noisy[block.name] = values + sigma * rng.standard_normal(len(values))
+        rng = stream(seed, f"release noise {block.name}")
+        noisy[block.name] = values + sigma * rng.standard_normal(len(values))
     return counts.replaced(noisy)
 
 

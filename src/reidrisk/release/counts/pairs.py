@@ -31,11 +31,9 @@ _ONE_TABLE = 2048  # tokens from which threads share the work by table instead o
 class Block:
     """One table of counts that noise is added to."""
 
-    name: str
-    """``f11``, ``f22``, ``f12`` of two epochs; ``within``, ``across`` where counts are summed over more epochs."""
+    name: str  # f11, f22, f12 of two epochs; within, across where counts are summed over more epochs
     sensitivity: float  # largest l2 distance between the tables of two data sets that differ in one user
-    error: float
-    """Summed squared error of the statistics q, times the number of users squared, for noise of variance 1."""
+    error: float  # summed squared error of the statistics q, times the number of users squared, for noise of variance 1
 
 
 def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
@@ -52,9 +50,7 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
     [('within', 12.649), ('across', 15.0)]
     """
     if n_epochs < 2:
-        raise OptionError(
-            f"pairs across epochs need at least 2 epochs, not {n_epochs}; give the sets of one more epoch"
-        )
+        raise OptionError(f"pairs across epochs need at least 2 epochs, not {n_epochs}; give one more epoch")
     pairs, cells = math.comb(n_tokens, 2), n_tokens**2
     # q_single is a sum of n_tokens - 1 entries of q_within over k - 1: its error counts with that of q_within.
     within = pairs * (1.0 + 2.0 / (k - 1) ** 2) if k > 1 else 0.0
@@ -63,10 +59,8 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
         found = [Block("f11", one, within / 4), Block("f22", one, within / 4), Block("f12", float(k), float(cells))]
     else:
         steps = n_epochs - 1
-        found = [
-            Block("within", n_epochs * one, within / n_epochs**2),
-            Block("across", float(steps * k), cells / steps**2),
-        ]
+        found = [Block("within", n_epochs * one, within / n_epochs**2)]
+        found.append(Block("across", float(steps * k), cells / steps**2))
     # Sets of one token hold no pair: that table is 0 whatever the data, and needs no noise.
     return tuple(block for block in found if block.sensitivity > 0.0)
 

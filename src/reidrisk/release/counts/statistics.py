@@ -84,19 +84,13 @@ def statistics(
     counted exactly, noise is added to every count, and the noisy counts are brought to agree with each other and
     divided by a number of users that is itself estimated from them. Nothing else of the data goes into the answer.
 
-    Parameters
-    ----------
-    top_sets : TopSets
-        At least two consecutive epochs, one row per user. ``k``, the vocabulary and the number of epochs are taken as
-        public and come out as they are: they must not come from the people. A vocabulary of the labels that occur
-        would publish a label that one person has. Each set must have been made from its user alone; sets that were
-        made with a seed are refused.
-    epsilon, delta : float
-        The privacy budget under adding or removing one user with all their sets; ``budget`` is ``"joint"``, one
-        mechanism over all counts, or ``"split"``, the published shares (:func:`plan_noise`).
-    simulation : bool
-        Whether this is a try with floating-point noise and a seed (default: drawn afresh), which protects nobody and is
-        marked so. Real noise is never seeded.
+    The sets are of at least two consecutive epochs, one row per user. ``k``, the vocabulary and the number of epochs
+    are taken as public and come out as they are: they must not come from the people. A vocabulary of the labels that
+    occur would publish a label that one person has. Each set must have been made from its user alone; sets that were
+    made with a seed are refused. Epsilon and delta are the budget under adding or removing one user with all their
+    sets; ``budget`` is ``"joint"``, one mechanism over all counts, or ``"split"``, the published shares
+    (:func:`plan_noise`). A ``simulation`` is a try with floating-point noise and a seed (default: drawn afresh), which
+    protects nobody and is marked so. Real noise is never seeded.
 
     Examples
     --------
@@ -118,9 +112,8 @@ def statistics(
     if isinstance(top_sets, TopSets):
         if top_sets.made_with_seed and not simulation:
             raise OptionError(
-                "these top sets were made with a seed (ties, padding or visits), and whoever knows it reads one more "
-                "user off everybody's sets; give short sets as they are, replay histories with seed=None, or say "
-                "simulation=True"
+                "these top sets were made with a seed, and whoever knows it reads one more user off everybody's sets; "
+                "give short sets as they are, replay histories with seed=None, or say simulation=True"
             )
         top_sets = top_sets.padded(seed)
     exact = count_pairs(top_sets, threads)

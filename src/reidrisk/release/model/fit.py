@@ -1,9 +1,7 @@
 """Fitting a mixture of types to statistics: full-batch Adam on a CPU or a GPU (dick, Section 5.1).
 
 The gradients of J are around 1e-12, below the usual epsilon of Adam (1e-8), which would turn it into plain momentum;
-here it is 1e-20. Starting at the popularity of the tokens, and a cosine schedule that ends at a rate of 0, reach a
-given J in the least time of what was tried; docs/benchmarks.md has the figures. This module needs torch and
-NumPy alone.
+here it is 1e-20. It starts at the popularity of the tokens and follows a cosine schedule; see docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -55,19 +53,11 @@ def fit_mixture(
 ) -> TypeMixture:
     """Fit theta so that the model's statistics of every epoch are near the given ones: the least J that is found.
 
-    Parameters
-    ----------
-    statistics : Statistics
-        The targets; the same for every epoch, as the statistics are taken to be stationary.
-    n_types, n_epochs : int
-        T and r; epochs may be any number, and need not be those of the data.
-    seed : int
-        Seed of the start. Same seed, same machine, same model; another device rounds differently.
-    device : str, optional
-        Default: ``"cuda"`` where there is one, else ``"cpu"``.
-    checkpoint : str or path, optional
-        File to continue from if it is there, and to write to every minute and on an interrupt; removed at the end,
-        unless the caller keeps it until the model is safe in a file (``keep_checkpoint``).
+    The targets are the same for every epoch; there may be any number of epochs, whatever the data have. ``seed`` is
+    that of the start: same seed, same machine, same model; another device (default: ``"cuda"`` where there is one, else
+    ``"cpu"``) rounds differently. ``checkpoint`` is a file to continue from if it is there, written every minute and on
+    an interrupt; removed at the end, unless the caller keeps it until the model is safe in a file
+    (``keep_checkpoint``).
 
     Examples
     --------
@@ -101,8 +91,7 @@ def fit_mixture(
     try:
         while state.step < steps:
             adam.param_groups[0]["lr"] = learning_rate * 0.5 * (1.0 + math.cos(math.pi * state.step / steps))
-            value, gradient = objective(theta)
-            theta.grad = gradient
+            value, theta.grad = objective(theta)
             adam.step()
             state.step += 1
             if state.step % _EVERY == 0 or state.step == steps:
@@ -118,8 +107,8 @@ def fit_mixture(
         raise
     # The objective returns J before the step; the model is what comes after it.
     final = float(objective(theta)[0])
-    if not keep_checkpoint:
-        state.remove()
+    if state.file is not None and not keep_checkpoint:
+        state.file.unlink(missing_ok=True)
     seconds = state.seconds + time.monotonic() - began
     report = FitReport(final, state.step, seconds, stopped, device, int(seed), learning_rate, tuple(state.curve))
     statement = statistics.statement
@@ -216,9 +205,7 @@ class _State:
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise FormatError(complaint) from error
         if digest != self.digest:
-            raise OptionError(
-                f"{self.file}: the checkpoint is of other statistics or settings; remove it, or name another file"
-            )
+            raise OptionError(f"{self.file}: it is of other statistics or settings; remove it, or name another file")
         shape = tuple(self.theta.shape)
         # The library would spread a single number over all parameters.
         for name, part in zip(("theta", "first", "second"), moments, strict=True):
@@ -235,7 +222,3 @@ class _State:
         self.adam.load_state_dict({"state": {0: state}, "param_groups": self.adam.state_dict()["param_groups"]})
         self.step, self.seconds = step, seconds
         self.curve = [(int(at), float(value)) for at, value in curve]
-
-    def remove(self) -> None:
-        if self.file is not None:
-            self.file.unlink(missing_ok=True)

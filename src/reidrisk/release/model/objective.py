@@ -10,8 +10,7 @@ over all subsets A of the k slots. With :math:`S = 1 - G_\emptyset`, the probabi
 .. math:: q_{within}(o_1, o_2) = \frac1T \sum_t \Big( S(x) S(y) + \sum_{A \ne \emptyset} (-1)^{|A|} G_A(x) G_A(y) \Big):
 
 products of matrices of T 2^k rows with themselves give every pair, one more product gives the gradient, and no term is
-the small difference of large ones. The gradient is written out, not recorded: that halves the time. This module needs
-torch and NumPy alone.
+the small difference of large ones. The gradient is written out, not recorded: that halves the time.
 """
 
 from __future__ import annotations
@@ -28,23 +27,21 @@ from reidrisk.populations.type_mixture import n_terms
 if TYPE_CHECKING:
     import torch
 
+Table = npt.NDArray[Any]
+
 # Entries of the matrices G that are made at a time. On a CPU fewer are a little faster, but then threads meet so often
 # that on a busy machine they mostly wait for each other; on a GPU, as many as there are.
 _ON_CPU, _ON_GPU = 1 << 22, 1 << 27
 
 
 class Objective:
-    """J for given statistics, and its gradient.
-
-    The targets, single (N,), within and across (N, N), are those of every epoch. ``at_once`` is how many entries of
-    intermediate matrices are made at a time.
-    """
+    """J for given statistics, single (N,), within and across (N, N), those of every epoch; and its gradient."""
 
     def __init__(
         self,
-        single: npt.NDArray[Any],
-        within: npt.NDArray[Any],
-        across: npt.NDArray[Any],
+        single: Table,
+        within: Table,
+        across: Table,
         device: Any = "cpu",
         dtype: Any = None,
         at_once: int | None = None,
@@ -74,9 +71,8 @@ class Objective:
             total = (gap**2).sum()
             slope = (gap * (2.0 / n_types))[:, None].expand_as(inside).clone()
             if r > 1:
-                gap = torch.baddbmm(
-                    self._across.expand(r - 1, n, n), inside[:-1].mT, inside[1:], beta=-1.0, alpha=1.0 / n_types
-                )
+                wanted = self._across.expand(r - 1, n, n)
+                gap = torch.baddbmm(wanted, inside[:-1].mT, inside[1:], beta=-1.0, alpha=1.0 / n_types)
                 total += (gap**2).sum()
                 slope[:-1].baddbmm_(inside[1:], gap.mT, alpha=2.0 / n_types)
                 slope[1:].baddbmm_(inside[:-1], gap, alpha=2.0 / n_types)

@@ -21,9 +21,9 @@ from reidrisk.privacy import PrivacyStatement
 def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | None = None) -> None:
     """Write the logits as the published code does: ``{"type 0": {"epoch 0": {"slot 0": {"1": 0.3, …}}}}``.
 
-    The layout has no place for a privacy statement, labels and the report of the fit, so they go into a file of their
-    own beside it, named like it with ``.statement.json`` at the end. A model without that file is not read.
-    ``ids`` are the topic ids of the tokens; default: 0, 1, …
+    The privacy statement, labels and the report of the fit go into a file beside it, named like it with
+    ``.statement.json`` at the end; without it no model is read. ``ids`` are the topic ids of the tokens; default:
+    0, 1, …
     """
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so it is not written")
@@ -31,11 +31,8 @@ def write_parameters(model: TypeMixture, path: PathLike, ids: Sequence[int] | No
     if len(set(keys)) != model.n_tokens:
         raise OptionError(f"ids must be {model.n_tokens} different numbers, one a token, not {len(keys)}")
     labels = None if model.vocabulary is None else dict(zip(keys, model.vocabulary.labels, strict=True))
-    beside = {
-        "privacy": model.statement.to_dict(),
-        "labels": labels,
-        "fit": None if model.report is None else model.report.to_dict(),
-    }
+    fit = None if model.report is None else model.report.to_dict()
+    beside = {"privacy": model.statement.to_dict(), "labels": labels, "fit": fit}
     text = json.dumps(beside, ensure_ascii=False, allow_nan=False)
     path, stated = Path(path), _statement_file(path)
     if is_stream(path):  # holds no old model, and is written into
@@ -107,8 +104,8 @@ def read_parameters(
     if statement is None:
         if known is None:
             raise FormatError(
-                f"{path}: there is no {stated.name} beside it, so nothing says what protects the people behind it; fit "
-                "it again, or say it in Python: read_parameters(path, statement=...)"
+                f"{path}: there is no {stated.name} beside it, so nothing says what protects people; fit it again, or "
+                "say it in Python: read_parameters(path, statement=...)"
             )
         statement = PrivacyStatement.from_document(str(stated), known.get("privacy"))
     labels, report = (None, None) if known is None else (known.get("labels"), known.get("fit"))

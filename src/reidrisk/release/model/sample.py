@@ -12,7 +12,7 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.base.options import whole
-from reidrisk.base.progress import Progress
+from reidrisk.base.progress import Progress, silent
 from reidrisk.base.streams import BLOCK, blocks, checked_seed
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
@@ -35,12 +35,11 @@ def write_users(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Draw users as ``model.sample`` does and write them as ``users-00000-of-00010.parquet`` and so on.
+    """Draw users as ``model.sample`` does, write them as ``users-00000-of-00010.parquet`` and so on; return the files.
 
     A file holds up to 1,048,576 users: a column ``user`` (0, 1, …) and list columns ``epoch_0, epoch_1, …``; short sets
-    stay short. No more than one file's users are in memory at a time. The privacy statement is in the metadata of
-    every file. All files come into the folder together, when the last one is complete.
-    Returns the files. A model without a privacy statement is refused.
+    stay short. One file's users are in memory at a time. The privacy statement, without which a model is refused, is in
+    the metadata of every file. All files come into the folder together, when the last one is complete.
     """
     from reidrisk.populations.draw_kernels import draw  # the compiler is loaded by those who sample
 
@@ -48,7 +47,7 @@ def write_users(
     sizes.USERS.check(n, "drawing users", "draw fewer")
     if model.statement is None:
         raise OptionError("the model has no privacy statement, so users drawn from it are not written")
-    folder = Path(folder)
+    folder, say = Path(folder), progress or silent
     statement = model.statement.after("synthetic users were drawn from the model")
     document = json.loads(to_json(model.n_tokens, model.vocabulary))
     metadata = json.dumps(document | {"k": model.k, "privacy": statement.to_dict()}, ensure_ascii=False)
@@ -58,8 +57,7 @@ def write_users(
         for shard, start, stop in blocks(n, SHARD):
             tokens = draw(steps, start, stop, seed, threads)
             write_batches(new / names[shard], [_batch(tokens, start)], metadata)
-            if progress is not None:
-                progress(f"{stop:,} users drawn", stop / n)
+            say(f"{stop:,} users drawn", stop / n)
     return [folder / name for name in names]
 
 
@@ -85,9 +83,8 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
         raise FormatError(f"{folder}: there are no files users-…-of-….parquet in it")
     said = files[0].stem.rpartition("-")[2]
     if [file.name for file in files] != [f"users-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]:
-        raise FormatError(
-            f"{folder}: of {said.lstrip('0')[:9]} files there are {len(files)}, or files of two runs; sample again"
-        )
+        of = f"of {said.lstrip('0')[:9]} files there are {len(files)}"
+        raise FormatError(f"{folder}: {of}, or files of two runs; sample again")
     statement = PrivacyStatement.from_document(str(files[0]), _privacy(files[0]))
     parts = [read_top_sets(file) for file in files]
     first, n = parts[0], sum(map(len, parts))

@@ -1,7 +1,6 @@
 """An attack on the release itself: whether one user is in the data, read off the noisy counts.
 
-The attacker knows everybody else's sets and the noise that was promised. The noise is drawn anew, of the stated size:
-whether the counts in a file have it is another question, which :mod:`reidrisk.release.validate.noise` asks.
+The noise is drawn anew, of the stated size; :mod:`reidrisk.release.validate.noise` asks if counts in a file have it.
 """
 
 from __future__ import annotations
@@ -131,16 +130,16 @@ def canary(
     sigma = {b.name: s for b, s in zip(plan.blocks, plan.sigma, strict=True)}
     each = {b.name: b.sensitivity / sigma[b.name] for b in plan.blocks}
     mu, delta, within_budget = promised(plan)
-    noise = mechanism or add_noise
     drawn = plan if within_budget else _affordable(plan, mu)
     scores = {}
     for number, (name, counts) in enumerate((("out", without), ("in", added))):
-        noisy = noise(_Copies(counts, trials), drawn, None if seed is None else (2 * seed + number) % 2**63)
+        one = None if seed is None else (2 * seed + number) % 2**63
+        noisy = (mechanism or add_noise)(_Copies(counts, trials), drawn, one)
         scores[name] = {b.name: _score(noisy, without, added, b.name) for b in plan.blocks}
     total = {side: np.sum([found[b] / sigma[b] ** 2 for b in sigma], axis=0) for side, found in scores.items()}
     blocks = {name: verdict(scores["in"][name], scores["out"][name], most) for name, most in each.items()}
     overall = verdict(total["in"], total["out"], mu)
-    moved = padding_distances(k, n_epochs) if padding is None else padding_distances(k, n_epochs, padding)
+    moved = padding_distances(k, n_epochs, padding or TopSets.padded_by)
     apart = max(far for tables in moved.values() for far in tables.values()) <= 1.0 + 1e-9
     passed = overall["passed"] and all(b["passed"] for b in blocks.values()) and within_budget and apart
     false_alarms, detections = curve(total["in"], total["out"])
@@ -158,12 +157,7 @@ def canary(
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
         within_budget=within_budget,
-        notes=(
-            Note("canary-known"),
-            Note("canary-moves-most"),
-            Note("canary-of-new-noise"),
-            Note("canary-of-new-padding"),
-        ),
+        notes=tuple(Note(f"canary-{what}") for what in ("known", "moves-most", "of-new-noise", "of-new-padding")),
         **overall | {"passed": bool(passed)},
     )
 

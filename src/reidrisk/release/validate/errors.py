@@ -95,26 +95,18 @@ def _summary(what: str, kind: str, target: Floats, error: Floats) -> ErrorSummar
     size = np.abs(error)
     large = target >= LARGE
     relative = size[large] / target[large]
-    return ErrorSummary(
-        what,
-        kind,
-        size.size,
-        float(np.mean(size <= POINT)) if size.size else 1.0,
-        relative.size,
-        float(np.mean(relative <= FIFTH)) if relative.size else 1.0,
-        float(np.median(relative)) if relative.size else 0.0,
-        float(np.sqrt(np.mean(size**2))) if size.size else 0.0,
-    )
+    near = float(np.mean(size <= POINT)) if size.size else 1.0
+    fifth = float(np.mean(relative <= FIFTH)) if relative.size else 1.0
+    median = float(np.median(relative)) if relative.size else 0.0
+    root = float(np.sqrt(np.mean(size**2))) if size.size else 0.0
+    return ErrorSummary(what, kind, size.size, near, relative.size, fifth, median, root)
 
 
 def every_epoch(single: Floats, within: Floats, across: Floats, r: int) -> MixtureStatistics:
     """Return the same statistics for each of r epochs."""
     n = len(single)
-    return MixtureStatistics(
-        np.broadcast_to(single, (r, n)),
-        np.broadcast_to(within, (r, n, n)),
-        np.broadcast_to(across, (max(r - 1, 0), n, n)),
-    )
+    shapes = ((r, n), (r, n, n), (max(r - 1, 0), n, n))
+    return MixtureStatistics(*map(np.broadcast_to, (single, within, across), shapes))
 
 
 def popularity_alone(targets: Statistics, n_epochs: int) -> MixtureStatistics:
@@ -158,9 +150,10 @@ def noise_of(targets: Statistics) -> dict[str, float]:
     sigma, n = statement.sigma, targets.n_users
     epochs = 2 if targets.counts is None else targets.counts.n_epochs
     found = {}
-    for name in ("f12", "across"):
-        if name in sigma:
-            found["across"] = sigma[name] / (n * (epochs - 1 if name == "across" else 1))
+    if "f12" in sigma:
+        found["across"] = sigma["f12"] / n
+    if "across" in sigma:
+        found["across"] = sigma["across"] / (n * (epochs - 1))
     if "f11" in sigma:
         found["within"] = float(np.hypot(sigma["f11"], sigma["f22"])) / (2.0 * n)
     if "within" in sigma:

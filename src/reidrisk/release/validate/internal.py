@@ -118,40 +118,23 @@ def internal_validation(
     if trials:
         notes.append(Note("one-item-per-period", noise=noise))
         notes.append(Note("model-fitted-anew") if models is not None else Note("one-model-for-all-trials"))
-    return InternalValidation(
-        n,
-        r,
-        seed,
-        models is not None,
-        tuple(summaries),
-        distinct_tokens(real, synthetic, seed),
-        stationarity(frequencies(real)),
-        stationarity(frequencies(synthetic)),
-        rates,
-        tuple(notes),
-    )
+    distinct = distinct_tokens(real, synthetic, seed)
+    alike = [stationarity(frequencies(sets)) for sets in (real, synthetic)]
+    anew = models is not None
+    return InternalValidation(n, r, seed, anew, tuple(summaries), distinct, alike[0], alike[1], rates, tuple(notes))
 
 
 def refitted(model: TypeMixture, statistics: Statistics, device: str | None = None) -> Callable[[int], TypeMixture]:
     """Return a function that fits the model again for every trial but the first, each from another start."""
     report = model.report
     if report is None:
-        raise OptionError(
-            "the model does not say how it was fitted, so it cannot be fitted again; use the one model in all trials: "
-            "--no-refit, or models=None in Python"
-        )
+        raise OptionError("the model does not say how it was fitted; use it in all trials: --no-refit, or models=None")
 
     def fitted(trial: int) -> TypeMixture:
         if trial == 0:
             return model
-        return fit_mixture(
-            statistics,
-            model.n_types,
-            model.n_epochs,
-            report.seed + trial,
-            steps=report.steps,
-            learning_rate=report.learning_rate,
-            device=device,
-        )
+        shape, seed = (model.n_types, model.n_epochs), report.seed + trial
+        rate = report.learning_rate
+        return fit_mixture(statistics, *shape, seed, steps=report.steps, learning_rate=rate, device=device)
 
     return fitted

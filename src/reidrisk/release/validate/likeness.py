@@ -49,14 +49,9 @@ def distinct_tokens(real: TopSets, synthetic: TopSets, seed: int = 0) -> Distinc
     drawn = [rng.multinomial(int(c.sum()), s, size=_RESAMPLES) for c, s in zip(counts, shares, strict=True)]
     spread = [pearson(a, b) for a, b in zip(*drawn, strict=True)]
     low, high = np.quantile(spread, (0.025, 0.975))
-    return Distinct(
-        tuple(shares[0].tolist()),
-        tuple(shares[1].tolist()),
-        pearson(*shares),
-        float(low),
-        float(high),
-        float(np.abs(shares[0] - shares[1]).sum() / 2.0),
-    )
+    distance = float(np.abs(shares[0] - shares[1]).sum() / 2.0)
+    ours, theirs = (tuple(share.tolist()) for share in shares)
+    return Distinct(ours, theirs, pearson(*shares), float(low), float(high), distance)
 
 
 def stationarity(found: MixtureStatistics) -> dict[str, tuple[tuple[float, ...], ...]]:

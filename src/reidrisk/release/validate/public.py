@@ -18,14 +18,7 @@ from reidrisk.populations.type_mixture import MixtureStatistics, TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
-from reidrisk.release.validate.errors import (
-    ErrorCurves,
-    ErrorSummary,
-    compare,
-    frequencies,
-    noise_of,
-    popularity_alone,
-)
+from reidrisk.release.validate.errors import ErrorCurves, ErrorSummary, compare, frequencies, noise_of, popularity_alone
 
 MODEL, SAMPLE, ALONE = "model", "sample", "popularity alone"
 
@@ -85,10 +78,7 @@ def public_validation(
     True
     """
     if statistics.statement is None:
-        raise OptionError(
-            "exact statistics are private: a public report compares with released ones only; "
-            "use internal_validation, and keep what it says"
-        )
+        raise OptionError("exact statistics are private; use internal_validation, and keep what it says")
     check_same_tokens(model, statistics)
     _check_same_protection("the model", model.statement, statistics.statement)
     if users_statement is not None:
@@ -99,9 +89,7 @@ def public_validation(
     if users is not None:
         check_same_tokens(model, users)
         if users.n_epochs != model.n_epochs:
-            raise DataError(
-                f"the users have {users.n_epochs} epochs, the model {model.n_epochs}: they are of another model"
-            )
+            raise DataError(f"the users have {users.n_epochs} epochs, the model {model.n_epochs}: it is another model")
         found[SAMPLE] = frequencies(users)
         short = float(np.mean((users.tokens < 0).any(axis=2)))
         agreement = _agreement(found[SAMPLE], ours, len(users))
@@ -143,10 +131,7 @@ def check_same_tokens(model: TypeMixture, other: Statistics | TopSets) -> None:
 def _check_same_protection(what: str, statement: PrivacyStatement | None, released: PrivacyStatement) -> None:
     """Refuse what is not protected as the statistics are: the report has their statement, which would be untrue."""
     if statement is None:
-        raise OptionError(
-            f"{what} may come from exact statistics: no privacy statement says otherwise, and a public report needs "
-            "one; fit it to the released statistics"
-        )
+        raise OptionError(f"{what} may come from exact statistics: there is no privacy statement; fit to released ones")
     for name in ("epsilon", "delta", "simulation", "sigma"):
         ours, theirs = getattr(statement, name), getattr(released, name)
         if (dict(ours) != dict(theirs)) if name == "sigma" else (ours != theirs):

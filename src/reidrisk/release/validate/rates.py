@@ -105,10 +105,8 @@ def _attacked(
     one, two = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
     risks = []
     for r in counts:
-        tried: list[tuple[Any, int, int]] = [
-            (attacks.Hamming(), len(sets), queries),
-            (attacks.WeightedHamming(sets.k, noise), len(sets), queries),
-        ]
+        hamming = (attacks.Hamming(), attacks.WeightedHamming(sets.k, noise))
+        tried: list[tuple[Any, int, int]] = [(attack, len(sets), queries) for attack in hamming]
         if bayes_users:
             bayes = attacks.ProfileBayes(sets.k, noise, calibrate=False)
             tried.append((bayes, min(bayes_users, len(sets)), min(queries, BAYES_QUERIES)))
@@ -122,18 +120,10 @@ def _attacked(
 def _compared(real: list[Risk], synthetic: list[Risk]) -> RateComparison:
     first = real[0]
     ours, theirs = (_mean(risks) for risks in (real, synthetic))
-    return RateComparison(
-        first.attack,
-        first.n_epochs,
-        first.n_targets,
-        first.n_queries,
-        *ours,
-        *theirs,
-        baseline=first.baseline,
-        agrees=abs(ours[0] - theirs[0]) <= ours[3] if len(real) > 1 else ours[1] <= theirs[0] <= ours[2],
-        real_each=tuple(risk.rate for risk in real),
-        synthetic_each=tuple(risk.rate for risk in synthetic),
-    )
+    agrees = abs(ours[0] - theirs[0]) <= ours[3] if len(real) > 1 else ours[1] <= theirs[0] <= ours[2]
+    each = (tuple(risk.rate for risk in risks) for risks in (real, synthetic))
+    sizes = (first.n_targets, first.n_queries)
+    return RateComparison(first.attack, first.n_epochs, *sizes, *ours, *theirs, first.baseline, agrees, *each)
 
 
 def _mean(risks: list[Risk]) -> tuple[float, float, float, float]:

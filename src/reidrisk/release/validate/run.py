@@ -70,15 +70,12 @@ def validate(
         attacked = attack(statement, statistics.k, statistics.n_epochs, spec.canary, seeded)
     compared = None
     if real is not None:
-        one_model = spec.no_refit or spec.trials < 2
         compared = internal_validation(
             real,
             statistics,
             model,
-            noise=spec.noise,
-            trials=spec.trials,
-            queries=spec.queries,
-            models=None if one_model else refitted(model, statistics, spec.device),
+            **spec.model_dump(include={"noise", "trials", "queries"}),
+            models=None if spec.no_refit or spec.trials < 2 else refitted(model, statistics, spec.device),
             seed=seed,
             progress=lambda stage, share: progress(stage, 0.2 + 0.8 * share),
         )

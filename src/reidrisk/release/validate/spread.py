@@ -119,9 +119,9 @@ def near_zero(
         windows = np.unique(np.floor(windows))[::-1]
     expected = nearest_shares(windows, sigma, discrete)
     inside = np.searchsorted(size, windows, side="right")
+    most = float(expected[0])
     if not len(size):
-        none = {"sigma": sigma, "near": 0, "within": 0.0, "expected": float(expected[0]), "p": 1.0, "finds_half": 0.0}
-        return none, {}
+        return {"sigma": sigma, "near": 0, "within": 0.0, "expected": most, "p": 1.0, "finds_half": 0.0}, {}
     p = np.where(inside > 0, bdtrc(np.maximum(inside - 1, 0), len(size), expected), 1.0)
     # Where several are as unlikely, the one with the largest excess tells most.
     worst = int(np.argmax(np.where(p == p.min(), inside / expected, -1.0)))
@@ -130,19 +130,14 @@ def near_zero(
         "sigma": sigma,
         "near": len(size),
         "within": float(inside[0] / len(size)),
-        "expected": float(expected[0]),
+        "expected": most,
         "p": adjusted,
-        "finds_half": _finds_half(len(size), below, float(expected[0]), level / len(windows)),
+        "finds_half": _finds_half(len(size), below, most, level / len(windows)),
     }
     if adjusted > level:
         return found, {}
     share = float(inside[worst] / len(size))
-    return found, {
-        "share": share,
-        "n": len(size),
-        "within": float(windows[worst]),
-        "expected": float(expected[worst]),
-    }
+    return found, {"share": share, "n": len(size), "within": float(windows[worst]), "expected": float(expected[worst])}
 
 
 def _finds_half(near: int, below: int, expected: float, level: float) -> float:

@@ -47,18 +47,10 @@ def verdict(inside: Floats, outside: Floats, promised: float) -> dict[str, Any]:
     def mu(at: float) -> float:
         return math.sqrt(2.0) * float(ndtri(min(max(at, 0.5 / n), 1.0 - 0.5 / n)))
 
-    passed = area + float(ndtri(ALARM)) * error <= tradeoff_area(promised)
-    ends = area - 1.96 * error, area + 1.96 * error
-    return {
-        "promised": promised,
-        "found": mu(area),
-        "low": mu(ends[0]),
-        "high": mu(ends[1]),
-        "area": area,
-        "area_low": ends[0],
-        "area_high": ends[1],
-        "passed": bool(passed),
-    }
+    passed = bool(area + float(ndtri(ALARM)) * error <= tradeoff_area(promised))
+    low, high = area - 1.96 * error, area + 1.96 * error
+    found = {"promised": promised, "found": mu(area), "low": mu(low), "high": mu(high)}
+    return found | {"area": area, "area_low": low, "area_high": high, "passed": passed}
 
 
 def curve(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:

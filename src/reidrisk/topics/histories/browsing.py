@@ -16,8 +16,7 @@ from reidrisk.topics.classify import HostClassifier
 from reidrisk.topics.histories.replay import Replay
 from reidrisk.topics.hosts import checked_observers
 
-NETWORK = "network.example"
-"""The caller: an advertising network that is on every page, and asks on the observers' sites."""
+NETWORK = "network.example"  # the caller, who is on every page, and asks on the observers' sites
 
 
 def browse(
@@ -65,15 +64,8 @@ def browse(
 
     for row, user in enumerate(replayed.kept.tolist()):
         # A browser counts the last second of a week in it: it starts one second before the first epoch.
-        browser = Browser(
-            taxonomy,
-            int(seeds[user]),
-            start=epochs.start - 1,
-            top_k=sets.k,
-            noise=noise,
-            noise_rule=noise_rule,
-            high_utility=high_utility,
-        )
+        options = (epochs.start - 1, sets.k, noise, noise_rule, high_utility)
+        browser = Browser(taxonomy, int(seeds[user]), None, *options)
 
         def ask(time: int, site: int, browser: Browser = browser, row: int = row) -> None:
             for at, topic in browser.answers(time, sites[site], NETWORK):

@@ -29,38 +29,27 @@ Words = npt.NDArray[np.uint64]
 Ties = Callable[[Integers, Integers, Integers], Words]
 """Given rows, epochs and topics: one random word for each, and of equally visited topics the smallest comes first.
 
-Every user's ties are broken by themselves, so that nobody else's visits change them. Words are the operating system's
-where people must be protected, and decided by seed, row, epoch and topic where a simulation must be repeatable.
-"""
+Every user's ties are broken by themselves, so that nobody else's visits change them."""
 
-_BLOCK = 4096
-"""Users in a block: their visits are sorted together, quickest while they fit into a cache."""
+_BLOCK = 4096  # users in a block: their visits are sorted together, quickest while they fit into a cache
 
 
 @dataclass(frozen=True, eq=False)
 class Replay(Spoken):
     """What browsers would have held for the people of a history; made by :func:`replay`."""
 
-    top_sets: TopSets
-    """Full sets, the most visited topic first and padding last."""
+    top_sets: TopSets  # full sets, the most visited topic first and padding last
     epochs: Epochs
-    visits: Coverage
-    """How many visits had a topic, none, or an unknown host."""
-    hosts: Coverage
-    """The same of the distinct hosts."""
-    n_outside: int
-    """Visits that lie in no epoch, such as those after the last whole one."""
-    n_padding: int
-    """Places of the sets that hold padding."""
+    visits: Coverage  # how many visits had a topic, none, or an unknown host
+    hosts: Coverage  # the same of the distinct hosts
+    n_outside: int  # visits that lie in no epoch, such as those after the last whole one
+    n_padding: int  # places of the sets that hold padding
     active: npt.NDArray[np.bool_]
     """(n, r): whether the user has a visit in the epoch; where not, the whole set is padding."""
-    n_dropped: int
-    """Users left out because they have no visit in some epoch."""
-    only_active: bool
-    """Whether users without a visit in some epoch were left out."""
+    n_dropped: int  # users left out because they have no visit in some epoch
+    only_active: bool  # whether users without a visit in some epoch were left out
     histories: Histories
-    kept: npt.NDArray[np.int64]
-    """Row in the histories of each user of the top sets."""
+    kept: npt.NDArray[np.int64]  # row in the histories of each user of the top sets
 
     def visits_to(self, observers: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return the (observers, n, r) visits to these sites: whether each user came while each epoch was the latest.
@@ -69,10 +58,8 @@ class Replay(Spoken):
         epoch has ended show nothing. Give one of the matrices to :meth:`TopicsAPI.observe`.
         """
         sites = checked_observers(observers)
-        of_host = {site: number for number, site in enumerate(sites)}
-        which = np.array(
-            [of_host.get(site or "", -1) for site in registrable(self.histories.hosts, "none")], dtype=np.int64
-        )
+        owners = registrable(self.histories.hosts, "none")
+        which = np.array([sites.index(site) if site in sites else -1 for site in owners], dtype=np.int64)
         row_of = np.full(self.histories.n_users, -1, dtype=np.int64)
         row_of[self.kept] = np.arange(len(self.kept))
         site, row = which[self.histories.host], row_of[self.histories.user]
@@ -90,15 +77,11 @@ class Replay(Spoken):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was taken for granted."""
-        overlap = self.epochs.step < self.epochs.length
-        return (
-            Note("every-page-calls"),
-            Note("unlisted-modelled") if self.hosts.by_model else Note("unlisted-unknown"),
-            Note("idle-padded"),
-            Note("times-in-utc"),
-            *([Note("epochs-overlap")] if overlap else []),
-            *([Note("only-active-kept")] if self.only_active else []),
-        )
+        unlisted = "unlisted-modelled" if self.hosts.by_model else "unlisted-unknown"
+        codes = ["every-page-calls", unlisted, "idle-padded", "times-in-utc"]
+        codes += ["epochs-overlap"] * (self.epochs.step < self.epochs.length)
+        codes += ["only-active-kept"] * self.only_active
+        return tuple(Note(code) for code in codes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return sizes, coverage, assumptions and a reading for JSON."""
@@ -175,9 +158,8 @@ def replay(
     n_outside = 0
     for _, first, last in blocks(n, _BLOCK):
         part = slice(*np.searchsorted(histories.user, [first, last]).tolist())
-        n_outside += _fill(
-            histories, found, epochs, part, first, ranked_first, ties, tokens[first:last], used[first:last]
-        )
+        out = tokens[first:last], used[first:last]
+        n_outside += _fill(histories, found, epochs, part, first, ranked_first, ties, *out)
     kept = np.flatnonzero(used.all(axis=1)) if every_epoch else np.arange(n)
     if len(kept) < 2:
         who = f"only 1 of {n:,} users has" if len(kept) else f"none of {n:,} users has"

@@ -25,18 +25,12 @@ _SECOND = 1_000_000
 class Histories:
     """Visits of many users, grouped by user and in the order of time; made by :func:`read_histories`."""
 
-    name: str
-    """How messages call the table."""
-    users: UserIds
-    """Ids of the users, in the order of their first row."""
-    user: npt.NDArray[np.int64]
-    """For each visit the index of its user; ascending."""
-    time: npt.NDArray[np.int64]
-    """For each visit its second since 1970, UTC; ascending within a user."""
-    host: npt.NDArray[np.int64]
-    """For each visit the index of its host."""
-    hosts: tuple[str | None, ...]
-    """The distinct hosts, as they were given."""
+    name: str  # how messages call the table
+    users: UserIds  # ids of the users, in the order of their first row
+    user: npt.NDArray[np.int64]  # for each visit the index of its user; ascending
+    time: npt.NDArray[np.int64]  # for each visit its second since 1970, UTC; ascending within a user
+    host: npt.NDArray[np.int64]  # for each visit the index of its host
+    hosts: tuple[str | None, ...]  # the distinct hosts, as they were given
 
     def __len__(self) -> int:
         return len(self.user)
@@ -48,9 +42,8 @@ class Histories:
 
     def __repr__(self) -> str:
         days = (int(self.time.max()) - int(self.time.min())) / 86_400
-        return (
-            f"Histories({len(self):,} visits of {self.n_users:,} users to {len(self.hosts):,} hosts, {days:,.1f} days)"
-        )
+        who = f"{len(self):,} visits of {self.n_users:,} users"
+        return f"Histories({who} to {len(self.hosts):,} hosts, {days:,.1f} days)"
 
 
 def read_histories(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,7 @@ _LARGEST = 2**63 - 1
 _FORMS = "times such as '2024-05-31 17:20:00' (UTC where no zone is named), or whole seconds since 1970"
 
 _MOST = 10_000  # columns of a table; two centuries of weeks
-_LONGEST = 2_000 * 365 * DAY
-"""No history is longer; sums of seconds stay far from overflow."""
+_LONGEST = 2_000 * 365 * DAY  # no history is longer; sums of seconds stay far from overflow
 
 
 def moment(value: Moment, option: str) -> int:
@@ -78,10 +77,8 @@ def microseconds(cells: Any, name: str, column: str) -> Times:
         wrong = (numbers >= _LATEST) | (numbers < 0)
         if wrong.any():
             row = int(np.argmax(wrong))
-            least = "and not negative" if numbers[row] < 0 else "not milliseconds"
-            raise DataError(
-                f"{cell(name, row, column)} holds {int(numbers[row])}; whole numbers are seconds since 1970, {least}"
-            )
+            rule = f"seconds since 1970, {'and not negative' if numbers[row] < 0 else 'not milliseconds'}"
+            raise DataError(f"{cell(name, row, column)} holds {int(numbers[row])}; whole numbers are {rule}")
         return np.asarray(numbers.astype(np.int64) * _SECOND)
     if pa.types.is_timestamp(cells.type) or pa.types.is_date(cells.type):
         return _from_arrow(cells, name, column)
@@ -120,8 +117,7 @@ def _from_text(cells: Any, name: str, column: str) -> Times:
             middle = (good + bad) // 2
             good, bad = (middle, bad) if _parses(cells.slice(good, middle - good), kind) else (good, middle)
         value = cells[good].as_py()
-        mixed = kind is kinds[0] and _parses(cells.slice(good, 1), kinds[1])
-        mixed = mixed or (kind is kinds[1] and _parses(cells.slice(good, 1), kinds[0]))
+        mixed = _parses(cells.slice(good, 1), kinds[1] if kind is kinds[0] else kinds[0])
         why = "; name the zone in every row or in none" if mixed else f", which is no time; give {_FORMS}"
         raise DataError(f"{cell(name, good, column)} holds {value!r}{why}")
     return np.asarray(cells.cast(kind).cast(pa.int64()).to_numpy())
@@ -155,9 +151,7 @@ class Epochs:
     n: int
 
     @classmethod
-    def spanning(
-        cls, times: Times, days: float = 7, step_days: float | None = None, start: int | None = None
-    ) -> Epochs:
+    def spanning(cls, times: Times, days: float = 7, step_days: float | None = None, start: int | None = None) -> Self:
         """Return the whole epochs between the first and the last visit, given in seconds since 1970.
 
         The first begins at ``start``; default: midnight (UTC) before the first visit. The next one begins ``step_days``
@@ -173,16 +167,11 @@ class Epochs:
         n = (end - first - length) // step + 1
         if first >= end:
             raise DataError(f"the first epoch begins at {as_text(first)}, after the last visit; begin earlier")
+        span = f"the visits, from {as_text(first)} to {as_text(end)}, are"
         if n < 1:
-            raise DataError(
-                f"the visits, from {as_text(first)} to {as_text(end)}, are shorter than one epoch of {days:g} days; "
-                "give a longer history or shorter epochs"
-            )
+            raise DataError(f"{span} shorter than one epoch of {days:g} days; give more of them or shorter epochs")
         if n > _MOST:
-            raise DataError(
-                f"from {as_text(first)} to {as_text(end)} there are {n:,} epochs, more than {_MOST:,}; one wrong time "
-                "may be the cause, or choose longer steps"
-            )
+            raise DataError(f"{span} of {n:,} epochs, more than {_MOST:,}; one wrong time may be the cause")
         return cls(first, length, step, int(n))
 
     def members(self, times: Times) -> Iterator[tuple[Times, npt.NDArray[np.bool_]]]:
@@ -200,19 +189,13 @@ class Epochs:
     def to_dict(self) -> dict[str, Any]:
         """Return the epochs for JSON."""
         last = self.start + (self.n - 1) * self.step + self.length
-        return {
-            "n": self.n,
-            "days": self.length / DAY,
-            "step_days": self.step / DAY,
-            "first_starts": as_text(self.start),
-            "last_ends": as_text(last),
-        }
+        days = {"n": self.n, "days": self.length / DAY, "step_days": self.step / DAY}
+        return {**days, "first_starts": as_text(self.start), "last_ends": as_text(last)}
 
 
 def _seconds(days: float, option: str) -> int:
     is_number = isinstance(days, int | float | np.integer | np.floating) and not isinstance(days, bool)
     if not is_number or not math.isfinite(days) or not 1 <= round(days * DAY) <= _LONGEST:
-        raise OptionError(
-            f"{option} must be a number from 1/{DAY:,} (one second) to {_LONGEST // DAY:,} days, not {days!r}"
-        )
+        most = f"{_LONGEST // DAY:,} days"
+        raise OptionError(f"{option} must be a number from 1/{DAY:,} (one second) to {most}, not {days!r}")
     return round(days * DAY)
