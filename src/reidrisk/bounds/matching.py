@@ -16,9 +16,7 @@ from reidrisk.base.results import Bound
 from reidrisk.bounds.columns import Floats, row_blocks
 from reidrisk.records import Channel, Traces
 
-_LARGEST_ENUMERATION = 50_000_000
-"""Numbers that :func:`matching_optimum` may hold."""
-
+_LARGEST_ENUMERATION = 50_000_000  # numbers that matching_optimum may hold
 _LARGEST = int(np.iinfo(np.int64).max)
 
 
@@ -34,8 +32,7 @@ def matching(P: Any) -> float:
     0.875
     """
     channel = Channel(P)
-    expected_distinct = -np.expm1(_log_nobody(channel)).sum()
-    return float(expected_distinct / channel.n_users)
+    return float(-np.expm1(_log_nobody(channel)).sum() / channel.n_users)
 
 
 def distinct_outputs(traces: Traces, level: float = 0.95, notes: tuple[Note, ...] = ()) -> Bound:
@@ -102,8 +99,7 @@ def _log_nobody(channel: Channel) -> Floats:
         if channel.is_sparse:
             # A row may exceed 1 by its tolerance; the logarithm must not see it.
             logs = np.log1p(-np.minimum(channel.matrix.data, 1.0))
-            sums = np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
-            return np.asarray(sums, dtype=np.float64)
+            return np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
         total = np.zeros(channel.n_outputs)
         for block in row_blocks(channel):
             total += np.log1p(-np.minimum(channel.matrix[block], 1.0)).sum(axis=0)

@@ -4,11 +4,10 @@ The smallest delta of an (epsilon, delta) guarantee is a maximum over all ordere
 
     delta(x) = max_{i, j} D_ij(x),      D_ij(x) = sum_o (P[i, o] - x P[j, o])_+,      x = e^epsilon.
 
-Identical rows are merged first. Row ``i`` can do no better than against the envelope of all rows,
-``U_i(x) = sum_o (P[i, o] - x min_j P[j, o])_+ >= D_ij(x)``, which costs one pass over the matrix. Rows are
-tried in descending order of ``U_i``, each against all others; once the best pair found reaches the next
-``U_i`` it is the maximum, proven. If the work runs out before, the pair found so far is a lower end and the
-next ``U_i`` an upper end.
+Identical rows are merged first. Row ``i`` can do no better than against the envelope of all rows, ``U_i(x) = sum_o
+(P[i, o] - x min_j P[j, o])_+ >= D_ij(x)``. Rows are tried in descending order of ``U_i``, each against all others; once
+the best pair found reaches the next ``U_i`` it is the maximum, proven. If the work runs out before, the pair found so
+far is a lower end and the next ``U_i`` an upper end.
 
 Rounding is on the safe side throughout. Entries are scaled so that none is subnormal, and x is rounded down, so that a
 sum in floating point, raised by its largest relative error, is never below the true one. Pairs that this leaves
@@ -140,9 +139,8 @@ class RowPairs:
         high, solved = low, set[int]()
         for _ in range(_MAX_STEPS):
             ceiling = self._ceilings(high)
-            over = [
-                int(i) for i in np.argsort(-ceiling, kind="stable")[: self._room] if ceiling[i] > self._limit(delta)
-            ]
+            largest = np.argsort(-ceiling, kind="stable")[: self._room]
+            over = [int(i) for i in largest if ceiling[i] > self._limit(delta)]
             if set(over) <= solved:
                 if len(over) < self._room:
                     return high

@@ -27,7 +27,6 @@ from reidrisk.bounds.row_pairs import RowPairs
 from reidrisk.records import Channel
 
 _GRID = 9  # how many epsilons from 0 to log(n) are tried where the smallest one for delta = 0 says nothing
-
 _WORK = 100_000_000  # entries that may be visited for each of them
 
 _FULL = Note("knows-probabilities")
@@ -37,11 +36,9 @@ _UNIFORM = Note("equally-likely")
 def summary(P: Any) -> tuple[Bound | Measurement, ...]:
     """Return all bounds of the framework on a channel, and the quantities they follow from.
 
-    Bounds: the random-user optimum (carey, Corollary 1), what follows from local differential privacy
-    (Lemma 3), from k-anonymity (Lemma 7) and from mutual information (Lemma 9), and the matching bound
-    (Lemma 4). Where the smallest epsilon with ``delta = 0`` says nothing, the best of a small grid of
-    (epsilon, delta) is added. Measured: k, epsilon, delta, mutual information, Bayes vulnerability, min-entropy
-    leakage.
+    Bounds: the random-user optimum (carey, Corollary 1), what follows from local differential privacy (Lemma 3), from
+    k-anonymity (Lemma 7) and from mutual information (Lemma 9), and the matching bound (Lemma 4). Where the smallest
+    epsilon with ``delta = 0`` says nothing, the best of a small grid of (epsilon, delta) is added.
 
     >>> for result in summary([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])[:4]:
     ...     print(f"{type(result).__name__:11}  {result.value:.3f}  {result.name}")
@@ -74,19 +71,16 @@ def _private_bounds(channel: Channel, epsilon: float) -> tuple[list[Bound], floa
     """Return the bounds from LDP, and the (epsilon, interval of delta) that belongs to the last of them."""
     n, m = channel.shape
     pure = from_ldp(n, m, epsilon)
-    found = [_private_bound("local differential privacy", pure, n, epsilon, 0.0)]
+    inputs, reference = {"epsilon": epsilon, "delta": 0.0}, "carey, Lemma 3"
+    found = [_bound("local differential privacy", pure, n, reference, inputs)]
     if pure < 1.0 or n == 1:
         return found, epsilon, (0.0, 0.0)
     pairs = RowPairs(channel, _WORK)
     grid = [(float(e), pairs.delta(*exp_ends(float(e)))) for e in np.linspace(0.0, math.log(n), _GRID)]
     at, delta = min(grid, key=lambda entry: from_ldp(n, m, entry[0], entry[1][1]))
-    value = from_ldp(n, m, at, delta[1])
-    found.append(_private_bound("approximate local differential privacy", value, n, at, delta[1]))
+    value, inputs = from_ldp(n, m, at, delta[1]), {"epsilon": at, "delta": delta[1]}
+    found.append(_bound("approximate local differential privacy", value, n, reference, inputs))
     return found, at, delta
-
-
-def _private_bound(name: str, value: float, n: int, epsilon: float, delta: float) -> Bound:
-    return _bound(name, value, n, "carey, Lemma 3", {"epsilon": epsilon, "delta": delta})
 
 
 def _bound(

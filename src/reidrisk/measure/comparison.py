@@ -15,9 +15,8 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
     """Return the paired difference of two risks measured on the same queries: rate of one - rate of other.
 
     The risks are of two attacks, or of one attack on two versions of the same people's data, with ``per_user`` kept.
-    The interval covers no more than those of both risks do: other people like these where both can tell what leaving
-    out each person does, otherwise another draw of queries among the same targets, and nothing where one of them
-    promises nothing. ``names`` are what the two are called; default: the attacks' names.
+    The interval covers no more than those of both risks do. ``names`` are what the two are called; default: the
+    attacks' names.
 
     >>> from reidrisk import Traces, attacks
     >>> from reidrisk.measure import random_user
@@ -33,9 +32,10 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
         raise OptionError(f"names are two different ones, for the first and the second risk, not {names!r}")
     covers, effect = _covered(one, other, (one.per_user - other.per_user + 1.0) / 2.0)
     low, high = difference_interval(one.per_user, other.per_user, one.level, effect)
+    names = names or (one.attack, other.attack)
     return Difference(
-        attack=one.attack if names is None else names[0],
-        other=other.attack if names is None else names[1],
+        attack=names[0],
+        other=names[1],
         n_epochs=one.n_epochs,
         difference=one.rate - other.rate,
         low=low,

@@ -13,9 +13,7 @@ from reidrisk.base.results import Result
 from reidrisk.records import Traces
 
 _THRESHOLDS = (0.01, 0.1, 0.5, 0.9)
-_EDGES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5, 0.9, 1.0)
-"""Bins of risk; the thresholds are among their ends, so that shares above them are sums of bins."""
-
+_EDGES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5, 0.9, 1.0)  # bins of risk; the thresholds must be among their ends
 _RARITY = {"below 1 in 1,000": (0.0, 0.001), "1 in 1,000 to 100": (0.001, 0.01), "above 1 in 100": (0.01, np.inf)}
 
 
@@ -63,12 +61,9 @@ def exposure(per_user: npt.NDArray[np.float64], queries: Traces, level: float = 
     ]
     n = len(per_user)
     beyond = {edge: int(np.sum(per_user > edge)) for edge in _EDGES} | {0.0: n}
-    return Exposure(
-        n=n,
-        above={f"{100 * t:g}": beyond[t] / n for t in _THRESHOLDS},
-        histogram=tuple((a, b, (beyond[a] - beyond[b]) / n) for a, b in pairwise(_EDGES)),
-        groups=tuple(groups),
-    )
+    above = {f"{100 * t:g}": beyond[t] / n for t in _THRESHOLDS}
+    histogram = tuple((a, b, (beyond[a] - beyond[b]) / n) for a, b in pairwise(_EDGES))
+    return Exposure(n, above, histogram, tuple(groups))
 
 
 def _traits(queries: Traces) -> dict[str, list[tuple[str, npt.NDArray[np.int64]]]]:

@@ -1,22 +1,15 @@
 """The rate without each person in turn: how far it would move with other people like these.
 
-Credits are not independent: all queries are linked within one pool of targets, and whoever leaves takes along a record
-that others were mistaken for. So a person leaves both tables at once. Their own credits go, and the credit of another
-query changes only if their target was among its t best:
-
-- the truth is among them, too: 1/t becomes 1/(t - 1);
-- their target was the only one, and not the truth: the next best level takes its place, and the credit becomes 1/u if
-  the truth is one of the u targets there;
-- the truth is not among several best: it stays 0.
-
-What the attack learnt from all targets is taken as it is.
+A person leaves both tables at once: their own credits go, and the credit of another query changes only if their target
+was among its t best. If the truth is among them, too, 1/t becomes 1/(t - 1); if their target was the only one, and not
+the truth, the next best level takes its place, and the credit becomes 1/u if the truth is one of the u targets there;
+otherwise it stays 0. What the attack learnt from all targets is taken as it is.
 
 A few targets that attract many queries together escape this: without one of them, the others still do. So there is no
 jackknife where more than the square root of q of the q queries (and more than ten) are *held by few*: linked wrongly to
-the same one target, or to the same tie of at most ten, and still wrong without any one of its targets. The square
-root is about what an interval allows for. Ten: of a kind of record that more people have here, other people like these
-have some, too, and the rate hardly depends on how many. A kind of record that nobody has here, but others like these
-may have, is seen by no rule.
+the same one target, or to the same tie of at most ten, and still wrong without any one of its targets. The square root
+is about what an interval allows for; of a kind of record that more than ten people have here, others like these have
+some, too. A kind of record that nobody has here, but others like these may have, is seen by no rule.
 """
 
 from __future__ import annotations
@@ -32,9 +25,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-PAIRS = 1_000_000_000
-"""Scores that are computed again, at most, to see how links change when a target leaves: some seconds of one core."""
-
+PAIRS = 1_000_000_000  # scores computed again, at most, to see how links change when a target leaves: some seconds
 _SCORES = 2_000_000  # scores held at once
 _FEW = 10  # targets whose kind may be absent, or much rarer, among as many other people
 _CHANCE = 10  # queries that may share a wrong link in a small table
@@ -52,10 +43,8 @@ def gains(attack: Attack[Any], queries: Any, links: Links, truth: Ints, credit: 
     """Return the sum over queries of other people of what each target's leaving would add to their credits.
 
     The attack is as it was when it made the links; ``truth`` holds the target row of each of the q queries, -1 = none,
-    and ``credit`` the :func:`reidrisk.measure.credits` of the links.
-
-    Targets 0 and 1 look the same, so that each gives half a credit to the other by leaving; query 2 is taken for target
-    3, and for the right one if that leaves.
+    and ``credit`` the :func:`reidrisk.measure.credits` of the links. Below, targets 0 and 1 look the same, so that each
+    gives half a credit to the other by leaving; query 2 is taken for target 3, and for the right one if that leaves.
 
     >>> from reidrisk import Traces, attacks
     >>> from reidrisk.measure import credits

@@ -45,18 +45,14 @@ def matching(
 ) -> Risk:
     """Measure the matching setting: link all queries at once, each target at most once, for the best total score.
 
-    The answer is an assignment of the highest sum of scores. Scores of a likelihood attack are log-likelihoods, so this
-    is the most likely matching; for others it is a heuristic. Equal scores are broken by the order of the rows, which
-    is drawn at random with ``seed``; the rate is the mean over ``orders`` such orders. An assignment maximises the
-    whole, not each link: it can fall below the random-user rate, and that is a result, not an error.
-
-    Up to :data:`DENSE_LIMIT` users the assignment is optimal. Beyond, it is found greedily among each query's best
-    ``candidates``, and the result says so. Links of one assignment depend on each other: the interval is that of
+    The answer is an assignment of the highest sum of scores: for a likelihood attack the most likely matching, for
+    others a heuristic. Equal scores are broken by the order of the rows, drawn at random with ``seed``; the rate is the
+    mean over ``orders`` such orders. An assignment maximises the whole, not each link: it can fall below the
+    random-user rate. Up to :data:`DENSE_LIMIT` users it is optimal; beyond, it is found greedily among each query's
+    best ``candidates``, and the result says so. Links of one assignment depend on each other: the interval is that of
     independent ones, and promises nothing (``covers`` is ``"none"``). Every query is scored; everything else is as for
     :func:`reidrisk.measure.random_user`. With ``groups`` there is an assignment for each group, with what the attack
-    has learnt from all targets.
-
-    Apart, both queries fit user 0 best; together, only one of them can be user 0.
+    has learnt from all targets. Below, both queries fit user 0 best; together, only one of them can be user 0.
 
     >>> from reidrisk import Traces, attacks
     >>> targets = Traces([[1, 2], [1, 3]], n_tokens=5)
@@ -89,12 +85,8 @@ def matching(
     silent = 1.0 - int(answered.sum()) / (orders * len(queries))
     unknown = Gains(None, "linked-together")
     risk = risk_of(right / orders, silent, attack, targets, queries, known, level, True, unknown)
-    notes = [
-        Note("truth", origin=known.origin),
-        Note("assignment", optimal=optimal),
-        Note("orders", n=orders),
-        Note("covers-nothing"),
-    ]
+    notes = [Note("truth", origin=known.origin), Note("assignment", optimal=optimal), Note("orders", n=orders)]
+    notes.append(Note("covers-nothing"))
     if isinstance(queries, Traces):  # records that look the same cannot be told apart: one of a kind is right at best
         notes.append(Note("distinct-records", share=bounds.distinct_outputs(queries).value))
     if parts is not None:
@@ -171,8 +163,7 @@ def _greedy(rows: Ints, scores: Ints, n: int, rng: np.random.Generator) -> Ints:
     while pairs.size:
         # The first free pair of every query and of every target stands whatever comes later: take all of these at once.
         query, target = pairs // k, rows.ravel()[pairs]
-        first_query = np.zeros(pairs.size, dtype=np.bool_)
-        first_target = np.zeros(pairs.size, dtype=np.bool_)
+        first_query, first_target = (np.zeros(pairs.size, dtype=np.bool_) for _ in range(2))
         first_query[np.unique(query, return_index=True)[1]] = True
         first_target[np.unique(target, return_index=True)[1]] = True
         chosen = first_query & first_target

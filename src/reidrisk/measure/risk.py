@@ -39,21 +39,18 @@ def random_user(
     """Measure the random-user setting: for one record at a time, which of the targets it is.
 
     rate = (1/q) sum over queries of [truth among the best] / t, where t targets share the best score: the expectation
-    over random tie-breaks, not one coin toss.
+    over random tie-breaks, not one coin toss. ``covers`` says what its interval allows for. With a sample it is that
+    draw of queries. With everyone it is other people like these in both tables, where leaving out each person can be
+    followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only; nothing is promised where the attack
+    asks which queries are unique.
 
-    The result's ``covers`` says what its interval allows for. With a sample it is that draw of queries, the targets
-    being what they are. With everyone it is other people like these in both tables, where leaving out each person can
-    be followed (:mod:`reidrisk.measure.jackknife`), and otherwise other queries only; nothing is promised where the
-    attack asks which queries are unique.
-
-    The attack is fitted on the targets here. Targets and queries are what the two observers saw; a list of ``Traces``
-    is pooled, see :func:`reidrisk.attacks.pool`. A target without query is a distractor; a query whose user is not
-    among the targets can only be linked wrongly. ``truth`` is the target row of each query; default: that of the same
-    user id, see :func:`find_truth`. Only a ``sample`` of the queries is scored, drawn with ``seed``; the attacker still
-    sees every record. ``groups``, of the targets and of the queries, are a fingerprint of each record, see
-    :class:`reidrisk.attacks.Groups`: only targets of the query's group are candidates, ties and who is unique are
-    counted there, and a query of a group without target has no answer. ``engine`` is where targets are searched, see
-    :mod:`reidrisk.search.engines`; default: here. It changes no answer.
+    Targets, on which the attack is fitted here, and queries are what the two observers saw; a list of ``Traces`` is
+    pooled, see :func:`reidrisk.attacks.pool`. A query whose user is not among the targets can only be linked wrongly.
+    ``truth`` is the target row of each query; default: see :func:`find_truth`. Only a ``sample`` of the queries is
+    scored, drawn with ``seed``; the attacker still sees every record. ``groups``, of the targets and of the queries,
+    are a fingerprint of each record, see :class:`reidrisk.attacks.Groups`: only targets of the query's group are
+    candidates, ties and who is unique are counted there, and a query of a group without target has no answer.
+    ``engine`` is where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
 
     >>> from reidrisk import Traces, attacks
     >>> a = Traces([[1, 2], [3, 4], [5, 6]], n_tokens=9)

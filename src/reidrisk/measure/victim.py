@@ -31,12 +31,10 @@ def known_victim(
     """Measure how often somebody whose profile the attacker knows is found in the audience of a site.
 
     The attacker holds one record, the victim's (a trace of another site or, with :func:`known_interests`, the
-    interests), and searches the audience for it: 'the possibility to link a reconstructed user profile from an audience
-    to a known individual' (jha, Section 3.1). Nobody else is around the victim, so an attack that asks who is unique
-    (:class:`reidrisk.attacks.StrictSets`) asks it of the audience alone. Every victim is measured by itself; the rate
-    is the mean. Everything else is as for :func:`reidrisk.measure.random_user`.
-
-    Two people expose the same; next to each other neither is unique, alone each is found.
+    interests), and searches the audience for it (jha, Section 3.1). Nobody else is around the victim, so an attack that
+    asks who is unique (:class:`reidrisk.attacks.StrictSets`) asks it of the audience alone: below, two people expose
+    the same; next to each other neither is unique, alone each is found. The rate is the mean over victims. Everything
+    else is as for :func:`reidrisk.measure.random_user`.
 
     >>> from reidrisk import attacks
     >>> audience = Traces([[1, 1], [2, 2]], n_tokens=9)
@@ -52,9 +50,8 @@ def known_victim(
     asked = victims if rows is None else victims.take(rows)
     target = known.target if rows is None else known.target[rows]
     attack.fit(audience).look_around(victims.take(slice(0, 0)))
-    risk = summarise(
-        attack, audience, asked, attack.link(asked), Truth(target, known.origin), rows is None, used, level
-    )
+    links, right = attack.link(asked), Truth(target, known.origin)
+    risk = summarise(attack, audience, asked, links, right, rows is None, used, level)
     return replace(risk, setting="known victim", notes=(*risk.notes, Note("victims-alone")))
 
 

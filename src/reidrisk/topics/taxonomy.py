@@ -72,7 +72,8 @@ class Taxonomy:
         for topic, label in labels.items():
             above = label.rpartition("/")[0]
             if above and above not in by_label:
-                raise DataError(f"{prefix}{seen[topic]} is {label!r}, but its parent {above!r} is not there; add it")
+                wrong = f"{prefix}{seen[topic]} is {label!r}"
+                raise DataError(f"{wrong}, but its parent {above!r} is not in the taxonomy; add it")
             parents[topic] = by_label.get(above)
         ids = sorted(labels)
         children: dict[int | None, list[int]] = {}

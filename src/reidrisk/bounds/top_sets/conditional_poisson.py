@@ -4,10 +4,9 @@ Of all distributions over the k-subsets S of N tokens with ``P(o in S) = p[o]``,
 
     P(S) proportional to prod_{o in S} w[o],
 
-known as conditional Poisson sampling: independent inclusions, given that k of them happened. The weights are
-found by the fixed-point iteration of Chen, Dempster and Liu (1994), damped so that it converges in the extreme
-cases too; sums over subsets are the probabilities of a Poisson-binomial count, built up from both ends by
-additions and multiplications of positive numbers only, so nothing cancels.
+known as conditional Poisson sampling. The weights are found by the fixed-point iteration of Chen, Dempster and Liu
+(1994), damped so that it converges in the extreme cases too; sums over subsets are the probabilities of a
+Poisson-binomial count, built up from both ends by sums and products of positive numbers only, so nothing cancels.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ _STEP = 2.0 / 3.0
 """The iteration's error shrinks by ``|1 - step * mu|`` with mu in (0, 2], so a full step can swing for ever."""
 
 _PATIENCE = 100  # iterations without progress after which the last digit is taken to be reached
-
 _NEGLIGIBLE = 1e-12  # a token held with a probability this near to 0 or 1 counts as one never, or always, held
-
 _BLOCK = 4_000_000
 
 
@@ -161,10 +158,7 @@ def _centred(odds: Floats, k: int) -> Floats:
     low, high = -float(odds.max()) - 50.0, -float(odds.min()) + 50.0
     for _ in range(60):
         middle = 0.5 * (low + high)
-        if _expit(odds + middle).sum() > k:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if _expit(odds + middle).sum() > k else (middle, high)
     return odds + 0.5 * (low + high)
 
 

@@ -43,9 +43,8 @@ def topics_full_information(
     - Corollary 1: :math:`\sum_o \max_i \prod_s P_s[i, o^s] \le \prod_s \sum_{o^s} \max_i P_s[i, o^s]`;
       :func:`topics_optimum` estimates the left side itself.
     - Lemma 3 with ``epsilon = r log(q_in / q_out)``, because ratios multiply.
-    - Lemma 9 with the sum of the exact mutual informations of the epochs. Given the user, epochs are
-      independent, so ``H(O^1..O^r | I) = sum_s H(O^s | I)``, while ``H(O^1..O^r) <= sum_s H(O^s)`` always;
-      subtracting, ``MI(I; O^1..O^r) <= sum_s MI(I; O^s)``.
+    - Lemma 9 with the sum of the exact mutual informations of the epochs: given the user they are independent, so
+      ``MI(I; O^1..O^r) <= sum_s MI(I; O^s)``.
     - Lemma 4 is the expected number of distinct representations over n. One draw of all users (``queries``; default:
       drawn with ``seed``) estimates it, with an interval at ``level``, see :func:`distinct_outputs`.
 

@@ -108,19 +108,8 @@ def topics_partial_information(
         drawn = _sampled_shares(table, posteriors, samples, seed, threads)
         value, (low, high) = float(drawn.mean()), mean_interval(drawn, level)
         inputs = {"samples": float(samples), "seed": float(seed), "level": level}
-    return Bound(
-        name="partial information",
-        setting="random user",
-        value=value,
-        baseline=1.0 / n,
-        reference="carey, Lemma 2 and Appendix D",
-        low=low,
-        high=high,
-        inputs=inputs,
-        n_epochs=r,
-        within_model=True,
-        notes=(Note("maximum-entropy-sets"), Note("knows-popularity")),
-    )
+    how = ("partial information", "random user", value, 1.0 / n, "carey, Lemma 2 and Appendix D", low, high, inputs, r)
+    return Bound(*how, within_model=True, notes=(Note("maximum-entropy-sets"), Note("knows-popularity")))
 
 
 def _posterior_and_prior(popularity: npt.ArrayLike, top_k: int, noise: float) -> Floats:
