@@ -41,8 +41,7 @@ PURPOSE = "populations.published"
 SET_SIZE = 5
 N_TOPICS = 469
 
-BLOCK = 8192
-"""Users drawn together. A block is always drawn whole, so that a larger population starts with the same users."""
+BLOCK = 8192  # users drawn together, always a whole block, so that a larger population starts with the same users
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +96,8 @@ class Parameters:
         """Turn uniform numbers into topics of users with these themes."""
         steps, topics = self._lookup
         share = self.theme_share
-        place = np.where(
-            uniform < share,
-            theme + uniform / max(share, 1e-300),
-            self.n_themes + (uniform - share) / max(1 - share, 1e-300),
-        )
+        inside, outside = uniform / max(share, 1e-300), (uniform - share) / max(1 - share, 1e-300)
+        place = np.where(uniform < share, theme + inside, self.n_themes + outside)
         return topics[np.minimum(np.searchsorted(steps, place, side="right"), topics.size - 1)]
 
     @classmethod
@@ -118,16 +114,13 @@ class Parameters:
 
 
 def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None) -> TopSets:
-    """Draw a population of top-5 topic sets from published figures only.
+    """Draw a population of top-5 topic sets from published figures only: (n, epochs, 5) tokens out of 469.
 
-    The rates of topics, of pairs within a week and of pairs across two weeks are those of dick, Figures 1 and 7,
-    every week alike (dick, Appendix C); the entropy of one observed topic and the mutual information between two
-    observers are those of carey, Appendix F.1.4. The page *The published population* in the documentation sets
-    every printed figure beside ours.
-
-    Returns (n, epochs, 5) tokens out of 469, ascending within a set, every set full. Tokens 0 to 11 are the topics
-    that the papers name, by rate; the others have no printed name and are numbered by popularity. The same seed gives
-    the same people on any number of threads, and more users or weeks leave the first ones as they are.
+    The rates of topics, of pairs within a week and of pairs across two weeks are those of dick, Figures 1 and 7, every
+    week alike (dick, Appendix C); the entropy of one observed topic and the mutual information between two observers
+    are those of carey, Appendix F.1.4. Tokens ascend within a set, and every set is full. Tokens 0 to 11 are the topics
+    that the papers name, by rate; the others are numbered by popularity. The same seed gives the same people on any
+    number of threads, and more users or weeks leave the first ones as they are.
 
     Examples
     --------
@@ -171,9 +164,7 @@ def _block(parameters: Parameters, epochs: int, seed: int, block: int) -> list[T
     """Draw the sets of one whole block of users, a list over epochs of (BLOCK, 5) tokens."""
     rng = stream(seed, PURPOSE, block)
     lasting = correlated(parameters.lasting, BLOCK, rng)
-    theme = np.minimum(
-        np.searchsorted(parameters.theme_steps, rng.random(BLOCK), side="right"), parameters.n_themes - 1
-    )
+    theme = np.searchsorted(parameters.theme_steps, rng.random(BLOCK), side="right").clip(max=parameters.n_themes - 1)
     favourites = np.full((BLOCK, parameters.n_favourites), -1, dtype=np.int16)
     nobody = np.zeros(BLOCK, dtype=np.intp)
     _fill(favourites, nobody, lambda rows, uniform: parameters.unnamed(theme[rows], uniform), rng)

@@ -20,8 +20,7 @@ from reidrisk.io.tables import check_bytes, existing_file, is_packed
 
 Floats = npt.NDArray[np.float64]
 
-BLOCK = 4_096
-"""Users made together. A random block is always drawn whole, so that a larger population starts with the same users."""
+BLOCK = 4_096  # users made together, always a whole block, so that a larger population starts with the same users
 
 
 class Rates:

@@ -54,10 +54,8 @@ class TypeMixture:
 
     Token o stands in slot s of epoch i of type t with probability
     :math:`P[t, i, s, o] = \mathrm{softmax}(\theta[t, i, s, :])_o`; the set of an epoch is what its slots hold,
-    duplicates once (dick, Algorithm 2).
-
-    ``theta`` are the (T, r, k, N) logits; ``statement`` is what protects the people behind the statistics that the
-    model was fitted to, and ``report`` says how.
+    duplicates once (dick, Algorithm 2). ``theta`` are the (T, r, k, N) logits; ``statement`` is what protects the
+    people behind the statistics that the model was fitted to, and ``report`` says how.
 
     Examples
     --------
@@ -212,8 +210,8 @@ class TypeMixture:
 def mixture(model: TypeMixture, n: int, seed: int = 0) -> TopSets:
     """Draw a population from a fitted model (dick, Algorithm 2): (n, r, k) tokens, every set full.
 
-    A set in which two slots drew the same token is short. It is padded with random tokens once per user and epoch, so
-    that every observer sees the same padding (dick, Section 5). Anything with a method ``sample`` is a model.
+    A set that came out short is padded once per user and epoch, so that every observer sees the same padding (dick,
+    Section 5). Anything with a method ``sample`` is a model.
 
     Examples
     --------

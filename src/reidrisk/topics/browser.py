@@ -16,11 +16,8 @@ from reidrisk.topics.taxonomy import Taxonomy
 
 DAY = 86_400
 WEEK = 7 * DAY
-_OBSERVED = 3 * WEEK
-_KEPT = 4 * WEEK
-_LONGEST_DELAY = 2 * DAY
-_EPOCHS_KEPT = 4
-_EPOCHS_SHOWN = 3
+_OBSERVED, _KEPT, _LONGEST_DELAY = 3 * WEEK, 4 * WEEK, 2 * DAY
+_EPOCHS_KEPT, _EPOCHS_SHOWN = 4, 3
 _GRID = 1_000_000
 
 
@@ -31,8 +28,8 @@ class BrowserEpoch:
     time: int  # when it was calculated, in seconds
     topics: tuple[int, ...]  # the top set as ids, the most visited first, padding last
     n_padding: int  # how many of them are padding
+    # For each topic, who observed the user in three weeks on a page about it or about a topic below it.
     callers: tuple[frozenset[str], ...] = field(repr=False)
-    """For each topic, who observed the user in three weeks on a page about it or about a topic below it."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +85,7 @@ class Browser:
         self._high = taxonomy.checked_roots(high_utility)
         self._seed = checked_seed(seed)
         self._key = stream(self._seed, "key of a topics browser").bytes(16) if key is None else key
-        self._now = _seconds(start)
-        self._due = self._now
+        self._now = self._due = _seconds(start)
         self._calculations = 0
         self._new: deque[_Visit] = deque()  # since the last calculation
         self._old: deque[_Visit] = deque()  # counted before, kept to know who observed what

@@ -1,9 +1,8 @@
 """Noisy counts brought to agree with each other: tables of at least 0 whose sums are the best unbiased ones.
 
-Post-processing: it looks at the noisy counts and at the variance of their noise only. Sums come first. Clipping a table
-at 0 would add half of the noise of every pair that never occurs, and there are so many that the number of users would
-come out far too large; so the number of users and how many have each token are estimated from all tables before
-anything is clipped, and every table is then moved to the nearest one that has these sums and nothing below 0.
+Post-processing: it looks at the noisy counts and at the variance of their noise only. Clipping a table at 0 would add
+half of the noise of every pair that never occurs; so the number of users and how many have each token are estimated
+from all tables first, and every table is then moved to the nearest one that has these sums and nothing below 0.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: in
     if n <= 0.0:
         raise DataError(
             f"the noisy counts add up to {n:.3g} users: there is more noise than data; give more users or a larger "
-            "epsilon, but a real measurement has spent its budget all the same, and another one spends more"
+            "epsilon, but a real measurement has spent its budget, and another one spends more"
         )
     return n
 

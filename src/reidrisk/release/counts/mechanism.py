@@ -65,13 +65,10 @@ def plan_noise(
     r"""Share a budget among tables of counts.
 
     ``"split"``: each table is a mechanism of its own with its :data:`SPLIT` of epsilon and of delta, as published.
-
     ``"joint"``: one mechanism over all tables, each scaled by a weight. With m the noise that sensitivity 1 needs, any
     :math:`\sigma_b` with :math:`\sum_b \Delta_b^2 / \sigma_b^2 \le 1/m^2` is private; the summed squared error
     :math:`\sum_b c_b \sigma_b^2` of the statistics is least at
-    :math:`\sigma_b^2 = m^2 (\Delta_b / \sqrt{c_b}) \sum_j \Delta_j \sqrt{c_j}`.
-
-    Discrete noise is accounted by zCDP, a few per cent above the continuous noise.
+    :math:`\sigma_b^2 = m^2 (\Delta_b / \sqrt{c_b}) \sum_j \Delta_j \sqrt{c_j}`. Discrete noise is accounted by zCDP.
 
     Examples
     --------
@@ -93,11 +90,7 @@ def plan_noise(
 
 
 def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
-    """Add the noise of a plan to exact counts.
-
-    Discrete noise comes from opendp and cannot be seeded; its own accounting is asked before anything is drawn.
-    Continuous noise is for simulation and needs a seed.
-    """
+    """Add the noise of a plan to exact counts: discrete noise of opendp, or continuous noise of a seed to simulate."""
     if plan.discrete and seed is not None:
         raise OptionError(f"seed {seed!r} was given for a real release; noise that protects people is never seeded")
     if not plan.discrete and seed is None:

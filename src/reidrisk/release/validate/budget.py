@@ -30,10 +30,9 @@ class NoiseBudget(Spoken):
 def noise_budget(statistics: Statistics) -> NoiseBudget:
     r"""Check the stated noise against the stated epsilon and delta, with the sensitivities that the counts have.
 
-    Gaussian noise of :math:`\mu` has :math:`\delta(\epsilon) = \Phi(-\epsilon/\mu + \mu/2) - e^\epsilon
-    \Phi(-\epsilon/\mu - \mu/2)` (Balle and Wang 2018), which must not exceed the stated delta. Discrete noise is held
-    to the accounting of a release as well, zero-concentrated differential privacy. The stated sensitivities are not
-    believed: they follow from the size of a set and the number of epochs.
+    The :func:`reidrisk.privacy.gaussian_delta` of noise of :math:`\mu` must not exceed the stated delta. Discrete noise
+    is held to the accounting of a release as well, zero-concentrated differential privacy. The stated sensitivities are
+    not believed: they follow from the size of a set and the number of epochs.
 
     Examples
     --------

@@ -99,12 +99,9 @@ def canary(
     that draws it for a release, on the counts that the canary touches: the others say nothing about it.
 
     All that holds if one more user changes the counts by their own sets alone: :func:`padding_distances` tries users
-    with short sets, padded by the code that pads for a release.
-
-    At (log 3, 1e-15), 10,000 trials find noise that is half of what it should be all but surely; a larger epsilon needs
-    fewer. Only a simulation has a seed. ``mechanism`` and ``padding`` are tried in place of what a release does; a
-    padding that takes its randomness from elsewhere than the given words cannot be seen to leave the others alone, and
-    fails.
+    with short sets. At (log 3, 1e-15), 10,000 trials find noise that is half of what it should be all but surely; a
+    larger epsilon needs fewer. Only a simulation has a seed. ``mechanism`` and ``padding`` are tried in place of what a
+    release does; a padding that takes its randomness from elsewhere than the given words fails.
 
     Examples
     --------

@@ -27,9 +27,8 @@ _OTHERS = 60
 def padding_distances(k: int, n_epochs: int, padding: Padding = TopSets.padded_by) -> Mapping[str, Mapping[str, float]]:
     r"""Return how far one more user with short sets moves each table, as a multiple of its sensitivity.
 
-    Of each place in the table the largest over users whose sets hold 0 to k tokens; everybody else's sets are of 0 to k
-    tokens as well. The random words of everybody else are the same with and without the user, and so are their ids.
-    More than 1 means that the noise was made for less.
+    Of each place in the table the largest over users whose sets hold 0 to k tokens, as everybody else's do. More than 1
+    means that the noise was made for less.
 
     Examples
     --------

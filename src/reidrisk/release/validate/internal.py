@@ -1,7 +1,4 @@
-"""The internal validation: model and synthetic users against the real people. Not covered by the privacy statement.
-
-Every number here is computed from the real data without noise. It is for the owner of the data alone.
-"""
+"""The internal validation: model and synthetic users against the real people, without noise; for their owner alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Whether the counts in a file have the noise that their statement promises: read off the counts themselves.
 
-The canary attacks noise of the stated size; it does not look at the file. Here the file is looked at, in ways that need
-nothing but what is published.
+It needs nothing but what is published.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ from reidrisk.release.counts.statistics import Statistics, from_counts
 from reidrisk.release.validate.errors import noise_of
 from reidrisk.release.validate.spread import alike_sums, differing_sums, least_spread, near_zero, spread
 
-SHOWS = 0.5
-"""Alike or near-empty counts are looked into if half of the noise would show in them with at least this probability."""
+SHOWS = 0.5  # alike or near-empty counts tell if half of the noise would show in them with at least this probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +57,16 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     difference has the variance :math:`k^2 (N - 2) \sigma_{11}^2 + (k - 1)^2 N \sigma_{12}^2`, so that the squares add
     up to a :math:`\chi^2` of :math:`2 (N - 1)` degrees of freedom. Of E > 2 epochs only the totals must agree.
 
-    **Counts that are alike.** Where there are no such sums for every token, counts that people change little take their
-    place. What people change adds to the squares (a noncentral :math:`\chi^2`), so that squares too small for the noise
-    alone show too little of it; large ones show nothing.
+    **Counts that are alike.** Elsewhere, counts that people change little take their place. What people change adds to
+    the squares (a noncentral :math:`\chi^2`): squares too small for the noise alone show too little of it.
 
     **Near-empty counts.** Given that a count y with noise of size sigma lies within :math:`3 \sigma` of 0, it lies
     within h with a probability of at most :math:`P(|\sigma Z| \le h) / P(|\sigma Z| \le 3 \sigma)`: the likelihood
     ratio of :math:`|y|` is monotone, so an empty count is nearest. The number within h is therefore at most binomial; h
     is sigma, a half, a quarter and so on, at a Bonferroni level.
 
-    Sums and alike counts have half of ``error``, shared among their tests, and the near-empty counts the other half.
-    That real counts are whole, and that the statistics follow from the counts, is checked without error.
+    Sums and alike counts have half of ``error``, near-empty counts the other half. That real counts are whole, and that
+    the statistics follow from the counts, is checked without error.
 
     Examples
     --------

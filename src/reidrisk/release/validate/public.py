@@ -1,8 +1,4 @@
-"""The public validation: a model and its samples against the differentially private statistics, and nothing else.
-
-It looks at what is published anyway, so it is post-processing and may be published too. What compares with the real
-data is in :mod:`reidrisk.release.validate.internal`, and stays with the owner of the data.
-"""
+"""The public validation: a model and its samples against the differentially private statistics: post-processing."""
 
 from __future__ import annotations
 
@@ -64,7 +60,7 @@ def public_validation(
 ) -> PublicValidation:
     """Compare a model, and users drawn from it, with the released statistics (dick, Section 6, Figures 3 and 4).
 
-    This report may be published: exact statistics are refused, and so is a model, or users drawn from it, whose privacy
+    This may be published: exact statistics are refused, and so is a model, or users drawn from it, whose privacy
     statement is another than that of the statistics. Users' sets that came out short count as they are.
 
     Examples

@@ -16,8 +16,7 @@ from reidrisk.base.streams import checked_seed
 from reidrisk.records import TopSets
 
 QUERIES, TRIALS = 10_240, 10  # dick, Section 6.1.3
-BAYES_USERS, BAYES_QUERIES = 20_000, 2_048
-"""ProfileBayes compares every pair of records in full, so it is tried on fewer people."""
+BAYES_USERS, BAYES_QUERIES = 20_000, 2_048  # ProfileBayes compares every pair of records in full
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +59,10 @@ def compare_rates(
 ) -> tuple[RateComparison, ...]:
     """Attack real and synthetic users alike: both Hamming attacks and ProfileBayes, several times.
 
-    In every trial two sites see one token per epoch of everybody, and the records of users drawn at random are
-    to be found again among all. Each kind of data is attacked by itself.
-
-    ``synthetic`` returns, given the number of a trial, full sets of as many synthetic people: of a model fitted anew,
-    where the published experiment is followed. ``noise`` is the probability that a site is shown a random token,
-    ``epochs`` are the numbers of epochs observed (default: all of them), and ``bayes_users`` how many users, from the
-    first, ProfileBayes attacks; 0 for none.
+    In every trial two sites see one token per epoch of everybody, and the records of users drawn at random are to be
+    found again among all; each kind of data by itself. ``synthetic`` returns, given the number of a trial, full sets of
+    as many synthetic people. ``noise`` is the probability that a site is shown a random token, ``epochs`` are the
+    numbers of epochs observed (default: all of them), and ``bayes_users`` how many users ProfileBayes attacks.
 
     Examples
     --------

@@ -114,10 +114,9 @@ def replay(
     """Replay browsing histories through the API: the top sets that browsers would have held (jha, Section 2).
 
     Every visit adds one to each topic of its host. In each epoch the ``top_k`` most visited topics are the set, equals
-    in random order; a set that is still short, as that of a browser that was not used, is filled with distinct topics
-    drawn uniformly from the rest of the taxonomy, once per user and epoch: the same padding for every observer. Then
-    :meth:`TopicsAPI.expose` or :meth:`TopicsAPI.observe` draws what an observer sees of them. Visits to hosts that the
-    classifier does not know have no topic, and are counted.
+    in random order; a set that is still short is filled with distinct topics drawn uniformly from the rest of the
+    taxonomy, once per user and epoch: the same padding for every observer. Then :meth:`TopicsAPI.expose` or
+    :meth:`TopicsAPI.observe` draws what an observer sees. Visits to unknown hosts have no topic, and are counted.
 
     The first epoch begins at ``start``; default: midnight (UTC) before the first visit. The next begins ``step_days``
     later; default: ``epoch_days``. Carey, Section 6, has 7 and 3: epochs that overlap, and are then no longer
