@@ -138,8 +138,7 @@ def _best_gains(channel: Channel, gain: Any, weights: Floats) -> Floats:
     for start in range(0, gain.shape[0], step):
         part = gain[start : start + step]
         weighted = part * weights if isinstance(part, np.ndarray) else part.multiply(weights).tocsr()
-        totals = weighted @ channel.matrix
-        largest = totals.max(axis=0)
+        largest = (weighted @ channel.matrix).max(axis=0)
         best = np.maximum(best, largest if isinstance(largest, np.ndarray) else largest.toarray().ravel())
     return best
 

@@ -63,8 +63,7 @@ def accuracy(P: Any, rule: Any) -> float:
         return float(answers.multiply(channel.matrix).sum() / n)
     array = np.asarray(rule)
     if array.ndim == 1:
-        users = _checked_users(array, channel)
-        return float(np.asarray(channel.matrix[users, np.arange(m)]).sum() / n)
+        return float(np.asarray(channel.matrix[_checked_users(array, channel), np.arange(m)]).sum() / n)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise DataError(f"a rule is one user an output ({m},) or a matrix ({n}, {m}), but this has shape {array.shape}")
     array = array.astype(np.float64)

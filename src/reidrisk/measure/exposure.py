@@ -70,8 +70,7 @@ def _traits(queries: Traces) -> dict[str, list[tuple[str, npt.NDArray[np.int64]]
     """Return the people of each level of each trait; a trait that all share tells nothing and is left out."""
     tokens = queries.tokens
     seen = tokens >= 0
-    counts = np.bincount(tokens[seen], minlength=queries.n_tokens)
-    share = counts / max(len(queries), 1) / queries.n_epochs
+    share = np.bincount(tokens[seen], minlength=queries.n_tokens) / max(len(queries), 1) / queries.n_epochs
     rarest = np.where(seen, share[tokens], np.inf).min(axis=1)
     rarity = [(name, np.flatnonzero((rarest >= low) & (rarest < high))) for name, (low, high) in _RARITY.items()]
     observed = seen.sum(axis=1)

@@ -83,8 +83,7 @@ def matching(
             right[query_rows] += (target_rows[link] == known.target[query_rows]) & (link >= 0)
             answered[query_rows] += link >= 0
     silent = 1.0 - int(answered.sum()) / (orders * len(queries))
-    unknown = Gains(None, "linked-together")
-    risk = risk_of(right / orders, silent, attack, targets, queries, known, level, True, unknown)
+    risk = risk_of(right / orders, silent, attack, targets, queries, known, level, True, Gains(None, "linked-together"))
     notes = [Note("truth", origin=known.origin), Note("assignment", optimal=optimal), Note("orders", n=orders)]
     notes.append(Note("covers-nothing"))
     if isinstance(queries, Traces):  # records that look the same cannot be told apart: one of a kind is right at best

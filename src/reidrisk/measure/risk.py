@@ -110,8 +110,7 @@ def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.ND
     if sample < 1:
         raise OptionError(f"sample must be at least 1 query, not {sample}")
     used = fresh_seed() if seed is None else seed
-    rows = stream(used, "sample queries").choice(n, size=sample, replace=False, shuffle=False)
-    return np.sort(rows), used
+    return np.sort(stream(used, "sample queries").choice(n, size=sample, replace=False, shuffle=False)), used
 
 
 def linked(attack: Attack[Any], queries: Any, engine: Engine | None, **options: Any) -> Links:
@@ -218,8 +217,7 @@ def summarise(
     gains = Gains(None, _SAMPLED)
     if everyone:
         gains = jackknife.gains(attack, queries, links, truth.target, credit, len(targets))
-    silent = float(np.mean(links.target < 0))
-    risk = risk_of(credit, silent, attack, targets, queries, truth, level, everyone, gains)
+    risk = risk_of(credit, float(np.mean(links.target < 0)), attack, targets, queries, truth, level, everyone, gains)
     return replace(risk, mean_ties=float(links.n_ties.mean()), seed=seed, notes=_notes(truth, risk, gains.why_not))
 
 

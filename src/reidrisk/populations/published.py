@@ -67,8 +67,7 @@ class Parameters:
     @cached_property
     def popularity(self) -> Floats:
         """Probability of each unnamed topic when one is drawn, the most popular first."""
-        rank = np.arange(1, N_TOPICS - self.n_named + 1)
-        weight = (rank + self.shift) ** -self.exponent
+        weight = (np.arange(1, N_TOPICS - self.n_named + 1) + self.shift) ** -self.exponent
         return np.asarray(weight / weight.sum())
 
     @cached_property

@@ -228,8 +228,7 @@ def _within(x: Floats) -> Floats:
     n_types, k, n = x.shape
     table = np.zeros((n, n))
     for subset in chain.from_iterable(combinations(range(k), size) for size in range(1, k)):
-        rest = [s for s in range(k) if s not in subset]
-        other = np.prod(1.0 - x[:, rest], axis=1) - 1.0
+        other = np.prod(1.0 - x[:, [s for s in range(k) if s not in subset]], axis=1) - 1.0
         table += other.T @ np.prod(-x[:, subset], axis=1)
     np.fill_diagonal(table, 0.0)
     # Symmetric but for rounding.

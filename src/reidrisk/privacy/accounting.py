@@ -53,8 +53,7 @@ def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> fl
         density = math.exp(-0.5 * (shift - half) ** 2) / math.sqrt(2.0 * math.pi)
         return density * half * float(weights @ (1.0 - at * mills))
     first = float(log_ndtr(half - shift))
-    second = epsilon + float(log_ndtr(-half - shift))
-    return math.exp(first) * -math.expm1(min(second - first, 0.0))
+    return math.exp(first) * -math.expm1(min((epsilon + float(log_ndtr(-half - shift))) - first, 0.0))
 
 
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -66,8 +65,7 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> fl
     45.8
     """
     epsilon, delta = check_budget(epsilon, delta)
-    ratio = _bisect(lambda s: gaussian_delta(s, epsilon) <= delta)
-    return sensitivity * ratio * (1.0 + _SAFETY)
+    return sensitivity * _bisect(lambda s: gaussian_delta(s, epsilon) <= delta) * (1.0 + _SAFETY)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -101,8 +99,7 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
     47.4
     """
     epsilon, delta = check_budget(epsilon, delta)
-    ratio = _bisect(lambda s: zcdp_delta(0.5 / s**2, epsilon) <= delta)
-    return 0.5 / (ratio * (1.0 + _SAFETY)) ** 2
+    return 0.5 / (_bisect(lambda s: zcdp_delta(0.5 / s**2, epsilon) <= delta) * (1.0 + _SAFETY)) ** 2
 
 
 def _bisect(is_private: Callable[[float], bool]) -> float:

@@ -168,8 +168,7 @@ class Browser:
         rng = stream(self._seed, "ties and padding of a topics browser", self._calculations)
         names = sorted(counts)
         luck = dict(zip(names, rng.random(len(names)).tolist(), strict=True))
-        ranked = sorted(names, key=lambda t: (self.taxonomy.root(t) not in self._high, -counts[t], luck[t]))
-        top = ranked[: self.top_k]
+        top = sorted(names, key=lambda t: (self.taxonomy.root(t) not in self._high, -counts[t], luck[t]))[: self.top_k]
         padding = self.top_k - len(top)
         if padding:
             others = [topic for topic in self.taxonomy.ids.tolist() if topic not in top]

@@ -95,8 +95,7 @@ class HostModel:
     def weights(self, text: str) -> npt.NDArray[np.float32]:
         """Return the weight of every label for a name with blanks."""
         length = int(self._words["shape"][-1])
-        pieces = word_pieces(text, self._pieces)[: length - 2]
-        ids = [self._pieces["[CLS]"], *pieces, self._pieces["[SEP]"]]
+        ids = [self._pieces["[CLS]"], *word_pieces(text, self._pieces)[: length - 2], self._pieces["[SEP]"]]
         words, mask = np.zeros((1, length), dtype=np.int32), np.zeros((1, length), dtype=np.int32)
         words[0, : len(ids)], mask[0, : len(ids)] = ids, 1
         self._interpreter.set_tensor(self._words["index"], words)
@@ -138,8 +137,7 @@ def chosen(weights: npt.NDArray[Any], labels: Sequence[int], limits: Limits) -> 
     pairs = [(labels[i], float(weights[i])) for i in kept.tolist()]
     total = sum(weight for _, weight in pairs)
     real = [(label, weight) for label, weight in pairs if label != _NONE]
-    none = sum(weight for label, weight in pairs if label == _NONE)
-    if total == 0.0 or none / total > limits.min_none_weight:
+    if total == 0.0 or sum(weight for label, weight in pairs if label == _NONE) / total > limits.min_none_weight:
         return ()
     least = limits.min_normalized_weight_within_top_n * sum(weight for _, weight in real)
     return tuple(label for label, weight in real if weight >= max(least, limits.min_category_weight))

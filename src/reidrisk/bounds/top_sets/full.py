@@ -179,5 +179,4 @@ def _postings(top_sets: TopSets, s: int) -> tuple[npt.NDArray[np.int32], npt.NDA
     """Return the users who hold each token in epoch ``s``, token by token, and where each token's users start."""
     tokens = top_sets.tokens[:, s].ravel()
     users = (np.argsort(tokens, kind="stable") // top_sets.k).astype(np.int32)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(tokens, minlength=top_sets.n_tokens))])
-    return users, starts.astype(np.int64)
+    return users, np.concatenate([[0], np.cumsum(np.bincount(tokens, minlength=top_sets.n_tokens))]).astype(np.int64)

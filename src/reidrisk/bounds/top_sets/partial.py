@@ -148,8 +148,7 @@ def _sampled_shares(table: Traces, posteriors: list[Floats], samples: int, seed:
         seen, shown = _draw(table, cumulative, stop - start, seed, block)
         tables = np.stack([np.ascontiguousarray(log[:, shown[:, s]].T) for s, log in enumerate(logs)], axis=1)
         # Relative to the drawn user's own: the largest is then at least 0, and sums keep their digits.
-        own = np.stack([log[seen[:, s], shown[:, s]] for s, log in enumerate(logs)], axis=1)
-        tables -= own[:, :, None]
+        tables -= np.stack([log[seen[:, s], shown[:, s]] for s, log in enumerate(logs)], axis=1)[:, :, None]
         largest_shares(tokens, weights, tables, out[start:stop])
 
     each(work, blocks(samples, _QUERIES), threads)

@@ -119,8 +119,7 @@ def _nonnegative(values: Floats, total: float) -> Floats:
     surplus = (np.cumsum(ordered) - total) / np.arange(1, ordered.size + 1)
     kept = np.flatnonzero(ordered > surplus)
     # Nothing is kept where the total is 0, or is lost beside a value of more than 2^53 times it.
-    level = surplus[kept[-1] if kept.size else 0]
-    return np.asarray(np.maximum(values - level, 0.0))
+    return np.asarray(np.maximum(values - surplus[kept[-1] if kept.size else 0], 0.0))
 
 
 def _each(name: str, k: int, n_epochs: int) -> int:

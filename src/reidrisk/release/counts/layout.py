@@ -68,8 +68,7 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     }
     every = tuple(index.ravel() for index in np.indices((n, n)))
     with write_together(folder, _KEY, _FILES) as new:
-        within = _records(WITHIN, np.triu_indices(n, 1), statistics.within, numbers, labels)
-        _write_json(new / "q_within.json", within)
+        _write_json(new / "q_within.json", _records(WITHIN, np.triu_indices(n, 1), statistics.within, numbers, labels))
         _write_json(new / "q_across.json", _records(ACROSS, every, statistics.across, numbers, labels))
         _write_json(new / "taxonomy.json", taxonomy)
         if statistics.counts is not None:

@@ -101,8 +101,7 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
     noisy: dict[str, npt.NDArray[Any]] = {}
     for block, sigma in zip(plan.blocks, plan.sigma, strict=True):
         values = counts.flat(block.name)
-        rng = stream(seed, f"release noise {block.name}")
-        noisy[block.name] = values + sigma * rng.standard_normal(len(values))
+        noisy[block.name] = values + sigma * stream(seed, f"release noise {block.name}").standard_normal(len(values))
     return counts.replaced(noisy)
 
 
@@ -119,8 +118,7 @@ def _ratio(epsilon: float, delta: float, discrete: bool) -> float:
 def _measurements(plan: Plan) -> dict[str, Any]:
     """Return the noise of each table, after opendp has agreed that together it keeps within the budget."""
     made = {b.name: discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
-    spent = {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks}
-    over = overspent(plan, spent)
+    over = overspent(plan, {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks})
     if over:
         raise ReidRiskError(f"{over}; report this")
     return made

@@ -82,8 +82,7 @@ def read_parameters(
     ('1', '57', '243')
     """
     try:
-        document = read_json(_part(path, Path(path).name))
-        types = _in_order(document, "type")
+        types = _in_order(read_json(_part(path, Path(path).name)), "type")
         first = types[0]["epoch 0"]["slot 0"]
         keys = [str(number) for number in (sorted(map(int, first)) if ids is None else ids)]
         others = set(first).symmetric_difference(keys)

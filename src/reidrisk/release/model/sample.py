@@ -55,8 +55,7 @@ def write_users(
     names = [f"users-{shard:05d}-of-{-(-n // SHARD):05d}.parquet" for shard, _, _ in blocks(n, SHARD)]
     with write_together(folder, _KEY, names) as new:
         for shard, start, stop in blocks(n, SHARD):
-            tokens = draw(steps, start, stop, seed, threads)
-            write_batches(new / names[shard], [_batch(tokens, start)], metadata)
+            write_batches(new / names[shard], [_batch(draw(steps, start, stop, seed, threads), start)], metadata)
             say(f"{stop:,} users drawn", stop / n)
     return [folder / name for name in names]
 
@@ -81,9 +80,8 @@ def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
     files = found(Path(folder), _KEY, "users-*-of-*.parquet")
     if not files:
         raise FormatError(f"{folder}: there are no files users-…-of-….parquet in it")
-    said = files[0].stem.rpartition("-")[2]
     if [file.name for file in files] != [f"users-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]:
-        of = f"of {said.lstrip('0')[:9]} files there are {len(files)}"
+        of = f"of {files[0].stem.rpartition('-')[2].lstrip('0')[:9]} files there are {len(files)}"
         raise FormatError(f"{folder}: {of}, or files of two runs; sample again")
     statement = PrivacyStatement.from_document(str(files[0]), _privacy(files[0]))
     parts = [read_top_sets(file) for file in files]

@@ -187,5 +187,4 @@ def _affordable(plan: Plan, mu: float) -> Plan:
 def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
     """Return, for each trial, how far one table lies in the direction in which the canary moves it."""
     start = without.flat(name).astype(np.float64)
-    step = added.flat(name) - start
-    return np.asarray((noisy.tables[name] - start) @ step)
+    return np.asarray((noisy.tables[name] - start) @ (added.flat(name) - start))

@@ -54,8 +54,7 @@ def padding_distances(k: int, n_epochs: int, padding: Padding = TopSets.padded_b
                 (others, words, ids),
                 (np.insert(others, row, one, axis=0), np.insert(words, row, own, axis=0), np.insert(ids, row, 0)),
             ):
-                full = padding(TopSets(tokens, n_tokens, users), _given(drawn))
-                both.append(count_pairs(full, threads=1))
+                both.append(count_pairs(padding(TopSets(tokens, n_tokens, users), _given(drawn)), threads=1))
             for name, limit in sensitivity.items():
                 moved = both[1].flat(name).astype(np.float64) - both[0].flat(name)
                 worst[name] = max(worst[name], float(np.linalg.norm(moved)) / limit)

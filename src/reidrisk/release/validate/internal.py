@@ -93,8 +93,7 @@ def internal_validation(
     summaries = [summary for what, values in found.items() for summary in compare(values, exact, what)[0]]
 
     def people(trial: int) -> TopSets:
-        chosen = model if models is None else models(trial)
-        return chosen.sample(n, seed + trial).padded(seed + trial).epochs(r)
+        return (model if models is None else models(trial)).sample(n, seed + trial).padded(seed + trial).epochs(r)
 
     rates: tuple[RateComparison, ...] = ()
     if trials:

@@ -42,13 +42,11 @@ def distinct_tokens(real: TopSets, synthetic: TopSets, seed: int = 0) -> Distinc
     >>> distinct_tokens(a, a).real
     (0.0, 0.5, 0.5, 0.0)
     """
-    most = real.n_epochs * real.k
-    counts = [np.bincount(_distinct(sets), minlength=most + 1)[1:] for sets in (real, synthetic)]
+    counts = [np.bincount(_distinct(sets), minlength=(real.n_epochs * real.k) + 1)[1:] for sets in (real, synthetic)]
     shares = [count / count.sum() for count in counts]
     rng = stream(seed, "release distinct tokens")
     drawn = [rng.multinomial(int(c.sum()), s, size=_RESAMPLES) for c, s in zip(counts, shares, strict=True)]
-    spread = [pearson(a, b) for a, b in zip(*drawn, strict=True)]
-    low, high = np.quantile(spread, (0.025, 0.975))
+    low, high = np.quantile([pearson(a, b) for a, b in zip(*drawn, strict=True)], (0.025, 0.975))
     distance = float(np.abs(shares[0] - shares[1]).sum() / 2.0)
     ours, theirs = (tuple(share.tolist()) for share in shares)
     return Distinct(ours, theirs, pearson(*shares), float(low), float(high), distance)

@@ -168,8 +168,7 @@ def _not_of_the_counts(statistics: Statistics) -> list[Note]:
     for kind in ("within", "across"):
         ours, theirs = getattr(again, kind), getattr(statistics, kind)
         # Far below the noise, and above what another machine's rounding does to the projections.
-        slack = 0.01 * noise.get(kind, 0.0) + 1e-6 * statistics.k**2
-        if np.abs(ours - theirs).max() > slack:
+        if np.abs(ours - theirs).max() > (0.01 * noise.get(kind, 0.0) + 1e-6 * statistics.k**2):
             return [Note("statistics-not-of-counts", kind=kind)]
     if math.isfinite(statistics.n_users) and abs(again.n_users - statistics.n_users) > 1e-6 * again.n_users:
         return [Note("users-not-of-counts")]

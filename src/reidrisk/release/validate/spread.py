@@ -29,8 +29,7 @@ def differing_sums(counts: Counts, sigma: Mapping[str, float]) -> tuple[int, flo
     square = 0.0
     for name, axis in (("f11", 1), ("f22", 0)):
         within = counts.tables[name].sum(axis=1, dtype=np.float64)
-        across = counts.tables["f12"].sum(axis=axis, dtype=np.float64)
-        left = k * within - (k - 1) * across
+        left = k * within - (k - 1) * counts.tables["f12"].sum(axis=axis, dtype=np.float64)
         variance = k**2 * (n - 2) * sigma[name] ** 2 + (k - 1) ** 2 * n * sigma["f12"] ** 2
         square += float(np.sum((left - left.mean()) ** 2)) / variance
     return 2 * (n - 1), square
@@ -77,14 +76,13 @@ def spread(n_sums: int, square: float, level: float) -> dict[str, float]:
 
     if not n_sums:
         return dict.fromkeys(("ratio", "low", "high", "p_low", "p_high", "finds_half"), 0.0)
-    least = chdtri(n_sums, 1.0 - level)
     return {
         "ratio": math.sqrt(square / n_sums),
         "low": math.sqrt(square / chdtri(n_sums, 0.025)),
         "high": math.sqrt(square / chdtri(n_sums, 0.975)),
         "p_low": float(chdtr(n_sums, square)),
         "p_high": float(chdtrc(n_sums, square)),
-        "finds_half": float(chdtr(n_sums, 4.0 * least)),
+        "finds_half": float(chdtr(n_sums, 4.0 * chdtri(n_sums, 1.0 - level))),
     }
 
 
@@ -96,12 +94,11 @@ def least_spread(number: int, square: float, moving: float, level: float) -> dic
     """
     from scipy.special import chdtr, chdtri, chndtr
 
-    people = max(square - number, moving, 0.0)
     return {
         "n": number,
         "ratio": math.sqrt(square / number),
         "p": float(chdtr(number, square)),
-        "finds_half": float(chndtr(4.0 * chdtri(number, 1.0 - level), number, 4.0 * people)),
+        "finds_half": float(chndtr(4.0 * chdtri(number, 1.0 - level), number, 4.0 * max(square - number, moving, 0.0))),
     }
 
 
@@ -149,12 +146,10 @@ def _finds_half(near: int, below: int, expected: float, level: float) -> float:
     from scipy.special import bdtrc
 
     empty = min(2.0 * below / near, 1.0)
-    numbers = np.arange(near + 1)
-    unlikely = np.flatnonzero(bdtrc(np.maximum(numbers - 1, 0), near, expected)[1:] <= level)
+    unlikely = np.flatnonzero(bdtrc(np.maximum(np.arange(near + 1) - 1, 0), near, expected)[1:] <= level)
     if not unlikely.size:
         return 0.0
-    share = empty * math.erf(math.sqrt(2.0)) + (1.0 - empty) / 3.0
-    return float(bdtrc(int(unlikely[0]), near, share))
+    return float(bdtrc(int(unlikely[0]), near, empty * math.erf(math.sqrt(2.0)) + (1.0 - empty) / 3.0))
 
 
 def nearest_shares(windows: npt.NDArray[np.float64], sigma: float, discrete: bool) -> npt.NDArray[np.float64]:

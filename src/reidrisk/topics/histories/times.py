@@ -48,8 +48,7 @@ def moment(value: Moment, option: str) -> int:
             value = datetime.fromisoformat(value.strip())
     if not isinstance(value, datetime):
         raise OptionError(f"{option} (--{option}) is {value!r}; give {_FORMS}, not milliseconds")
-    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
-    since = aware - datetime(1970, 1, 1, tzinfo=UTC)
+    since = (value if value.tzinfo else value.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * DAY + since.seconds) * _SECOND + since.microseconds
 
 
@@ -179,8 +178,7 @@ class Epochs:
         newest = (times - self.start) // self.step
         for back in range(-(-self.length // self.step)):
             epoch = newest - back
-            inside = (epoch >= 0) & (epoch < self.n) & (times - self.start - epoch * self.step < self.length)
-            yield epoch, inside
+            yield epoch, (epoch >= 0) & (epoch < self.n) & (times - self.start - epoch * self.step < self.length)
 
     def latest(self, times: Times) -> Times:
         """Return the last epoch that had ended at each moment, -1 where there is none yet."""
