@@ -82,7 +82,7 @@ def test_the_closed_form_is_the_sum_over_all_draws(shape):
 
 
 @settings(deadline=None, max_examples=40)
-@given(seed=st.integers(0, 2**32 - 1), at_once=st.sampled_from([1, 200, None]))
+@given(seed=st.integers(0, 2**32 - 1), at_once=st.sampled_from([1, 200, 0]))
 def test_the_objective_in_torch_is_that_of_the_closed_form(seed, at_once):
     model = random_model(seed)
     target = random_targets(seed, model.n_tokens, model.k)

@@ -51,18 +51,10 @@ def distinct_outputs(traces: Traces, level: float = 0.95, notes: tuple[Note, ...
     n = traces.n_users
     distinct = int(np.unique(row_keys(traces.tokens, traces.n_tokens)).size)
     slack = math.sqrt(n * math.log(2.0 / (1.0 - level)) / 2.0)
-    return Bound(
-        name="distinct representations",
-        setting="matching",
-        value=distinct / n,
-        low=max(distinct - slack, 1.0) / n,
-        high=min(distinct + slack, float(n)) / n,
-        baseline=1.0 / n,
-        reference="carey, Lemma 4",
-        inputs={"distinct": float(distinct), "level": level},
-        n_epochs=traces.n_epochs,
-        notes=(*notes, Note("estimated-from-records")),
-    )
+    what = ("distinct representations", "matching", distinct / n, 1.0 / n, "carey, Lemma 4")
+    low, high = max(distinct - slack, 1.0) / n, min(distinct + slack, float(n)) / n
+    inputs, notes = {"distinct": float(distinct), "level": level}, (*notes, Note("estimated-from-records"))
+    return Bound(*what, low, high, inputs, traces.n_epochs, notes=notes)
 
 
 def matching_optimum(P: Any) -> float:
@@ -99,7 +91,8 @@ def _log_nobody(channel: Channel) -> Floats:
         if channel.is_sparse:
             # A row may exceed 1 by its tolerance; the logarithm must not see it.
             logs = np.log1p(-np.minimum(channel.matrix.data, 1.0))
-            return np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
+            sums = np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
+            return np.asarray(sums, dtype=np.float64)
         total = np.zeros(channel.n_outputs)
         for block in row_blocks(channel):
             total += np.log1p(-np.minimum(channel.matrix[block], 1.0)).sum(axis=0)

@@ -29,8 +29,9 @@ from reidrisk.records import Channel
 _GRID = 9  # how many epsilons from 0 to log(n) are tried where the smallest one for delta = 0 says nothing
 _WORK = 100_000_000  # entries that may be visited for each of them
 
+Notes = tuple[Note, ...]
 _FULL = Note("knows-probabilities")
-_UNIFORM = Note("equally-likely")
+_UNIFORM = (Note("equally-likely"),)
 
 
 def summary(P: Any) -> tuple[Bound | Measurement, ...]:
@@ -53,11 +54,11 @@ def summary(P: Any) -> tuple[Bound | Measurement, ...]:
     private, at, delta = _private_bounds(channel, epsilon)
     together = (_FULL, Note("all-seen"))
     return (
-        _bound("optimal attacker", random_user(channel), n, "carey, Corollary 1", {}, (_FULL, _UNIFORM)),
+        _bound("optimal attacker", random_user(channel), n, "carey, Corollary 1", (_FULL, *_UNIFORM)),
         *private,
-        _bound("k-anonymity", from_k_anonymity(k), n, "carey, Lemma 7", {"k": float(k)}),
-        _bound("mutual information", from_mutual_information(bits, n), n, "carey, Lemma 9", {"bits": bits}),
-        _bound("distinct representations", matching(channel), n, "carey, Lemma 4", {}, together, "matching"),
+        _bound("k-anonymity", from_k_anonymity(k), n, "carey, Lemma 7", k=float(k)),
+        _bound("mutual information", from_mutual_information(bits, n), n, "carey, Lemma 9", bits=bits),
+        _bound("distinct representations", matching(channel), n, "carey, Lemma 4", together, "matching"),
         Measurement("k", float(k), "users" if k else "", "carey, Appendix B.1"),
         Measurement("epsilon", epsilon, "", "carey, Definition 1"),
         Measurement("delta", delta[1], "", "carey, Definition 1", *delta, inputs={"epsilon": at}),
@@ -71,28 +72,21 @@ def _private_bounds(channel: Channel, epsilon: float) -> tuple[list[Bound], floa
     """Return the bounds from LDP, and the (epsilon, interval of delta) that belongs to the last of them."""
     n, m = channel.shape
     pure = from_ldp(n, m, epsilon)
-    inputs, reference = {"epsilon": epsilon, "delta": 0.0}, "carey, Lemma 3"
-    found = [_bound("local differential privacy", pure, n, reference, inputs)]
+    found = [_bound("local differential privacy", pure, n, "carey, Lemma 3", epsilon=epsilon, delta=0.0)]
     if pure < 1.0 or n == 1:
         return found, epsilon, (0.0, 0.0)
     pairs = RowPairs(channel, _WORK)
     grid = [(float(e), pairs.delta(*exp_ends(float(e)))) for e in np.linspace(0.0, math.log(n), _GRID)]
     at, delta = min(grid, key=lambda entry: from_ldp(n, m, entry[0], entry[1][1]))
-    value, inputs = from_ldp(n, m, at, delta[1]), {"epsilon": at, "delta": delta[1]}
-    found.append(_bound("approximate local differential privacy", value, n, reference, inputs))
+    name, value = "approximate local differential privacy", from_ldp(n, m, at, delta[1])
+    found.append(_bound(name, value, n, "carey, Lemma 3", epsilon=at, delta=delta[1]))
     return found, at, delta
 
 
 def _bound(
-    name: str,
-    value: float,
-    n: int,
-    reference: str,
-    inputs: dict[str, float],
-    notes: tuple[Note, ...] = (_UNIFORM,),
-    setting: str = "random user",
+    name: str, value: float, n: int, where: str, notes: Notes = _UNIFORM, setting: str = "random user", **inputs: float
 ) -> Bound:
-    return Bound(name, setting, value, 1.0 / n, reference, inputs=inputs, notes=notes)
+    return Bound(name, setting, value, 1.0 / n, where, inputs=inputs, notes=notes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,7 @@ from reidrisk.base.parallel import each
 from reidrisk.base.streams import BLOCK, blocks, stream
 
 
-def draw(
-    steps: npt.NDArray[np.float64], start: int, stop: int, seed: int, threads: int | None = None
-) -> npt.NDArray[Any]:
+def draw(steps: npt.NDArray[Any], start: int, stop: int, seed: int, threads: int | None = None) -> npt.NDArray[Any]:
     """Draw the sets of the users from ``start``, the first of a block, to ``stop``: tokens ascending, -1 behind.
 
     ``steps``, (T, r, k, N), are the cumulative probabilities of each slot; the last one of a slot is 1. A user is the

@@ -149,7 +149,7 @@ class HostClassifier:
         if lines[0].rstrip("\r").split("\t") != ["domain", "topics"]:
             header = "the header of an override list is 'domain<TAB>topics'"
             raise FormatError(f"{name}: line 1 is {lines[0][:60]!r}; {header}")
-        entries = []
+        entries: list[_Entry] = []
         for number, line in enumerate(lines[1:] if lines[-1] else lines[1:-1], start=2):
             domain, _, given = line.rstrip("\r").partition("\t")
             if domain.startswith(_TESTING):

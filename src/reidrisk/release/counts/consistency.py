@@ -35,9 +35,7 @@ def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: in
     return n
 
 
-def consistent_tables(
-    noisy: Mapping[str, npt.NDArray[Any]], variance: Mapping[str, float], k: int, n_epochs: int
-) -> Tables:
+def consistent_tables(noisy: Mapping[str, Any], variance: Mapping[str, float], k: int, n_epochs: int) -> Tables:
     r"""Move noisy tables to ones that are at least 0 and agree on how many users have each token.
 
     In counts of full sets of two epochs, :math:`\sum_b f_{11}[a, b] / (k - 1) = \sum_b f_{12}[a, b] / k` is how many

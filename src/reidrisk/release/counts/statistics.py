@@ -136,21 +136,17 @@ def from_counts(noisy: Counts, statement: PrivacyStatement, vocabulary: Vocabula
     """Compute the statistics that noisy counts give: post-processing, so anyone can do it again and compare."""
     variance = {name: sigma**2 for name, sigma in statement.sigma.items()}
     tables = consistent_tables(noisy.tables, variance, noisy.k, noisy.n_epochs)
-    return _normalised(tables, noisy, statement, vocabulary, noisy)
+    return _normalised(tables, noisy, statement, vocabulary)
 
 
 def exact_statistics(top_sets: TopSets, threads: int | None = None) -> Statistics:
     """Compute the statistics without any noise: private, for the owner of the data and for tests."""
     exact = count_pairs(top_sets, threads)
-    return _normalised(exact.tables, exact, None, top_sets.vocabulary, None)
+    return _normalised(exact.tables, exact, None, top_sets.vocabulary)
 
 
 def _normalised(
-    tables: Mapping[str, npt.NDArray[Any]],
-    counts: Counts,
-    statement: PrivacyStatement | None,
-    vocabulary: Vocabulary | None,
-    noisy: Counts | None,
+    tables: Mapping[str, Any], counts: Counts, statement: PrivacyStatement | None, vocabulary: Vocabulary | None
 ) -> Statistics:
     k, epochs = counts.k, counts.n_epochs
     users = estimated_users(tables, k, epochs)
@@ -163,4 +159,6 @@ def _normalised(
         within = tables["f11"] + tables["f22"] if epochs == 2 else tables["within"]
         within = np.minimum(within / (users * epochs), 1.0)
         single = within.sum(axis=1) / (k - 1)
-    return Statistics(np.minimum(single, 1.0), within, across, k, statement, vocabulary, users, noisy)
+    # Exact counts, those without a statement, are not kept.
+    kept = None if statement is None else counts
+    return Statistics(np.minimum(single, 1.0), within, across, k, statement, vocabulary, users, kept)

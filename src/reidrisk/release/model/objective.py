@@ -38,13 +38,7 @@ class Objective:
     """J for given statistics, single (N,), within and across (N, N), those of every epoch; and its gradient."""
 
     def __init__(
-        self,
-        single: Table,
-        within: Table,
-        across: Table,
-        device: Any = "cpu",
-        dtype: Any = None,
-        at_once: int | None = None,
+        self, single: Table, within: Table, across: Table, device: Any = "cpu", dtype: Any = None, at_once: int = 0
     ) -> None:
         self._torch = require("torch", "release", "fitting a model")
         dtype = dtype or self._torch.float32

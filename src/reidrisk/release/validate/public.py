@@ -82,6 +82,8 @@ def public_validation(
     ours = model.statistics()
     found = {MODEL: ours}
     short = agreement = 0.0
+    notes = [Note("targets-are-released"), Note("targets-hold-in-every-period")]
+    notes.append(Note("model-errors-computed", n_epochs=model.n_epochs))
     if users is not None:
         check_same_tokens(model, users)
         if users.n_epochs != model.n_epochs:
@@ -89,6 +91,7 @@ def public_validation(
         found[SAMPLE] = frequencies(users)
         short = float(np.mean((users.tokens < 0).any(axis=2)))
         agreement = _agreement(found[SAMPLE], ours, len(users))
+        notes.append(Note("sample-as-drawn", n_users=len(users)))
     found[ALONE] = popularity_alone(statistics, model.n_epochs)
     compared = [compare(what, statistics, name) for name, what in found.items()]
     return PublicValidation(
@@ -104,12 +107,7 @@ def public_validation(
         n_sampled=0 if users is None else len(users),
         short=short,
         agreement=agreement,
-        notes=(
-            Note("targets-are-released"),
-            Note("targets-hold-in-every-period"),
-            Note("model-errors-computed", n_epochs=model.n_epochs),
-            *(() if users is None else (Note("sample-as-drawn", n_users=len(users)),)),
-        ),
+        notes=tuple(notes),
     )
 
 

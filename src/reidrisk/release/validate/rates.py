@@ -90,10 +90,8 @@ def compare_rates(
     return tuple(_compared(both["real"], both["synthetic"]) for both in found.values())
 
 
-def _attacked(
-    sets: TopSets, counts: Sequence[int], noise: float, queries: int, bayes_users: int, seed: int
-) -> list[Risk]:
-    """Attack one population once."""
+def _attacked(sets: TopSets, counts: Sequence[int], noise: float, queries: int, few: int, seed: int) -> list[Risk]:
+    """Attack one population once; ProfileBayes a few of its users."""
     from reidrisk import attacks, measure  # the compiler is loaded by those who attack
     from reidrisk.topics import TopicsAPI
 
@@ -103,9 +101,9 @@ def _attacked(
     for r in counts:
         hamming = (attacks.Hamming(), attacks.WeightedHamming(sets.k, noise))
         tried: list[tuple[Any, int, int]] = [(attack, len(sets), queries) for attack in hamming]
-        if bayes_users:
+        if few:
             bayes = attacks.ProfileBayes(sets.k, noise, calibrate=False)
-            tried.append((bayes, min(bayes_users, len(sets)), min(queries, BAYES_QUERIES)))
+            tried.append((bayes, min(few, len(sets)), min(queries, BAYES_QUERIES)))
         for attack, n, sample in tried:
             # Rows are the truth: both sites see the same people in the same order.
             first, second = (site.epochs(r).take(slice(0, n)) for site in (one, two))
