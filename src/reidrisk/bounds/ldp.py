@@ -37,10 +37,9 @@ def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
     """Return the smallest epsilon for which the channel is (epsilon, delta)-LDP.
 
     For ``delta = 0`` it is ``max_o log(max_i P[i, o] / min_j P[j, o])``, infinite where an output is possible for one
-    user and impossible for another. For ``delta > 0`` all pairs of rows are compared, and it is infinite where no
-    epsilon is large enough; where there are too many pairs the *upper* end of :func:`ldp_epsilon_interval` is returned,
-    which is on the safe side. So is rounding: it is never below the epsilon of the matrix as given, digit for digit,
-    however small delta is.
+    user and impossible for another. For ``delta > 0`` all pairs of rows are compared; where there are too many the
+    *upper* end of :func:`ldp_epsilon_interval` is returned, which is on the safe side. So is rounding: it is never
+    below the epsilon of the matrix as given, digit for digit, however small delta is.
 
     >>> P = [[0.75, 0.25], [0.25, 0.75]]
     >>> round(ldp_epsilon(P), 4), round(ldp_epsilon(P, delta=0.25), 4), ldp_epsilon(P, delta=0.5)

@@ -219,7 +219,8 @@ def mixture(model: TypeMixture, n: int, seed: int = 0) -> TopSets:
     True
     """
     if not callable(getattr(model, "sample", None)):
-        raise DataError(f"a population is drawn from a model such as release.TypeMixture, not {type(model).__name__}")
+        given = type(model).__name__
+        raise DataError(f"a population is drawn from a fitted model such as release.TypeMixture, not from {given}")
     seed = checked_seed(seed)
     return model.sample(n, seed).padded(seed)
 

@@ -43,17 +43,15 @@ class Browser:
     """A browser that follows the published specification step by step (jha, Section 2, with its footnote 11).
 
     Every seven days it derives the topics of the most page visits in the week that ended. All that is random about an
-    answer is an HMAC-SHA256 under the browser's own 128-bit key of (decision, epoch, site): asked again, a site gets
-    the same answer, and two sites get independent ones. The specification leaves open how such messages are written as
-    bytes; here they are text, so a key gives other answers than in another browser, with the same distribution. Ties
-    and padding are drawn once per epoch, from ``seed``; so is the 16-byte ``key`` where none is given.
+    answer is an HMAC-SHA256 under the browser's own 128-bit key of (decision, epoch, site), written as text: asked
+    again, a site gets the same answer, and two sites get independent ones. Ties and padding are drawn once per epoch,
+    from ``seed``; so is the 16-byte ``key`` where none is given.
 
     The first calculation is at ``start``, in seconds, and finds nothing but padding. ``top_k`` and ``noise``, rounded
     to a millionth, are as for :class:`TopicsAPI`. By the ``noise_rule`` a random topic is shown only where the real one
     would have been ("observed", the current specification), or to every caller, whatever it observed ("original").
-    Trees of ``high_utility`` roots rank before all others, whatever their visits; the specification's example compares
-    a topic itself with the list, but the published buckets are of whole trees. Where the browser is not ``always_on``,
-    a calculation that falls due while nothing happens waits for the next visit or question.
+    Trees of ``high_utility`` roots rank before all others, whatever their visits. Where the browser is not
+    ``always_on``, a calculation that falls due while nothing happens waits for the next visit or question.
 
     >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports", 9: "/Travel"})
     >>> b = Browser(taxonomy, seed=0, top_k=1, noise=0.0)

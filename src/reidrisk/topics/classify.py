@@ -47,8 +47,7 @@ class Coverage:
     unknown: int  # not listed, nor any ancestor
     not_a_host: int  # counted only with invalid="count"; refused otherwise
     by_ancestor: int  # of the listed: those found only by the name of an ancestor, as mail.a.com by a.com
-    by_model: int = 0
-    """Of those with topics or known to have none: those that are not listed and that a model was asked about."""
+    by_model: int = 0  # of those with topics or known to have none: not listed, so that a model was asked
 
     @property
     def shares(self) -> dict[str, float]:
@@ -76,8 +75,7 @@ class Classification:
 
     taxonomy: Taxonomy
     status: npt.NDArray[np.uint8]  # answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host
-    tokens: npt.NDArray[np.int64]
-    """Tokens (not ids) of all hosts in turn; those of host ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
+    tokens: npt.NDArray[np.int64]  # (not ids) of all hosts in turn; those of host i lie from starts[i] to starts[i + 1]
     starts: npt.NDArray[np.int64]
     coverage: Coverage  # coverage of all given values: of visits, when one host was given per visit
     distinct: Coverage  # coverage of the distinct values among them
@@ -119,10 +117,8 @@ class HostClassifier:
     A host is looked up by its own name, then by the names of its ancestors, nearest first, down to two labels:
     ``www.a.b.com``, ``a.b.com``, ``b.com``. The first name that is listed decides, even with an empty list: it then has
     no topic. The names of a Chrome list have blanks for ``.``, ``-`` and ``_``, so ``a-b.com`` and ``a.b.com`` are one
-    name to it. Without ``ancestors`` only the host's own name counts, less a leading ``www.``.
-
-    Hosts that are not listed go to a model, where one is given (:class:`HostModel`), and are **unknown** otherwise.
-    Every answer carries its :class:`Coverage`.
+    name to it. Without ``ancestors`` only the host's own name counts, less a leading ``www.``. Hosts that are not
+    listed go to a model, where one is given (:class:`HostModel`), and are **unknown** otherwise.
 
     >>> taxonomy = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
     >>> c = HostClassifier(taxonomy, {"rain.com": [7, 1], "example.org": []})

@@ -39,10 +39,10 @@ class Limits:
 class HostModel:
     """The published ``model.tflite`` of a Chrome version; made by :meth:`read`, needs the extra ``topics``.
 
-    The name of the host, less a leading ``www.`` and with blanks for punctuation, is cut into word pieces, and a small
-    neural network gives every topic and 'none' a weight. The largest ``max_categories`` weights are kept. If the
-    share of 'none' among them exceeds a limit there is no topic; else topics remain that have enough weight, and a
-    large enough share of the weight of the topics kept (jha, Section 2, Step 1, by the published configuration).
+    The name of the host, less a leading ``www.``, is cut into word pieces, and a small neural network gives every topic
+    and 'none' a weight. The largest ``max_categories`` weights are kept. If the share of 'none' among them exceeds a
+    limit there is no topic; else topics remain that have enough weight, and a large enough share of that of the topics
+    kept (jha, Section 2, Step 1).
     """
 
     def __init__(

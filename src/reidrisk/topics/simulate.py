@@ -115,13 +115,10 @@ class TopicsAPI:
     ) -> Traces:
         """Draw what one observer sees of people who do not come every week (jha, Section 2, Step 4).
 
-        A visit while epoch e is the latest shows the topics of e - E + 1, ..., e; tokens that no visit showed are
-        missing. So a first visit shows E tokens, every later week adds one, and N epochs of visits give N + E - 1
-        tokens (jha, footnote 10). A token that is shown is that of :meth:`expose`, whenever it is asked for.
-
-        ``visits`` is an (n, r) array of bool, whether each user visits the site while each epoch is the latest; or the
-        probability of it, with which every user and epoch draws by itself, from a stream keyed by (seed, site).
-        ``shown`` is E for this site; default: the ``window`` of the API.
+        A visit while epoch e is the latest shows the topics of e - E + 1, ..., e, those of :meth:`expose`; tokens that
+        no visit showed are missing. So N epochs of visits give N + E - 1 tokens (jha, footnote 10). ``visits`` is an
+        (n, r) array of bool, whether each user visits the site while each epoch is the latest; or the probability of
+        it, drawn for each user and epoch, keyed by (seed, site). ``shown`` is E; default: the ``window`` of the API.
 
         >>> sets = TopSets(np.tile([0, 1], (2, 5, 1)), n_tokens=9)
         >>> once = np.zeros((2, 5), dtype=bool)

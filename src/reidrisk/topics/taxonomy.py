@@ -24,10 +24,9 @@ _Entry = tuple[str, Any, Any]  # where it was found, id, label
 class Taxonomy:
     """A tree of topics, each with a published id and a path such as ``/News/Weather`` (jha, Section 2, Step 1).
 
-    Published ids have gaps, tokens have none: token ``t`` stands for the ``t``-th smallest id. Ids mean nothing without
-    their taxonomy: the same id names other topics in the published versions 1 and 2. A taxonomy cannot be changed once
-    it is made. ``topics`` maps each id to its label, the path from its root; the parent of every path must be there
-    too.
+    Published ids have gaps, tokens have none: token ``t`` stands for the ``t``-th smallest id. The same id names other
+    topics in the published versions 1 and 2. ``topics`` maps each id to its label, the path from its root; the parent
+    of every path must be there too.
 
     >>> t = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports"})
     >>> t, t.ids.tolist(), t.vocabulary.labels
@@ -218,8 +217,7 @@ def _from_json(name: str, text: str) -> list[_Entry]:
 class UtilityBuckets(NamedTuple):
     """Root topics by bucket, as ids in ascending order."""
 
-    high: tuple[int, ...]
-    """Their trees rank before all others, whatever their visits: give them to ``Browser(high_utility=...)``."""
+    high: tuple[int, ...]  # their trees rank before all others: give them to Browser(high_utility=...)
     standard: tuple[int, ...]  # the other roots
 
 

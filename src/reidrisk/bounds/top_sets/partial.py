@@ -50,11 +50,10 @@ def topics_posterior(popularity: npt.ArrayLike, top_k: int = 5, noise: float = 0
               \quad (o \ne w), \qquad \frac{q_{in} p_w}{q_{out} + d \, p_w} \quad (o = w),
 
     with :math:`x_{ow} = P(o \in S, w \in S)` (carey, Theorem 1, before its approximations). Top sets S are
-    maximum-entropy k-subsets with the given popularity ``p[o]``, the probability that a set holds the token; they must
-    add up to ``top_k``, and estimates that do not quite are scaled (capped at 1) until they do. Assumption 1 of the
-    paper, under which ``P(o in S | w in S)`` depends on o alone, is not used: with unequal popularity its rows do not
-    add up to 1. These do. A token that cannot occur (popularity 0 without noise) gets the row of a user of whom nothing
-    is known.
+    maximum-entropy k-subsets with the given popularity ``p[o]``, the probability that a set holds the token; estimates
+    that do not quite add up to ``top_k`` are scaled (capped at 1) until they do. Assumption 1 of the paper is not used:
+    with unequal popularity its rows do not add up to 1. These do. A token that cannot occur (popularity 0 without
+    noise) gets the row of a user of whom nothing is known.
 
     >>> Q = topics_posterior([0.75, 0.75, 0.25, 0.25], top_k=2, noise=0.1)
     >>> Q.sum(axis=1).round(12).tolist(), Q.argmax(axis=0).tolist()          # a match speaks for the user

@@ -121,10 +121,10 @@ def read_published(
     """Read statistics in the published layout.
 
     Records of ``q_within.json`` have ``topic_1_id``, ``topic_2_id`` and ``frequency``, those of ``q_across.json``
-    ``week_1_topic_id``, ``week_2_topic_id`` and ``frequency``; labels may stand beside the ids. A pair within a week
-    may come in either order, or in both with the same frequency; a pair that is missing has the frequency 0.
-    ``taxonomy`` has records of ``topic_id`` and ``topic_label`` in token order; without it tokens are the ids in the
-    files, ascending. ``statement`` is what its authors state; default: :data:`PUBLISHED`.
+    ``week_1_topic_id``, ``week_2_topic_id`` and ``frequency``. A pair within a week may come in either order, or in
+    both with the same frequency; one that is missing has the frequency 0. ``taxonomy`` has records of ``topic_id`` and
+    ``topic_label`` in token order; default: the ids in the files, ascending. ``statement`` is what its authors state;
+    default: :data:`PUBLISHED`.
     """
     k = whole("k", k)
     pairs, steps = _read_records(Path(within), WITHIN), _read_records(Path(across), ACROSS)

@@ -59,9 +59,8 @@ def read_histories(
 
     Times are Arrow times, text such as ``2024-05-31 17:20:00`` or whole seconds since 1970; where no zone is named they
     are UTC. Visits after ``now`` (default: the clock of this machine) are refused, and so is a visit that is earlier
-    than the one before it of the same user, which may be a sign of mixed-up users or time zones; ``sort`` puts them in
-    order. What is not a host (missing, a URL, an IP address, a malformed name) is refused with its row, or with
-    ``invalid="count"`` kept as a visit without a topic and counted in the coverage.
+    than the one before it of the same user, unless ``sort`` puts them in order. What is not a host is refused with its
+    row, or with ``invalid="count"`` kept as a visit without a topic and counted in the coverage.
     """
     return _histories(open_table(path), (user, timestamp, host), now, sort, invalid)
 

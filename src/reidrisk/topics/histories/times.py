@@ -154,8 +154,7 @@ class Epochs:
         """Return the whole epochs between the first and the last visit, given in seconds since 1970.
 
         The first begins at ``start``; default: midnight (UTC) before the first visit. The next one begins ``step_days``
-        later; default: ``days``. Epochs that would end after midnight (UTC) behind the last visit are left out: they
-        were not observed to the end.
+        later; default: ``days``. Epochs that would end after midnight (UTC) behind the last visit are left out.
 
         >>> Epochs.spanning(np.array([9 * 3600, 15 * DAY]))
         Epochs(start=0, length=604800, step=604800, n=2)
