@@ -200,7 +200,9 @@ def _from_table(name: str, text: str) -> list[_Entry]:
                 raise FormatError(f"{wrong}, not a row of id and /path of the topic, {form}")
             entries.append((f"line {number}", int(first), second))
     if not inside:
-        raise FormatError(f"{name}: there is no header '| ID | Topic |' in it, nor one of 'ID', a tab and 'Topic'")
+        raise FormatError(
+            f"{name}: there is no table with the header '| ID | Topic |' in it, nor 'ID', a tab and 'Topic'"
+        )
     return entries
 
 
