@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
@@ -13,9 +10,10 @@ from reidrisk.io.tables.encoding import Declared, encode, settle
 from reidrisk.io.tables.formats import Table, open_table
 from reidrisk.io.tables.ids import refuse_repeated_users
 from reidrisk.io.tables.layouts import SEEDED, set_columns
-from reidrisk.io.tables.tokens import RawTokens, read_rows
+from reidrisk.io.tables.tokens import read_rows
 from reidrisk.io.tables.writing import slices, write_table
 from reidrisk.records import TopSets
+from reidrisk.records.top_sets import first_repeat
 
 
 def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> TopSets:
@@ -41,7 +39,10 @@ def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Decla
     try:
         return TopSets(tokens, encoding.n_tokens, raw.users, encoding.vocabulary, seeded)
     except DataError as error:
-        _refuse_repeats(raw, tokens)
+        if twice := first_repeat(tokens):
+            row, epoch, token = twice
+            where = raw.place(row, epoch, int(np.flatnonzero(tokens[row, epoch] == token)[1]))
+            raise DataError(f"{where} repeats token {token}; the tokens of a set are distinct") from error
         refuse_repeated_users(raw.name, raw.users)
         raise DataError(f"{raw.name}: {error}") from error
 
@@ -72,13 +73,3 @@ def _says_seeded(table: Table) -> bool:
     if unknown := sorted(said - {"true", "false"}):
         raise FormatError(f"{table.name}: column {SEEDED!r} says {unknown[0]!r}; write true or false")
     return "true" in said
-
-
-def _refuse_repeats(raw: RawTokens, tokens: npt.NDArray[Any]) -> None:
-    ordered = np.sort(tokens, axis=2)
-    twice = np.argwhere((ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0))
-    if len(twice):
-        row, epoch, slot = (int(i) for i in twice[0])
-        token = int(ordered[row, epoch, slot])
-        at = int(np.flatnonzero(tokens[row, epoch] == token)[1])
-        raise DataError(f"{raw.place(row, epoch, at)} repeats token {token}; the tokens of a set are distinct")

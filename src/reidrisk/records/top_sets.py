@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.streams import BLOCK, blocks
@@ -55,7 +56,9 @@ class TopSets(Epochs):
         if self.k > self._n_tokens:
             raise DataError(f"a set of {self.k} distinct tokens cannot come from {self._n_tokens} tokens")
         check_range(self._rows, self._n_tokens)
-        self._refuse_repeats()
+        if twice := first_repeat(self._rows):
+            row, epoch, token = twice
+            raise DataError(f"the set of row {row}, epoch {epoch} holds token {token} twice; sets are distinct")
 
     @property
     def k(self) -> int:
@@ -100,14 +103,16 @@ class TopSets(Epochs):
         new._made_with_seed = self._made_with_seed
         return new
 
-    def _refuse_repeats(self) -> None:
-        for _, start, stop in blocks(len(self), BLOCK):
-            ordered = np.sort(self._rows[start:stop], axis=2)
-            repeated = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
-            if repeated.any():
-                row, epoch, slot = (int(i[0]) for i in np.nonzero(repeated))
-                twice = f"row {start + row}, epoch {epoch} holds token {int(ordered[row, epoch, slot])} twice"
-                raise DataError(f"the set of {twice}; sets are distinct")
-
     def __repr__(self) -> str:
         return f"TopSets({len(self):,} users x {self.n_epochs} epochs x {self.k} tokens of {self._n_tokens:,})"
+
+
+def first_repeat(tokens: npt.NDArray[Any]) -> tuple[int, int, int] | None:
+    """Return row, epoch and token of the first set that holds a token twice."""
+    for _, start, stop in blocks(len(tokens), BLOCK):
+        ordered = np.sort(tokens[start:stop], axis=2)
+        repeated = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
+        if repeated.any():
+            row, epoch, slot = (int(i[0]) for i in np.nonzero(repeated))
+            return start + row, epoch, int(ordered[row, epoch, slot])
+    return None
