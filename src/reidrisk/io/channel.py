@@ -136,12 +136,11 @@ def _from_table(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[st
     matrix = np.empty((table.n_rows, len(columns)))
     start = 0
     for batch in table.batches(columns):
+        rows = slice(start, start + batch.num_rows)
         for j, values in enumerate(batch.columns):
             # A null becomes NaN and is refused with its row below.
-            matrix[start : start + len(values), j] = values.cast(pa.float64(), safe=False).to_numpy(
-                zero_copy_only=False
-            )
-        start += batch.num_rows
+            matrix[rows, j] = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        start = rows.stop
     return matrix, columns
 
 

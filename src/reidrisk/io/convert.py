@@ -64,19 +64,14 @@ def convert(
 
 
 def _write_records(records: TopicsRecords, out: PathLike, layout: str) -> str:
-    written = []
+    path, written = Path(out), []
+    ending = path.name[-max(len(ending) for ending in ENDINGS if path.name.lower().endswith(ending)) :]  # also .csv.gz
     if records.top_sets is not None:
         write_top_sets(records.top_sets, out)
         written.append(f"{records.top_sets!r} to {out}")
     for number, traces in ((1, records.client_1), (2, records.client_2)):
         if traces is not None:
-            beside = _beside(Path(out), f"client_{number}")
+            beside = path.with_name(f"{path.name[: -len(ending)]}.client_{number}{ending}")
             write_traces(traces, beside, layout)
             written.append(f"{traces!r} to {beside}")
     return " ".join([f"Wrote {'; '.join(written)}.", *records.notes])
-
-
-def _beside(path: Path, word: str) -> Path:
-    """Return the path with a word before its ending: ``a.csv.gz`` becomes ``a.client_1.csv.gz``."""
-    ending = max((ending for ending in ENDINGS if path.name.lower().endswith(ending)), key=len)
-    return path.with_name(f"{path.name[: -len(ending)]}.{word}{path.name[-len(ending) :]}")

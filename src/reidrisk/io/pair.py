@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -70,11 +71,8 @@ def read_pair(
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.csv").write_text("user,epoch_0\nann,news\nbob,music\n")
     >>> _ = (folder / "b.csv").write_text("user,epoch_0\nbob,music\nann,sports\n")
-    >>> pair = read_pair(folder / "a.csv", folder / "b.csv")
-    >>> pair.vocabulary
+    >>> read_pair(folder / "a.csv", folder / "b.csv").vocabulary
     Vocabulary(3 labels: 'music', 'news', 'sports')
-    >>> pair.notes[0]
-    Note('vocabulary-from-data', n=3, tables=2, numbers=False)
     """
     tables = (open_table(path) for path in (targets_path, queries_path))
     a, b = (read_raw(table, layout, labels=vocabulary is not None) for table in tables)
@@ -98,15 +96,11 @@ def read_bags_pair(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from reidrisk import attacks, measure
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.csv").write_text("user,token\nann,waltz\nann,tango\nbob,polka\n")
     >>> _ = (folder / "b.csv").write_text("user,token\nbob,polka\nbob,rumba\nann,waltz\n")
-    >>> pair = read_bags_pair(folder / "a.csv", folder / "b.csv")
-    >>> pair.targets
+    >>> read_bags_pair(folder / "a.csv", folder / "b.csv").targets
     Bags(2 users, 4 tokens, 3 different items in all)
-    >>> measure.random_user(attacks.Overlap(), pair.targets, pair.queries).rate
-    1.0
     """
     tables = (open_table(path) for path in (targets_path, queries_path))
     a, b = (read_raw_bags(table, labels=vocabulary is not None) for table in tables)
@@ -151,31 +145,23 @@ def _check_epochs(a: RawTokens, b: RawTokens) -> None:
 
 
 def _paired(
-    targets: Records,
-    queries: Records,
-    encoding: Encoding,
-    names: tuple[str, str],
-    allow_unmatched: bool,
-    truth: PathLike | None,
+    targets: Records, queries: Records, encoding: Encoding, names: tuple[str, str], keep: bool, truth: PathLike | None
 ) -> Pair[Records]:
     """Find who is in both tables, by the true pairs or by their ids, and say what had to be assumed."""
-    note = None
+    note, matched = None, None
     if truth is not None:
-        tables = Pair(targets, queries, encoding.vocabulary, 0, 0)
-        matched: Truth | None = Truth(read_truth(truth, tables), "given")
+        matched = Truth(true_rows(truth, targets, queries), "given")
         alone = _alone(matched, targets, queries)
         if alone[1]:
             note = Note("without-pair", n=alone[1], of=len(queries))
     else:
         targets, queries = _ids_of_one_kind(targets, queries, names)
-        try:
+        with suppress(TruthError):
             matched = find_truth(targets, queries)
-        except TruthError:
-            matched = None
         alone = _alone(matched, targets, queries)
-        if any(alone) and not allow_unmatched:
-            raise DataError(_why_unmatched(targets, queries, names, alone))
         named = targets.users is not None
+        if any(alone) and not keep:
+            raise DataError(_why_unmatched(named, names, (len(targets), len(queries)), alone))
         if matched is None:
             note = Note("nobody-in-common") if named else Note("lengths-differ")
         elif any(alone):
@@ -209,11 +195,9 @@ def _ids_of_one_kind(targets: Records, queries: Records, names: tuple[str, str])
     return targets.with_users(pa.array(targets.users).cast(pa.large_string())), queries
 
 
-def _why_unmatched(
-    targets: Traces | Bags, queries: Traces | Bags, names: tuple[str, str], alone: tuple[int, int]
-) -> str:
-    (a, b), sizes = names, (len(targets), len(queries))
-    if targets.users is None:
+def _why_unmatched(is_named: bool, names: tuple[str, str], sizes: tuple[int, int], alone: tuple[int, int]) -> str:
+    a, b = names
+    if not is_named:
         differ = f"{a} has {sizes[0]:,} rows, {b} has {sizes[1]:,}, and neither names its users"
         return f"{differ}; add a column 'user' to both, or keep all with --allow-unmatched"
     if alone == sizes:

@@ -47,9 +47,7 @@ def ordered_periods(name: str, cells: Any) -> Periods:
 
     kind = plain_kind(cells.type)
     if not (holds_text(kind) or pa.types.is_integer(kind) or pa.types.is_temporal(kind)):
-        raise FormatError(
-            f"{name}: column 'epoch' is of type {cells.type}; epochs are integers, dates or text that sorts"
-        )
+        raise FormatError(f"{name}: column 'epoch' is of type {cells.type}; epochs are integers, dates or text")
     if cells.null_count:
         where = cell(name, int(np.argmax(cells.is_null().to_numpy())), "epoch")
         raise DataError(f"{where} is empty; every observation has an epoch")

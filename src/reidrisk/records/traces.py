@@ -21,11 +21,8 @@ class Traces(Epochs):
 
     Examples
     --------
-    >>> t = Traces([[3, 1], [0, -1]], n_tokens=5, users=["ann", "bob"])
-    >>> t
+    >>> Traces([[3, 1], [0, -1]], n_tokens=5, users=["ann", "bob"])
     Traces(2 users x 2 epochs, 5 tokens, 25% missing)
-    >>> t.epochs(1).tokens.tolist()
-    [[3], [0]]
     """
 
     __slots__ = ()

@@ -38,10 +38,8 @@ def typed(table: Table, tokens: Sequence[str] = (), ids: Sequence[str] = (), lab
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         for batch in table.source(columns):
-            arrays = [
-                values.cast(chosen[column]) if column in chosen else values
-                for column, values in zip(columns, batch.columns, strict=True)
-            ]
+            named = zip(columns, batch.columns, strict=True)
+            arrays = [values.cast(chosen.get(column, values.type)) for column, values in named]
             yield pa.RecordBatch.from_arrays(arrays, list(columns))
 
     return replace(table, types=table.types | chosen, source=batches)

@@ -49,27 +49,23 @@ def read_cells(file: Path, name: str, names: list[str] | None) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
-    parse = csv.ParseOptions(
-        newlines_in_values=names is not None,
-        ignore_empty_lines=names is None or len(names) > 1,  # in a single column an empty line is an empty cell
-    )
+    has_header = names is not None
+    # In a single column an empty line is an empty cell.
+    parse = csv.ParseOptions(newlines_in_values=has_header, ignore_empty_lines=names is None or len(names) > 1)
     known = names or [f"f{i}" for i in range(len(csv_header(file, name)))]
-    convert = csv.ConvertOptions(
-        column_types=dict.fromkeys(known, "string"),
-        strings_can_be_null=names is not None,
-        null_values=[""] if names is not None else None,
-    )
+    empty: dict[str, Any] = {"strings_can_be_null": True, "null_values": [""]} if has_header else {}
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(known, "string"), **empty)
     packing = "gzip" if is_packed(file) else None
     for block in _BLOCKS:
         # One thread: only then does the library know in which row it stumbled.
-        read = csv.ReadOptions(use_threads=False, block_size=block, autogenerate_column_names=names is None)
+        read = csv.ReadOptions(use_threads=False, block_size=block, autogenerate_column_names=not has_header)
         try:
             with open(file, "rb") as raw, pa.input_stream(raw, compression=packing) as cells:
                 return csv.read_csv(cells, read, parse, convert)
         except pa.ArrowInvalid as error:
             if "straddl" in str(error) or "Empty CSV file or block" in str(error):  # the latter, of the header
                 continue
-            _refuse(name, known, str(error), has_header=names is not None)
+            _refuse(name, known, str(error), has_header)
             raise
     raise FormatError(f"{name}: a row is longer than {_BLOCKS[-1]:,} bytes; a closing quote may be missing")
 

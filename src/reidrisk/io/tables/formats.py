@@ -13,7 +13,7 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import is_list, plain_kind
-from reidrisk.io.tables.metadata import KEY, Metadata, from_json, from_schema
+from reidrisk.io.tables.metadata import KEY, Metadata, from_json
 from reidrisk.io.tables.opening import existing_file, reading
 
 _ARROW = dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
@@ -105,7 +105,8 @@ def _table(name: str, title: str, schema: Any, n_rows: int, source: Source) -> T
     if len(types) != len(schema.names):
         twice = Counter(schema.names).most_common(1)[0][0]
         raise FormatError(f"{name}: column {twice!r} occurs twice; give every column its own name")
-    return Table(name, title, types, n_rows, from_schema(name, schema.metadata), source)
+    metadata = (schema.metadata or {}).get(KEY, b"{}").decode("utf-8", "replace")
+    return Table(name, title, types, n_rows, from_json(name, metadata), source)
 
 
 def _in_memory(table: Any, name: str, title: str) -> Table:

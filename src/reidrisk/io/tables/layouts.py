@@ -19,9 +19,7 @@ _SLOT = re.compile(r"epoch_([0-9]{1,9})_([0-9]{1,9})")
 def check_layout(layout: str | None) -> None:
     """Refuse the name of a layout that does not exist: traces are long (one row per observation) or wide."""
     if layout not in (None, "long", "wide"):
-        raise OptionError(
-            f"there is no layout {layout!r}; choose 'long' (user, epoch, token) or 'wide' (user, epoch_0)"
-        )
+        raise OptionError(f"there is no layout {layout!r}; choose 'long' (user, epoch, token) or 'wide' (epoch_0, …)")
 
 
 def layout_of(table: Table, layout: str | None) -> str:

@@ -66,10 +66,3 @@ def from_json(name: str, text: str) -> Metadata:
         if not isinstance(value, bool):
             raise FormatError(f"{its} says {mark} {value!r}, not true or false; write the file again")
     return Metadata(n_tokens, vocabulary, k, any(seeded))
-
-
-def from_schema(name: str, metadata: dict[bytes, bytes] | None) -> Metadata:
-    """Read the metadata out of that of an Arrow schema."""
-    if not metadata or KEY not in metadata:
-        return Metadata()
-    return from_json(name, metadata[KEY].decode("utf-8", "replace"))

@@ -166,7 +166,5 @@ def _refuse_twice(name: str, keys: npt.NDArray[np.int64], users: UserIds, epochs
         return
     first, second = first_repeat(keys) or (0, 0)
     user, epoch = divmod(int(keys[second]), len(epochs))
-    both = (
-        f"rows {first + 1} and {second + 1} both give user {shown_user(users, user)} a token in epoch {epochs[epoch]}"
-    )
-    raise DataError(f"{name}: {both}; keep one row for each")
+    both = f"rows {first + 1} and {second + 1} both give user {shown_user(users, user)} a token in epoch"
+    raise DataError(f"{name}: {both} {epochs[epoch]}; keep one row for each user and epoch")
