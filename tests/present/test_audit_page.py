@@ -348,6 +348,7 @@ def test_the_page_speaks_of_the_strongest_row_whatever_its_epochs() -> None:
     assert "Correct links 92 in 100 90 to 94 in 100; Hamming, 2 weeks" in text
     assert "the strongest attack tried, over 2 weeks of 8" in text
     assert "This data (100,000 people, 2 weeks) 92 in 100" in text
+    assert "Hamming links 10 in 100 people after 1 week, 92 in 100 people after 2 and 58 in 100 people after 8." in text
 
 
 def test_a_truth_in_doubt_is_never_good_news() -> None:
@@ -397,6 +398,25 @@ def test_a_section_is_added_by_one_function_and_shows_in_console_and_html(monkey
         assert words in out.getvalue()
         assert words in text
     assert text.index("How much was read") < text.index("How it grows")
+
+
+def test_a_terminal_shows_one_table_and_of_bounds_and_assumptions_the_sentences() -> None:
+    out = io.StringIO()
+    print_page(present.page(examples.CASES["normal"]), Console(file=out, width=110))
+    shown = out.getvalue()
+    assert shown.count("┏") == 1
+    assert "Tightest bound:" in shown
+    assert "What no attacker can beat:\nAt 8 weeks the tightest bound" in shown
+    assert "\n- The attacker has these two tables and nothing else" in shown
+    for words in ("says nothing here", "letter", "With any further source"):
+        assert words not in shown
+
+
+def test_growth_begins_with_what_the_strongest_attack_gains() -> None:
+    assert (
+        "See how much an attacker gains: Weighted Hamming, the strongest attack tried, links 1.2 in 10,000 people "
+        "after 1 week and 4.2 in 100 people after 8."
+    ) in Reader(rendered("normal")).text
 
 
 def test_console_and_html_hold_the_same_tables() -> None:

@@ -45,7 +45,9 @@ def _section(section: Section) -> Iterator[str | Table]:
         yield f"\n{section.title}:"
     yield from section.paragraphs
     shown = section.table or (section.figure and section.figure.numbers)
-    if shown and shown.rows:
+    if shown and section.listed:
+        yield from (f"- {row[0]}" for row in shown.rows)
+    elif shown and shown.rows:
         yield shown
     for part in section.parts:
         if part.console:

@@ -61,7 +61,8 @@ class Section:
 
     ``see`` is a paragraph, or several; ``code`` a command or a file, shown as it is; ``parts`` stand under headings of
     their own, and a reader must open those that are ``folded``. A terminal shows what is short and important enough
-    (``console``). Links within the page lead to ``name``; default: from the title.
+    (``console``), with ``listed`` the first column of the table alone. Links within the page lead to ``name``; default:
+    from the title.
     """
 
     title: str
@@ -73,6 +74,7 @@ class Section:
     parts: tuple[Section, ...] = ()
     folded: bool = False
     console: bool = False
+    listed: bool = False
     name: str = ""
 
     @property

@@ -16,4 +16,5 @@ def assumed(notes: Iterable[Note], terms: Terms) -> Section | None:
     rows: tuple[tuple[str | Cell, ...], ...] = tuple((one.holds, one.otherwise) for one in said)
     if not rows:
         return None
-    return Section("What was assumed", table=Table(("assumed", "otherwise"), rows), console=True, name="assumed")
+    table = Table(("assumed", "otherwise"), rows)
+    return Section("What was assumed", table=table, console=True, listed=True, name="assumed")

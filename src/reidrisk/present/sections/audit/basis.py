@@ -37,8 +37,7 @@ _ROLES = {"targets": "the known records", "queries": "the records to identify", 
 def assumptions(result: AuditResult, terms: Terms) -> Section | None:
     """Return what the numbers rest on, each with what happens where it does not hold."""
     section = assumed(result.notes, terms)
-    every = "Every number here rests on these sentences; beside each stands what happens where it does not hold."
-    return section and replace(section, see=f"{every} Seed: {result.seed}.")
+    return section and replace(section, see=f"Every number here rests on these sentences. Seed: {result.seed}.")
 
 
 def untold(result: AuditResult, terms: Terms) -> Section:

@@ -33,10 +33,9 @@ def section(result: AuditResult, terms: Terms) -> Section:
     return Section(
         "What no attacker can beat",
         see=_summary(result, terms),
-        table=_table(result, letters, terms),
-        caution=meaning,
         parts=(
-            *((Section("", table=rests, console=True, name="letters"),) if letters else ()),
+            Section("", table=_table(result, letters, terms), caution=meaning, name="each"),
+            *((Section("", table=rests, name="letters"),) if letters else ()),
             Section("Each bound in words, with what it follows from", table=_readings(result, terms), folded=True),
         ),
         console=True,

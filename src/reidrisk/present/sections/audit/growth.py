@@ -13,8 +13,8 @@ from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
-from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, in_words, interval, people, with_interval
+from reidrisk.present.terms import Terms, plural
+from reidrisk.present.words.frequencies import attack_label, in_words, interval, joined, people, with_interval
 from reidrisk.present.words.gate import periods_used
 
 
@@ -105,32 +105,36 @@ def _rate(rate: float, low: float, high: float) -> tuple[str, str]:
 def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:
     """Return what to see in the chart, and what not to conclude."""
     bounds, risk = tightest_by_epochs(result.bounds), result.strongest
-    said = []
-    for attack, risks in _by_attack(result).items():
-        one, last = risks[0], risks[-1]
-        more = f" and {people(last.rate)} after {last.n_epochs:,}" if len(risks) > 1 else ""
-        after = terms.many("period", one.n_epochs)
-        said.append(f"{attack_label(attack)} links {people(one.rate)} after {after}{more}")
-    see = f"See how much an attacker gains: {'; '.join(said)}." if said else "See what the tightest bound allows."
-    if not said:
-        see = f"No rate was measured. {see}"
+    if risk is None:
+        see = "No rate was measured. See what the tightest bound allows."
         caution = "Do not read a bound as a rate: it says what cannot be exceeded, not what was reached."
-    elif grows:
+        return see, caution
+    see = f"See how much an attacker gains: {_gain(risk, _by_attack(result), terms)}."
+    if grows:
         caution = "Do not extend the lines beyond what was measured, nor read them as the most any attacker can do."
     else:
         caution = f"Do not conclude anything about more {terms.periods}, nor read this as the most an attacker can do."
-    r = max(bounds, default=0)
-    if risk is not None and risk.which:
+    if risk.which:
         used = periods_used(risk, terms)
         see += f" With {used}, {attack_label(risk.attack)} links {people(risk.rate)}: others tell less."
-    elif risk is not None and r == risk.n_epochs:
-        bound = bounds[r]
+    elif risk.n_epochs == max(bounds, default=None):
+        bound = bounds[risk.n_epochs]
         named = f"tightest bound that says something ({terms.spoken(bound.name)}, {in_words(bound.value)})"
         if risk.high >= bound.value:
             caution += f" The strongest attack comes close to the {named}."
         else:
             caution += f" The {named} leaves room above the attacks for better ones."
     return see, caution
+
+
+def _gain(best: Risk, found: dict[str, list[Risk]], terms: Terms) -> str:
+    """Say what the strongest attack links after the fewest periods and the most, and where it links most of all."""
+    risks = found.get(best.attack, [best])
+    told = {risks[0].n_epochs, max(risks, key=lambda risk: risk.rate).n_epochs, risks[-1].n_epochs}
+    rates = [f"{people(risk.rate)} after {risk.n_epochs:,}" for risk in risks if risk.n_epochs in told]
+    rates[0] += f" {plural(terms.period, risks[0].n_epochs)}"
+    name = attack_label(best.attack) + (", the strongest attack tried," if len(found) > 1 else "")
+    return f"{name} links {joined(rates)}"
 
 
 def _alt(result: AuditResult, terms: Terms) -> str:
