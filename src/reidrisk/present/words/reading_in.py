@@ -33,10 +33,7 @@ say(
             "The two tables have no id in common; who is who is known from a file of true pairs or not at all.",
             CHECK,
         ),
-        "dates-read": (
-            "The {periods} of {name} were read as dates with the {first} first, as {proof} shows.",
-            CHECK,
-        ),
+        "dates-read": ("The {periods} of {name} were read as dates with the {first} first, as {proof} shows.", CHECK),
     }
 )
 

@@ -10,13 +10,7 @@ from reidrisk.present.words.register import reads, say
 if TYPE_CHECKING:
     from reidrisk.present.terms import Terms
     from reidrisk.privacy import PrivacyStatement
-    from reidrisk.release import (
-        FitReport,
-        InternalValidation,
-        PublicValidation,
-        RateComparison,
-        Statistics,
-    )
+    from reidrisk.release import FitReport, InternalValidation, PublicValidation, RateComparison, Statistics
 
 
 def share(rate: float) -> str:

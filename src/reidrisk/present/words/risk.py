@@ -5,12 +5,7 @@ from __future__ import annotations
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Difference, Risk
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import (
-    about_in_words,
-    in_words,
-    people,
-    range_in_words,
-)
+from reidrisk.present.words.frequencies import about_in_words, in_words, people, range_in_words
 from reidrisk.present.words.register import Assumed, reads, say, says
 
 ORIGINS = {
