@@ -55,3 +55,11 @@ def test_the_reader_has_words_of_their_own():
     assert said.startswith(
         "Because customers with the same basket cannot be told apart, no attacker names the right customer"
     )
+
+
+def test_a_bound_near_everyone_has_the_digits_it_needs_and_one_of_everyone_says_nothing():
+    near = words.reading(Bound("k-anonymity", "random user", 0.9975, 0.5, ""))
+    assert "for more than 99.75 in 100 records; blind guessing reaches 50 in 100." in near
+    for value, formula in ((1.0, ""), (2.5, " (the formula gives 2.5,"), (math.inf, " (the formula gives infinity,")):
+        said = words.reading(Bound("k-anonymity", "random user", value, 0.001, ""))
+        assert said.startswith(f"This says nothing here: it excludes no rate of success{formula}")

@@ -87,8 +87,7 @@ class ShareScale(RateScale):
     @classmethod
     def up_to(cls, top: float) -> ShareScale:
         """Return an axis that ends a little above ``top``."""
-        scale = rate_scale([top])
-        return cls(scale.log, scale.bottom, scale.top, scale.ticks, scale.zero)
+        return cls(**vars(rate_scale([top])))
 
 
 def _round_up(largest: float) -> tuple[float, float]:

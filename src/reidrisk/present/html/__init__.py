@@ -6,13 +6,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from reidrisk.present.html.offline import drawn_specs, filled, save
+from reidrisk.io import write_atomically
+from reidrisk.present.html.offline import drawn_specs, filled
 from reidrisk.present.model import Page
 
 
 def write(page: Page, path: str | Path) -> None:
     """Write a page as one HTML file; an interrupted run leaves the old file or none."""
-    save(render(page), path)
+    text = render(page)
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def render(page: Page) -> str:
@@ -21,4 +24,4 @@ def render(page: Page) -> str:
     stills: dict[str, Any] = {}
     for name, figure in page.figures().items():
         specs[name], stills[name] = drawn_specs(figure.draw)
-    return filled("page.html", specs, page=page, stills=stills, version=version("reidrisk"))
+    return filled(specs, page=page, stills=stills, version=version("reidrisk"))

@@ -14,14 +14,13 @@ from typing import Any
 
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
-from reidrisk.io import write_atomically
 from reidrisk.present.words.frequencies import capital
 
 _TEMPLATES = Path(__file__).parent
 
 
-def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
-    """Fill in a template; text is escaped, and charts are drawn from ``specs`` by scripts that the file holds."""
+def filled(specs: dict[str, Any], **values: Any) -> str:
+    """Fill in the template; text is escaped, and charts are drawn from ``specs`` by scripts that the file holds."""
     jinja2 = require("jinja2", "report", "the HTML report")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -34,9 +33,9 @@ def filled(template: str, specs: dict[str, Any], **values: Any) -> str:
     environment.filters["kept"] = lambda text: marked(kept(text))
     environment.filters["capital"] = capital
     scripts = [_bundle(), (_TEMPLATES / "charts.js").read_text(encoding="utf-8")]
-    text: str = environment.get_template(template).render(
+    text: str = environment.get_template("page.html").render(
         specs=marked(_json(specs)),
-        style=marked(style()),
+        style=marked((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
         scripts=[marked(script) for script in scripts],
         policy=_policy(scripts),
         **values,
@@ -50,17 +49,6 @@ def drawn_specs(draw: Callable[[bool], Any]) -> tuple[dict[str, Any], Any]:
     # Checking a chart against its schema takes longer than drawing it; the tests do that.
     specs = {"wide": draw(False).to_dict(validate=False), "narrow": draw(True).to_dict(validate=False)}
     return specs, marked(convert.vegalite_to_svg(specs["wide"] | {"width": 720}))
-
-
-def save(text: str, path: str | Path) -> None:
-    """Write the text of a page; an interrupted run leaves the old file or none."""
-    with write_atomically(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def style() -> str:
-    """Return the style sheet."""
-    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
 
 
 def marked(text: str) -> Any:

@@ -35,14 +35,10 @@ def at_most(bound: Bound, because: str, terms: Terms) -> str:
     >>> at_most(Bound("k-anonymity", "random user", 0.02, 0.001, ""), "50 people are always alike", Terms())
     'Because 50 people are always alike, no attacker names the right person for more than 2 in 100 records; blind
     guessing reaches 1 in 1,000.'
-    >>> at_most(Bound("k-anonymity", "random user", 0.9975, 0.5, ""), "two people are alike", Terms())
-    'Because two people are alike, no attacker names the right person for more than 99.75 in 100 records; blind
-    guessing reaches 50 in 100.'
-    >>> at_most(Bound("k-anonymity", "random user", 1.0, 0.001, ""), "", Terms())
-    'This says nothing here: it excludes no rate of success.'
     """
     if not bound.says_something:
-        much = "" if bound.value == 1.0 else f" (the formula gives {_number(bound.value)}, and no rate exceeds 1)"
+        value = two_digits(bound.value) if bound.value < 1e6 else f"{bound.value:.1e}".replace("inf", "infinity")
+        much = "" if bound.value == 1.0 else f" (the formula gives {value}, and no rate exceeds 1)"
         return f"This says nothing here: it excludes no rate of success{much}."
     words = in_words(bound.value)
     if words.startswith("more than"):  # so near to everyone that more digits are needed
@@ -87,20 +83,8 @@ def _guessing(bound: Bound) -> str:
     return f"blind guessing reaches {in_words(bound.baseline)}"
 
 
-def _number(value: float) -> str:
-    if math.isinf(value):
-        return "infinity"
-    return two_digits(value) if value < 1e6 else f"{value:.1e}"
-
-
 def setting_name(setting: str, terms: Terms) -> str:
-    """Say whom a bound limits.
-
-    Examples
-    --------
-    >>> setting_name("matching", Terms())
-    'for all records together'
-    """
+    """Say whom a bound limits."""
     return f"for all {terms.records} together" if setting == "matching" else f"for one {terms.record}"
 
 
@@ -118,51 +102,30 @@ def _tightest(found: Tightest, terms: Terms) -> str:
 
 @reads("Measurement")
 def _measurement(found: Measurement, terms: Terms) -> str:
-    say = _MEASURED.get(found.name)
-    if say is None:
-        return f"{found.name} is {two_digits(found.value)} {found.unit}".rstrip() + "."
-    return say(found, terms)
-
-
-def _k(found: Measurement, terms: Terms) -> str:
-    if not found.value:
-        return f"Some {terms.person}'s {terms.record} varies, so k-anonymity does not apply."
-    return f"Every {terms.record} is shared by at least {found.value:,.0f} {terms.people}."
-
-
-def _epsilon(found: Measurement, terms: Terms) -> str:
-    if math.isinf(found.value):
-        return f"Some {terms.record} is possible for one {terms.person} and impossible for another."
-    factor = two_digits(math.exp(found.value)) if found.value < 20 else f"e^{two_digits(found.value)}"
-    return f"No {terms.record} is more than {factor} times as likely for one {terms.person} as for another."
-
-
-def _delta(found: Measurement, terms: Terms) -> str:
-    fails = f"fails by at most {two_digits(found.high)} in probability" if found.high > 0.0 else "never fails"
-    return f"With epsilon {two_digits(found.inputs['epsilon'])}, the guarantee {fails}."
-
-
-def _bits(found: Measurement, terms: Terms) -> str:
-    needed = two_digits(math.log2(found.inputs["users"]))
-    return f"A {terms.record} tells {two_digits(found.value)} of the {needed} bits it takes to name a {terms.person}."
-
-
-def _vulnerability(found: Measurement, terms: Terms) -> str:
-    return f"One guess, made after seeing the {terms.record}, is right for {in_words(found.value)} {terms.people}."
-
-
-def _leakage(found: Measurement, terms: Terms) -> str:
-    return f"Seeing the {terms.record} makes one guess {two_digits(2.0**found.value)} times as likely to be right."
-
-
-_MEASURED = {
-    "k": _k,
-    "epsilon": _epsilon,
-    "delta": _delta,
-    "mutual information": _bits,
-    "Bayes vulnerability": _vulnerability,
-    "min-entropy leakage": _leakage,
-}
+    value = two_digits(found.value)
+    match found.name:
+        case "k" if not found.value:
+            return f"Some {terms.person}'s {terms.record} varies, so k-anonymity does not apply."
+        case "k":
+            return f"Every {terms.record} is shared by at least {found.value:,.0f} {terms.people}."
+        case "epsilon" if math.isinf(found.value):
+            return f"Some {terms.record} is possible for one {terms.person} and impossible for another."
+        case "epsilon":
+            factor = two_digits(math.exp(found.value)) if found.value < 20 else f"e^{value}"
+            return f"No {terms.record} is more than {factor} times as likely for one {terms.person} as for another."
+        case "delta":
+            fails = f"fails by at most {two_digits(found.high)} in probability" if found.high > 0.0 else "never fails"
+            return f"With epsilon {two_digits(found.inputs['epsilon'])}, the guarantee {fails}."
+        case "mutual information":
+            needed = two_digits(math.log2(found.inputs["users"]))
+            return f"A {terms.record} tells {value} of the {needed} bits it takes to name a {terms.person}."
+        case "Bayes vulnerability":
+            right = f"is right for {in_words(found.value)} {terms.people}"
+            return f"One guess, made after seeing the {terms.record}, {right}."
+        case "min-entropy leakage":
+            times = two_digits(2.0**found.value)
+            return f"Seeing the {terms.record} makes one guess {times} times as likely to be right."
+    return f"{found.name} is {value} {found.unit}".rstrip() + "."
 
 
 say(

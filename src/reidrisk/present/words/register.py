@@ -27,20 +27,24 @@ class Assumed:
     otherwise: str = ""
 
 
-def says(code: str) -> Callable[[Function], Function]:
-    """Register the sentence of a code: a function of the note and the reader's terms."""
-
+def _keep(table: dict[str, Callable[..., Any]], key: str) -> Callable[[Function], Function]:
     def keep(function: Function) -> Function:
-        if code in _NOTES:
-            raise RuntimeError(f"there are two sentences for the code {code!r}")
-        _NOTES[code] = function
+        if key in table:
+            raise RuntimeError(f"there are two sentences for {key!r}")
+        table[key] = function
         return function
 
     return keep
 
 
-def _of_100(rate: float) -> str:
-    return f"{100 * rate:g}"
+def says(code: str) -> Callable[[Function], Function]:
+    """Register the sentence of a code: a function of the note and the reader's terms."""
+    return _keep(_NOTES, code)
+
+
+def reads(kind: str) -> Callable[[Function], Function]:
+    """Register the sentence of a kind of result, by the name of its class."""
+    return _keep(_RESULTS, kind)
 
 
 class _Filled(string.Formatter):
@@ -51,7 +55,7 @@ class _Filled(string.Formatter):
         "rate": in_words,
         "attack": attack_label,
         "capital": capital,
-        "of100": _of_100,
+        "of100": lambda rate: f"{100 * rate:g}",
         "list": ", ".join,
     }
 
@@ -81,18 +85,6 @@ def _said(texts: str | tuple[str, str], note: Note, terms: Terms) -> Assumed:
     holds, otherwise = (texts, "") if isinstance(texts, str) else texts
     fill = _Filled(terms)
     return Assumed(fill.vformat(holds, (), words), fill.vformat(otherwise, (), words))
-
-
-def reads(kind: str) -> Callable[[Function], Function]:
-    """Register the sentence of a kind of result, by the name of its class."""
-
-    def keep(function: Function) -> Function:
-        if kind in _RESULTS:
-            raise RuntimeError(f"there are two sentences for results of class {kind!r}")
-        _RESULTS[kind] = function
-        return function
-
-    return keep
 
 
 def sentence(note: Note, terms: Terms | None = None) -> str:

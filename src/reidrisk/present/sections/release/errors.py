@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.sections.release import charts
@@ -53,7 +54,7 @@ def absolute(result: Validation, terms: Terms) -> Section:
         "How far off, in percentage points",
         see="Each line shows which share of the statistics is off by at most the error below it. Higher is better.",
         figure=Figure(
-            lambda narrow: charts.absolute_errors(result.public, narrow),
+            partial(charts.absolute_errors, result.public),
             "Share of statistics by their largest error in percentage points.",
         ),
         caution=f"Before post-processing, the noise alone moved a statistic by about {moved}." if moved else "",
@@ -67,7 +68,7 @@ def relative(result: Validation, _terms: Terms) -> Section:
         "How far off, in proportion",
         see="The same for statistics of at least 0.01 %, as a share of the statistic itself.",
         figure=Figure(
-            lambda narrow: charts.relative_errors(result.public, narrow),
+            partial(charts.relative_errors, result.public),
             "Share of statistics of at least 0.01 % by their largest relative error.",
         ),
         caution="Rare pairs are the hardest: their statistics are small beside the noise.",
@@ -82,7 +83,7 @@ def density(result: Validation, _terms: Terms) -> Section:
         see="How the errors of statistics of at least 0.01 % spread around 0. A line that leans to one side would show "
         "a model that exaggerates, or plays down.",
         figure=Figure(
-            lambda narrow: charts.error_density(result.public, narrow),
+            partial(charts.error_density, result.public),
             "How relative errors spread around 0, too low on the left, too high on the right.",
         ),
         caution="Errors of more than half the statistic are not drawn.",

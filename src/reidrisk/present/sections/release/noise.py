@@ -5,6 +5,8 @@ A terminal shows a section only where it passed: whatever did not is in the verd
 
 from __future__ import annotations
 
+from functools import partial
+
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.sections.release import charts
 from reidrisk.present.terms import Terms
@@ -76,7 +78,7 @@ def canary(result: Validation, terms: Terms) -> Section | None:
             "new noise: this tests the statement; it does not look at the counts in the file.",
         ),
         figure=Figure(
-            lambda narrow: charts.canary(test, narrow),
+            partial(charts.canary, test),
             "How often the canary is found at each rate of false alarms, measured and promised.",
         ),
         table=Table(

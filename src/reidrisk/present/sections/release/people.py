@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.sections.release import charts
 from reidrisk.present.sections.release.errors import error_table
@@ -34,7 +36,7 @@ def found_again(result: InternalValidation, terms: Terms) -> Section | None:
         "Who can be found again",
         see=tuple(reading(rate, terms) for rate in result.rates),
         figure=Figure(
-            lambda narrow: charts.rates(result.rates, terms, narrow),
+            partial(charts.rates, result.rates, terms),
             f"Share of real and of synthetic {terms.people} that each attack finds, one standard deviation either way.",
         ),
         table=Table(columns, rows, (2, 3, 4, 5, 6), "Rates of right links"),
@@ -53,7 +55,7 @@ def distinct(result: InternalValidation, terms: Terms) -> Section:
         f"the model was not fitted to. Correlation {found.correlation:.3f} ({found.low:.3f} to {found.high:.3f}); the "
         f"two disagree on {100 * found.distance:.1f} % of {terms.people}.",
         figure=Figure(
-            lambda narrow: charts.distinct(found, terms, narrow),
+            partial(charts.distinct, found, terms),
             f"Share of real and synthetic {terms.people} by their number of distinct {terms.items}.",
         ),
         caution=f"The model knows pairs in neighbouring {terms.periods} only; how long an interest lasts follows from "
