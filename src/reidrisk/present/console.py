@@ -28,11 +28,7 @@ def parts_of(page: Page) -> Iterator[str | Table]:
     """Give what a terminal shows of a page, in order: texts and tables."""
     if page.warning:
         yield page.warning
-    for text in page.first:
-        yield text
-    yield f"\n{page.verdict}"
-    for text in page.news:
-        yield text
+    yield from (*page.first, f"\n{page.verdict}", *page.news)
     if page.badge is not None:
         yield f"\n{page.badge.answer}: {page.badge.sentence}"
     for section in page.sections:

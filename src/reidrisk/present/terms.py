@@ -71,14 +71,8 @@ class Terms:
         return _CODE.sub(self._said, text)
 
     def _said(self, found: re.Match[str]) -> str:
-        words = {
-            "user": self.person,
-            "token": self.item,
-            "epoch": self.period,
-            "representation": self.record,
-            "target": f"known {self.record}",
-        }
-        word, many = found[1], found[2]
+        word, n = found[1], 2 if found[2] else 1
         if word in ("query", "querie"):
-            return f"{plural(self.record, 2 if many else 1)} to identify"
-        return plural(words[word], 2 if many else 1)
+            return f"{plural(self.record, n)} to identify"
+        words = {"user": self.person, "token": self.item, "epoch": self.period, "representation": self.record}
+        return plural(words.get(word, f"known {self.record}"), n)

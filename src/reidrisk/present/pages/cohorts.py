@@ -6,18 +6,18 @@ from functools import partial
 
 from reidrisk.cohorts import AssignmentSummary, CohortAudit
 from reidrisk.present.model import Page, Section, Sentence, Table, Tile
-from reidrisk.present.sections.cohorts import basis, blocked, counts, gaps, thresholds, worst
+from reidrisk.present.sections.cohorts import basis, gaps, tables, thresholds
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import reading
 from reidrisk.present.words.cohorts import known
 from reidrisk.present.words.frequencies import percent
 
 SECTIONS = (
-    counts.section,
+    tables.counts,
     gaps.section,
     thresholds.section,
-    worst.section,
-    blocked.section,
+    tables.worst,
+    tables.blocked,
     basis.statement,
     basis.assumptions,
 )

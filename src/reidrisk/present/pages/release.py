@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reidrisk.present import words
-from reidrisk.present.model import Mood, Page, Section, Sentence
+from reidrisk.present.model import Mood, Page, Sentence
 from reidrisk.present.sections.assumed import assumed
 from reidrisk.present.sections.release import errors, people, statement
 from reidrisk.present.sections.release import noise as noises
@@ -58,7 +58,7 @@ def public_page(
         news=news,
         mood=mood,
         facts=tuple(facts),
-        sections=_made([*(make(result, terms) for make in PUBLIC), assumed(notes, terms)]),
+        sections=tuple(filter(None, [*(make(result, terms) for make in PUBLIC), assumed(notes, terms)])),
         footer="This file was made from released statistics alone. It works without a network and sends nothing.",
     )
 
@@ -80,7 +80,7 @@ def internal_page(result: InternalValidation, terms: Terms | None = None) -> Pag
             f"{trials} trials",
             f"seed {result.seed}",
         ),
-        sections=_made([*(make(result, terms) for make in INTERNAL), assumed(notes, terms)]),
+        sections=tuple(filter(None, [*(make(result, terms) for make in INTERNAL), assumed(notes, terms)])),
         footer="This file was made from the real data. It works without a network and sends nothing.",
     )
 
@@ -113,7 +113,3 @@ def _top(result: Validation, terms: Terms) -> tuple[Mood, str, tuple[str, ...]]:
         return "alarm", " ".join(failed), (*unseen, said, *more)
     sure = not result.undecided and result.public.beats_popularity and not result.public.statement.simulation
     return "calm" if sure else "unsure", " ".join([*unseen, said]), more
-
-
-def _made(sections: list[Section | None]) -> tuple[Section, ...]:
-    return tuple(section for section in sections if section is not None)

@@ -6,11 +6,11 @@ from reidrisk.bandits import Tradeoff
 from reidrisk.present import words
 from reidrisk.present.model import Page, Section, Sentence
 from reidrisk.present.sections.assumed import assumed
-from reidrisk.present.sections.tradeoff import choices, curves
+from reidrisk.present.sections.tradeoff import choices
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import stronger_attacker
 
-SECTIONS = (curves.section, choices.section, lambda result, terms: assumed(result.notes, terms), curves.methods)
+SECTIONS = (choices.curves, choices.choices, lambda result, terms: assumed(result.notes, terms), choices.methods)
 
 
 def page(result: Tradeoff, command: str = "", attack: str | None = None, terms: Terms | None = None) -> Page:

@@ -23,7 +23,7 @@ def _noise(result: NoiseFit, terms: Terms) -> str:
         said = [sentence(trouble, terms) for trouble in result.troubles]
         return " ".join(["The counts in the file do not fit the stated noise.", *said])
     found = [_differ(result)] if result.n_sums else []
-    found += [f"{_ALIKE[name]} {_at_least(numbers['ratio'])}" for name, numbers in result.alike.items()]
+    found += [_alike(name, numbers["ratio"]) for name, numbers in result.alike.items()]
     if result.n_near:
         within, most = (
             sum(table["near"] * table[name] for table in result.tables.values()) / result.n_near
@@ -54,8 +54,9 @@ def _differ(numbers: Mapping[str, float] | NoiseFit) -> str:
     )
 
 
-def _at_least(ratio: float) -> str:
-    return f"differ by {_multiple(ratio)} times the least that noise of the stated size makes them differ."
+def _alike(what: str, ratio: float) -> str:
+    least = "times the least that noise of the stated size makes them differ"
+    return f"{_ALIKE[what]} differ by {_multiple(ratio)} {least}."
 
 
 def _multiple(value: float) -> str:
@@ -74,7 +75,7 @@ def _too_much(note: Note, _terms: Terms) -> str:
 
 @says("alike-agree-too-well")
 def _alike_too_well(note: Note, _terms: Terms) -> str:
-    return f"{_ALIKE[note['what']]} {_at_least(note['ratio'])} There is less noise than stated."
+    return f"{_alike(note['what'], note['ratio'])} There is less noise than stated."
 
 
 @says("too-near-zero")

@@ -100,17 +100,14 @@ def _internal(result: InternalValidation, terms: Terms) -> str:
         f"The number of distinct {terms.items} per {terms.person} correlates at {result.distinct.correlation:.3f} "
         f"between real and synthetic {terms.people}."
     )
-    good, apart = (
-        [attack_label(rate.attack) for rate in result.rates if rate.agrees == agrees] for agrees in (True, False)
-    )
+    good = [attack_label(rate.attack) for rate in result.rates if rate.agrees]
+    apart = [attack_label(rate.attack) for rate in result.rates if not rate.agrees]
     if good:
         told += f" Synthetic {terms.people} are found as often as real ones by {joined(good)}."
-    if apart:
-        told += (
-            f" They are not by {joined(apart)}."
-            if good
-            else f" {joined(apart)} {'finds' if len(apart) == 1 else 'find'} them at other rates."
-        )
+    if apart and good:
+        told += f" They are not by {joined(apart)}."
+    elif apart:
+        told += f" {joined(apart)} {'finds' if len(apart) == 1 else 'find'} them at other rates."
     return told
 
 

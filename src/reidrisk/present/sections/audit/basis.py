@@ -58,15 +58,12 @@ def methods(result: AuditResult, terms: Terms) -> Section:
         f"one is among them. Intervals are at the level {level}."
     )
     carey = "carey is Carey et al., Measuring re-identification risk."
+    bounds = Section("The bounds", table=Table(("bound", "reference"), tuple(proofs)), caution=carey)
     return Section(
         "Methods and how to run it again",
         parts=(
             Section("The attacks", table=Table(("attack", "what it does"), attacks), caution=rates),
-            *(
-                (Section("The bounds", table=Table(("bound", "reference"), tuple(proofs)), caution=carey),)
-                if proofs
-                else ()
-            ),
+            *((bounds,) if proofs else ()),
             _again(result),
         ),
         name="methods",
@@ -75,31 +72,21 @@ def methods(result: AuditResult, terms: Terms) -> Section:
 
 def _again(result: AuditResult) -> Section:
     sums = result.fingerprints
+    see = "Save the spec below as spec.json, next to the same input, and run the command"
+    code = "reidrisk audit --spec spec.json"
     if result.spec.get("inputs", {}).get("kind") == "memory":
-        see = (
-            "The tables were handed over in memory. Hand the same ones to reidrisk.audit.audit_traces with this spec; "
-        )
-        see, code = see + "it gives the same numbers.", ""
-    else:
-        see = (
-            "Save the spec below as spec.json, next to the same input, and run the command; it gives the same numbers."
-        )
-        code = "reidrisk audit --spec spec.json"
+        see = "The tables were handed over in memory. Hand the same ones to reidrisk.audit.audit_traces with this spec"
+        code = ""
+    see += "; it gives the same numbers."
+    facts = [("Seed", str(result.seed))]
     if sums:
         method = "plain SHA-256" if sums.method == "sha256" else "HMAC-SHA256, with the key of the audit,"
-        see += (
-            f" The input is the same if the {method} of each file begins as in the table; the result holds all of it."
-        )
-    facts = [("Seed", str(result.seed))]
-    facts += (
-        [(f"{sums.method} of {_ROLES.get(name, name)}", digest[:16]) for name, digest in sums.sums.items()]
-        if sums
-        else []
-    )
+        same = f"if the {method} of each file begins as in the table"
+        see += f" The input is the same {same}; the result holds all of it."
+        facts += [(f"{sums.method} of {_ROLES.get(name, name)}", sum_[:16]) for name, sum_ in sums.sums.items()]
     if result.timing:
         facts += [("Date", result.timing.created), ("Time it took", f"{two_digits(result.timing.seconds)} seconds")]
     facts += list(result.versions.items())
     spec = Section("spec.json", code=json.dumps(result.spec, indent=2), folded=True)
-    return Section(
-        "Run it again", see=see, code=code, parts=(spec, Section("", table=Table(("what", "value"), tuple(facts))))
-    )
+    table = Section("", table=Table(("what", "value"), tuple(facts)))
+    return Section("Run it again", see=see, code=code, parts=(spec, table))

@@ -125,16 +125,11 @@ def _thresholds(found: Exposure, level: float, terms: Terms) -> Table:
 
 
 def _groups(found: Exposure, risk: Risk, terms: Terms) -> Table:
-    rows = tuple(
-        (
-            capital(_group_name(group, risk.n_epochs, terms)),
-            f"{group.n:,}",
-            in_words(group.rate),
-            interval(group.rate, group.low, group.high),
-        )
-        for group in found.groups
-    )
-    return Table(("group", terms.people, "linked correctly", "interval"), rows, (1, 2, 3))
+    rows = []
+    for group in found.groups:
+        rate = in_words(group.rate), interval(group.rate, group.low, group.high)
+        rows.append((capital(_group_name(group, risk.n_epochs, terms)), f"{group.n:,}", *rate))
+    return Table(("group", terms.people, "linked correctly", "interval"), tuple(rows), (1, 2, 3))
 
 
 def _summary(found: Exposure, risk: Risk, terms: Terms) -> list[str]:
@@ -164,9 +159,8 @@ def _left_out(found: Exposure, terms: Terms) -> str:
 
 
 def _trait_name(trait: str, terms: Terms) -> str:
-    # What an older version wrote in words stays as it is.
     names = {"rarest-item": f"how common the rarest {terms.item} is", "periods-observed": f"{terms.periods} observed"}
-    return names.get(trait, trait)
+    return names.get(trait, trait)  # what an older version wrote in words stays as it is
 
 
 def _group_name(group: Group, n_epochs: int, terms: Terms) -> str:

@@ -106,9 +106,8 @@ def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:
     """Return what to see in the chart, and what not to conclude."""
     bounds, risk = tightest_by_epochs(result.bounds), result.strongest
     if risk is None:
-        see = "No rate was measured. See what the tightest bound allows."
         caution = "Do not read a bound as a rate: it says what cannot be exceeded, not what was reached."
-        return see, caution
+        return "No rate was measured. See what the tightest bound allows.", caution
     see = f"See how much an attacker gains: {_gain(risk, _by_attack(result), terms)}."
     if grows:
         caution = "Do not extend the lines beyond what was measured, nor read them as the most any attacker can do."

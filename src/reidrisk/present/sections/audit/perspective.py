@@ -8,11 +8,11 @@ from typing import Any
 
 from reidrisk.audit import AuditResult
 from reidrisk.present import drawing
-from reidrisk.present.drawing import Line, Point
+from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import in_words, interval, people, with_interval
+from reidrisk.present.words.frequencies import in_words, interval, people
 
 PUBLISHED = (
     ("real users", "below", 0.03, 10_000_000, 8, "Carey et al., Measuring re-identification risk, Figure 2"),
@@ -34,18 +34,9 @@ class _Row:
 
     label: str
     short: str
-    rate: float
-    low: float
-    high: float
+    point: Point
     kind: str
     note: str
-
-    @property
-    def text(self) -> str:
-        """The rate in words: exact, with its interval, or as the paper prints it."""
-        if self.kind in ("below", "about"):
-            return f"{self.kind} {in_words(self.rate)}"
-        return with_interval(self.rate, self.low, self.high)
 
 
 def section(result: AuditResult, terms: Terms) -> Section:
@@ -61,7 +52,7 @@ def section(result: AuditResult, terms: Terms) -> Section:
     )
     if topics:
         caution += f" The published figures come from other {terms.people}, other sizes and partly other attacks."
-    known = "; ".join(f"{row.short}: {people(row.rate)}" for row in rows if row.kind in ("known", "measured"))
+    known = "; ".join(f"{row.short}: {people(row.point.rate)}" for row in rows if row.kind in ("known", "measured"))
     alt = f"Share of {terms.people} linked correctly. {known}."
     columns = ("what", "linked correctly", "interval", "source or remark")
     table = Table(columns, tuple((row.label, *_cells(row), row.note) for row in rows), (1, 2))
@@ -77,18 +68,16 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
         "about": drawing.PUBLISHED,
         "below": drawing.PUBLISHED_BELOW,
     }
-    drawn = [
-        Line(row.label, row.short, row.text, styles[row.kind], (Point(0.0, row.rate, row.low, row.high, row.text),))
-        for row in _rows(result, terms)
-    ]
+    drawn = [Line(row.label, row.short, row.point.text, styles[row.kind], (row.point,)) for row in _rows(result, terms)]
     scale = rate_scale([rate for line in drawn for rate in (line.points[0].rate, line.points[0].high)])
     return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly", narrow)
 
 
 def _cells(row: _Row) -> tuple[str, str]:
+    point = row.point
     if row.kind in ("below", "about"):
-        return row.text, ""
-    return in_words(row.rate), interval(row.rate, row.low, row.high) or "exact"
+        return point.text, ""
+    return in_words(point.rate), interval(point.rate, point.low, point.high) or "exact"
 
 
 def _yardstick(result: AuditResult) -> tuple[str, str, str]:
@@ -100,19 +89,19 @@ def _yardstick(result: AuditResult) -> tuple[str, str, str]:
 
 def _rows(result: AuditResult, terms: Terms) -> list[_Row]:
     label, _, why = _yardstick(result)
-    rows = [_Row(label, label, 1.0, 1.0, 1.0, "known", why)]
+    rows = [_Row(label, label, rated(0.0, 1.0), "known", why)]
     risk = result.strongest
     if risk is not None:
         name = f"This data ({_sizes(risk.n_targets, risk.n_epochs, terms)})"
-        rows.append(
-            _Row(name, "This data", risk.rate, risk.low, risk.high, "measured", "strongest attack of this audit")
-        )
+        point = rated(0.0, risk.rate, risk.low, risk.high)
+        rows.append(_Row(name, "This data", point, "measured", "strongest attack of this audit"))
     guess = 1.0 / result.n_targets if risk is None else risk.baseline
     name = f"Blind guessing (among {result.n_targets:,} {terms.people})"
-    rows.append(_Row(name, "Blind guessing", guess, guess, guess, "known", f"one in the number of {terms.people}"))
+    rows.append(_Row(name, "Blind guessing", rated(0.0, guess), "known", f"one in the number of {terms.people}"))
     for whose, kind, rate, n, weeks, source in PUBLISHED if result.spec.get("system") == "topics" else ():
         sizes = _sizes(n, weeks, terms)
-        rows.append(_Row(f"Published, {whose} ({sizes})", f"Published ({sizes})", rate, rate, rate, kind, source))
+        point = Point(0.0, rate, rate, rate, f"{kind} {in_words(rate)}")
+        rows.append(_Row(f"Published, {whose} ({sizes})", f"Published ({sizes})", point, kind, source))
     return rows
 
 

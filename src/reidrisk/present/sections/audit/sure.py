@@ -51,18 +51,13 @@ def _table(result: AuditResult, terms: Terms) -> Table:
     first = "at least this sure (chances in 100)"
     if not result.risks:
         checks = _checks(result)
-        rows = tuple(
-            (
-                f"{100 * point.threshold:g}",
-                in_words(point.answered),
-                in_words(checks[point.threshold].stated),
-                _right(checks[point.threshold]),
-            )
-            for point in result.choosiness
-        )
-        return Table(
-            (first, f"share of {terms.records}", "stated when rehearsed", "right when rehearsed"), rows, (0, 1, 2, 3)
-        )
+        rows = []
+        for point in result.choosiness:
+            check = checks[point.threshold]
+            stated = in_words(check.stated)
+            rows.append((f"{100 * point.threshold:g}", in_words(point.answered), stated, _right(check)))
+        columns = (first, f"share of {terms.records}", "stated when rehearsed", "right when rehearsed")
+        return Table(columns, tuple(rows), (0, 1, 2, 3))
     full = tuple(
         (
             f"{100 * point.threshold:g}",

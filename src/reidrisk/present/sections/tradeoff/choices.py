@@ -1,18 +1,49 @@
-"""The choices in numbers: those that are Pareto-optimal beside each strategy with the least noise, then all."""
+"""What protection costs: a chart for each attacker, the choices in numbers, and the method."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.base.results import Risk
-from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.model import Cell, Figure, Section, Table
+from reidrisk.present.sections.tradeoff.chart import tradeoff_chart
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.bandits import amount_text, strategy_label
+from reidrisk.present.words.bandits import amount_text, choice_text, strategy_label
 from reidrisk.present.words.frequencies import percent, two_digits
 
+_TITLES = {
+    "scoreboard": "Against an attacker who compares cells",
+    "likelihood": "Against an attacker who knows how the records were changed",
+}
 
-def section(result: Tradeoff, terms: Terms) -> Section:
+
+def curves(result: Tradeoff, terms: Terms) -> Section:
+    """Return the charts, the one of the attack that choices are judged by first."""
+    return Section(
+        title="What protection costs",
+        see="Each line is a way to put records together; along it, more noise. Low is safe, left is cheap. The choices "
+        "on the yellow line are Pareto-optimal: no other has both less regret and fewer people found.",
+        parts=tuple(_part(result, attack) for attack in result.attacks),
+    )
+
+
+def _part(result: Tradeoff, attack: str) -> Section:
+    best = result.front(attack)
+    alt = (
+        f"Regret against de-anonymisation of {len(result.points)} choices; {len(best)} are Pareto-optimal, from "
+        f"{choice_text(best[0])} to {choice_text(best[-1])}."
+    )
+    return Section(
+        title=_TITLES[attack],
+        figure=Figure(partial(tradeoff_chart, result, attack), alt),
+        caution="These are measured values: choices within each other's intervals may change places.",
+        name=attack,
+    )
+
+
+def choices(result: Tradeoff, terms: Terms) -> Section:
     """Return the choices between which to decide."""
     front = result.front(result.attack)
     least = {p.strategy: p for p in reversed(result.points)}
@@ -60,4 +91,19 @@ def _found(risk: Risk | None) -> str | Cell:
         "not measured"
         if risk is None
         else Cell(percent(risk.rate), small=f"{two_digits(100 * risk.low)} to {two_digits(100 * risk.high)}")
+    )
+
+
+def methods(result: Tradeoff, terms: Terms) -> Section:
+    """Return the method, its reference and its parameters."""
+    return Section(
+        title="Methods",
+        see=(
+            "Regret is what a recommender by Thompson sampling loses against one that sees the state. The scoreboard "
+            "links known cells to the record that agrees with most of them, weighted; the attacker who knows the "
+            "mechanism links by likelihood. ADS is the share of people with a shared record nearer than anyone else's.",
+            "After Galozy et al., Beyond random noise: insights on anonymization strategies from a latent bandit study "
+            f"(Sections 3 to 6). {result.rewards.capitalize()} rewards, weights by {result.weights}, tolerance "
+            f"{result.alpha:g}, {result.releases} draws of noise, seed {result.seed}.",
+        ),
     )
