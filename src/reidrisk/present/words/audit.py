@@ -74,6 +74,10 @@ say(
             "So {people} are not as that model takes them: interests last, and it has every {period} start anew. Do "
             "not quote it as a limit here.",
         ),
+        "periods-without-items": (
+            "In the first {skipped:list} {periods} one of the tables holds no {item}, so nothing was measured there.",
+            "Where {items} are missing because a table starts late, cut both tables to the {periods} they share.",
+        ),
         "simulated-people": (
             "The {people} are simulated: a population calibrated on figures printed in two papers.",
             "Real {people} have habits these figures do not show; their risk can be higher or lower.",
@@ -164,16 +168,6 @@ def _own_attacks(note: Note, terms: Terms) -> Assumed:
     return Assumed(
         f"{joined(list(note['names']))} {were} handed over as an object, beside the saved spec.",
         "To run the audit again, keep that code with the spec: the spec alone leaves it out.",
-    )
-
-
-@says("periods-without-items")
-def _without_items(note: Note, terms: Terms) -> Assumed:
-    first = ", ".join(str(r) for r in note["skipped"])
-    return Assumed(
-        f"In the first {first} {terms.periods} one of the tables holds no {terms.item}, so nothing was measured there.",
-        f"Where {terms.items} are missing because a table starts late, cut both tables to the {terms.periods} they "
-        "share.",
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.base.results import Risk
-from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, interval, people, percent
+from reidrisk.present.terms import Terms, plural
+from reidrisk.present.words.frequencies import attack_label, capital, interval, people, percent
 from reidrisk.present.words.register import reads
 
 if TYPE_CHECKING:
@@ -56,20 +56,18 @@ def circumstances(gate: Gate, terms: Terms, label: bool = False) -> str:
 
     named = attack_label if label else str
     who = "simulated people" if gate.simulated else "people"
-    said = [
-        f"{gate.n_scored:,} of {gate.n_targets:,} {who} scored" if not gate.everyone else f"{gate.n_scored:,} {who}"
-    ]
-    said.append(f"{len(gate.attacks)} attack{'s' if len(gate.attacks) > 1 else ''}")
-    said += [f"{named(one.attack.__name__)} not run" for one in left_out(gate.attacks, gate.n_epochs_held)]
-    said.append(f"{terms.periods} {_listed(gate.epochs)} of {gate.n_epochs_held}")
-    if gate.epochs_untried:
-        said.append(f"not tried {_listed(gate.epochs_untried)}")
-    said.append(f"level {percent(gate.level)}")
-    said.append(f"strangers {'not recorded' if gate.strangers is None else percent(gate.strangers)}")
     unchecked = ", unchecked" if gate.truth_check == "no power" and not gate.simulated else ""
-    said.append(f"truth {_TRUTH.get(gate.truth, gate.truth)}{unchecked}")
-    text = "; ".join(said)
-    return f"{text[0].upper()}{text[1:]}."
+    said = [
+        f"{gate.n_scored:,} {who}" if gate.everyone else f"{gate.n_scored:,} of {gate.n_targets:,} {who} scored",
+        f"{len(gate.attacks)} {plural('attack', len(gate.attacks))}",
+        *(f"{named(one.attack.__name__)} not run" for one in left_out(gate.attacks, gate.n_epochs_held)),
+        f"{terms.periods} {_listed(gate.epochs)} of {gate.n_epochs_held}",
+        f"not tried {_listed(gate.epochs_untried)}" if gate.epochs_untried else "",
+        f"level {percent(gate.level)}",
+        f"strangers {'not recorded' if gate.strangers is None else percent(gate.strangers)}",
+        f"truth {_TRUTH.get(gate.truth, gate.truth)}{unchecked}",
+    ]
+    return capital("; ".join(text for text in said if text)) + "."
 
 
 def periods_used(row: Gate | Risk, terms: Terms) -> str:

@@ -124,14 +124,6 @@ def _budget(result: NoiseBudget, terms: Terms) -> str:
     return f"{told}, by the accounting of discrete noise."
 
 
-@says("noise-of-other-tables")
-def _noise_of_others(note: Note, terms: Terms) -> str:
-    return (
-        f"The stated noise is not that of a release: it is of {joined(note['stated'])}, which is not what is measured "
-        f"over {terms.many('period', note['n_epochs'])} of sets of {note['k']}."
-    )
-
-
 @reads("CanaryTest")
 def _canary(result: CanaryTest, _terms: Terms) -> str:
     told = (
@@ -157,6 +149,8 @@ say(
         "counts-of-other-tables": "Counts, statement and size of the sets are not of the same tables: {tables:list}.",
         "counts-not-whole": "In {table}, {share:share} of the counts are not whole, but the noise should be.",
         "counts-whole": "In {table}, {share:share} of the counts are whole, but the noise should not be.",
+        "noise-of-other-tables": "The stated noise is not that of a release: it is of {stated:joined}, which is not "
+        "what is measured over {n_epochs:period} of sets of {k}.",
         "users-not-of-counts": "The number of {people} does not follow from the noisy counts.",
         "noise-below-one-count": "The stated noise is below one count (sigma {sigma:.2g}).",
         "periods-not-stated": "It is not stated how many {periods} were measured.",

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, capital, in_words, percent
+from reidrisk.present.words.frequencies import attack_label, capital, in_words, joined, percent
 
 _NOTES: dict[str, Callable[[Note, Terms], str | Assumed]] = {}
 _RESULTS: dict[str, Callable[[Any, Terms], str]] = {}
@@ -56,7 +56,8 @@ class _Filled(string.Formatter):
         "attack": attack_label,
         "capital": capital,
         "of100": lambda rate: f"{100 * rate:g}",
-        "list": ", ".join,
+        "list": lambda values: ", ".join(map(str, values)),
+        "joined": joined,
     }
 
     def __init__(self, terms: Terms) -> None:
