@@ -1,4 +1,4 @@
-"""Every code of a note in the package has a sentence, and every sentence a code that is used."""
+"""Every code of a note in the package and its studies has a sentence, and every sentence a code that is used."""
 
 import ast
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 import reidrisk
 from reidrisk.present import words
 
-SOURCE = Path(reidrisk.__file__).parent
+SOURCES = (Path(reidrisk.__file__).parent, Path(__file__).parents[2] / "studies" / "reidrisk_studies")
 
 
 def used_codes():
-    for path in SOURCE.rglob("*.py"):
+    for path in (path for source in SOURCES for path in source.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Note" and node.args:
                 code = node.args[0]
