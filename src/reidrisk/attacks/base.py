@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.pooled import gathered
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.answer import UNIT, Candidates, check_k
 from reidrisk.search.engines import Engine, LocalEngine
-
-Ints = npt.NDArray[np.int64]
 
 _SCORES = 2_000_000  # scores held at once where every target of a group is weighed
 
@@ -34,7 +33,7 @@ class Links:
     target: Ints
     score: Ints
     n_ties: Ints
-    probability: npt.NDArray[np.float64] | None = None
+    probability: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.target)
@@ -146,7 +145,7 @@ class ScoredAttack(Attack[Records]):
     def _posed(self, queries: Records) -> Posed:
         """Check the queries, and return the question to ask."""
 
-    def _sure(self, score: Ints, total: Ints) -> npt.NDArray[np.float64]:
+    def _sure(self, score: Ints, total: Ints) -> Floats:
         """Return the posterior of a best target, from the sum of all likelihoods relative to its own."""
         return np.asarray(UNIT / total)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import by_search, register
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import OptionError
 from reidrisk.base.moved import moved
 from reidrisk.mechanisms import TopKNoise, pairs_from_observers, pairs_from_sets, popularity, token_probabilities
@@ -19,7 +19,7 @@ from reidrisk.search.weights import AnyWeights
 _NEAR = "WeightedHamming(max_distance=)"
 _IMPOSSIBLE = -50.0  # log-ratio, in nats, that stands for a probability of 0: far below any real one, yet finite
 
-Pairs = npt.NDArray[np.float64] | TopSets | tuple[Traces, Traces]
+Pairs = Floats | TopSets | tuple[Traces, Traces]
 """Where the probabilities of pairs of tokens come from."""
 
 
@@ -118,9 +118,7 @@ class WeightedHamming(PositionalAttack):
         return PairWeights(np.stack([to_grid(pair_weights(row, together, q_in, q_out)) for row in p]))
 
 
-def match_weights(
-    p: npt.NDArray[np.float64], q_in: float, q_out: float, top_k: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def match_weights(p: Floats, q_in: float, q_out: float, top_k: int) -> tuple[Floats, Floats]:
     """Return the two log-ratios of :class:`WeightedHamming` in nats; zeros are handled before the logarithm.
 
     A token that cannot be seen (noise 0, popularity 0) tells nothing: both are 0. A mismatch that cannot
@@ -139,9 +137,7 @@ def match_weights(
     return match, mismatch
 
 
-def pair_weights(
-    p: npt.NDArray[np.float64], together: npt.NDArray[np.float64], q_in: float, q_out: float
-) -> npt.NDArray[np.float64]:
+def pair_weights(p: Floats, together: Floats, q_in: float, q_out: float) -> Floats:
     r"""Return the (N, N) log-ratios of seeing o in the query and w in the target, in nats (carey, Theorem 1).
 
     With x = P({o, w} in S) and d = q_in - q_out, exactly
@@ -164,12 +160,12 @@ def pair_weights(
     return np.asarray(np.maximum(_log(ratio), _IMPOSSIBLE))
 
 
-def _log(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _log(values: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         return np.asarray(np.maximum(np.log(values), _IMPOSSIBLE))
 
 
-def _together(pairs: Pairs, n_tokens: int, top_k: int, noise: float) -> npt.NDArray[np.float64]:
+def _together(pairs: Pairs, n_tokens: int, top_k: int, noise: float) -> Floats:
     """Return the (N, N) probabilities of pairs, learnt where they are not given."""
     if isinstance(pairs, TopSets):
         found = pairs_from_sets(pairs)

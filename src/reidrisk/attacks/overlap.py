@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_pair, register
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags
 from reidrisk.search import ByBlocks
-
-Ints = npt.NDArray[np.int64]
 
 
 @register(kinds=(Bags,), cost=per_pair(1e-8))

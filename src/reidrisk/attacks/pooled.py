@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.users import UserIds, find_users, is_text, take_users
 from reidrisk.records import Traces
@@ -49,7 +49,7 @@ class Pooled:
         """Return the first ``r`` epochs of every observer."""
         return Pooled(tuple(one.epochs(r) for one in self.observers))
 
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Pooled:
+    def take(self, rows: Ints | slice) -> Pooled:
         """Return the chosen rows, in that order."""
         return Pooled(tuple(one.take(rows) for one in self.observers))
 

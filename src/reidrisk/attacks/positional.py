@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk import search
 from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Observed, Pooled, as_traces, gathered
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.records import Traces
 from reidrisk.search.weights import AnyWeights
@@ -42,13 +42,13 @@ class PositionalAttack(ScoredAttack[Observed]):
         self._indices: dict[int, search.Index] = {}
         return self
 
-    def narrowed(self, rows: npt.NDArray[np.int64]) -> Self:
+    def narrowed(self, rows: Ints) -> Self:
         """Return this attacker with the weights it has learnt, looking at these target rows only."""
         new = super().narrowed(rows)
         new._indices = {}
         return new
 
-    def _columns(self, asking: int) -> npt.NDArray[np.int64]:
+    def _columns(self, asking: int) -> Ints:
         """Return the column of the targets in each column of the comparison with this many observers of the queries."""
         by_observer = np.arange(self._known.n_epochs).reshape(self._observers, 1, -1)
         return np.repeat(by_observer, asking, axis=1).ravel()

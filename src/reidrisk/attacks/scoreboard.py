@@ -10,14 +10,12 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.registry import per_pair, register
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.records import Cells
 from reidrisk.search import GRID, ByBlocks, to_grid
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _SHARD = 256  # queries scored between two looks at the work list
 _MOST_WEIGHT = 2.0**62 / GRID  # of all cells together: scores are 64-bit integers

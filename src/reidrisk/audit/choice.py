@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Traces
 
 _CHANCE = 0.001
@@ -19,7 +19,7 @@ _CHANCE = 0.001
 
 
 def telling_epochs(
-    targets: Traces, queries: Traces, truth: npt.NDArray[np.int64], counts: tuple[int, ...]
+    targets: Traces, queries: Traces, truth: Ints, counts: tuple[int, ...]
 ) -> tuple[tuple[int, ...], ...]:
     """Return, for each number of epochs, those that tell most: only where they tell significantly more than the first.
 
@@ -47,7 +47,7 @@ def telling_epochs(
     return tuple(found)
 
 
-def credits_by_epoch(targets: Traces, queries: Traces, truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def credits_by_epoch(targets: Traces, queries: Traces, truth: Ints) -> Floats:
     """Return the credit of each query by Hamming on each epoch alone: (n_queries, n_epochs)."""
     credit = np.empty(queries.tokens.shape)
     for epoch in range(targets.n_epochs):

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk import measure
 from reidrisk.attacks import Attack
+from reidrisk.base.arrays import Floats
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
@@ -79,7 +79,7 @@ class Rehearsal(Result):
 def rehearse(
     attack: Attack[Any],
     targets: Traces,
-    claimed: npt.NDArray[np.float64],
+    claimed: Floats,
     thresholds: tuple[float, ...],
     seed: int,
     level: float = 0.95,
@@ -114,17 +114,17 @@ def rehearse(
     return Rehearsal(attack.name, len(rows), half, tuple(point for point in points if point is not None))
 
 
-def _stated(attack: Attack[Any], queries: Traces) -> npt.NDArray[np.float64]:
+def _stated(attack: Attack[Any], queries: Traces) -> Floats:
     found = attack.link(queries, probability=True).probability
     return np.zeros(len(queries)) if found is None else found
 
 
 def _point(
     threshold: float,
-    stated: npt.NDArray[np.float64],
-    credit: npt.NDArray[np.float64],
-    claimed: npt.NDArray[np.float64],
-    strangers: npt.NDArray[np.float64],
+    stated: Floats,
+    credit: Floats,
+    claimed: Floats,
+    strangers: Floats,
     level: float,
 ) -> Rehearsed | None:
     """Check one threshold; None where no link reaches it."""

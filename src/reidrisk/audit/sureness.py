@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from reidrisk import measure
 from reidrisk.attacks import Attack
 from reidrisk.audit.rehearsal import Rehearsal, rehearse
 from reidrisk.audit.spec import AuditSpec
+from reidrisk.base.arrays import Ints
 from reidrisk.measure.risk import linked
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine
@@ -35,7 +33,7 @@ def how_sure(
     rates: dict[str, float],
     targets: Traces,
     asked: Traces,
-    truth: npt.NDArray[np.int64],
+    truth: Ints,
     spec: AuditSpec,
     engine: Engine | None = None,
     fitted: bool = False,

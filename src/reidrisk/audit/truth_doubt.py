@@ -20,6 +20,7 @@ import numpy.typing as npt
 from reidrisk import measure
 from reidrisk.attacks import Attack, Hamming, Links
 from reidrisk.audit.choice import only
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
@@ -45,8 +46,6 @@ _LEVEL = 0.999
 
 TruthCheck = Literal["passed", "doubt", "no power"]
 
-_Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class TruthDoubt(Result):
@@ -69,7 +68,7 @@ def check_truth(
     choices: Sequence[tuple[int, ...]],
     targets: Traces,
     scored: Traces,
-    truth: npt.NDArray[np.int64],
+    truth: Ints,
     seed: int,
 ) -> tuple[TruthCheck, TruthDoubt | None]:
     """Return whether the truth stands up, and the first reason to doubt it over all attacks and choices of epochs.
@@ -127,11 +126,11 @@ def check_truth(
 class _Scores(NamedTuple):
     """Best scores of queries and of the kinds of strangers; how far truth calls the queries' links right."""
 
-    asked: _Floats
-    right: _Floats
-    strangers: _Floats
-    others: _Floats
-    shuffled: _Floats
+    asked: Floats
+    right: Floats
+    strangers: Floats
+    others: Floats
+    shuffled: Floats
 
 
 class _Split(NamedTuple):
@@ -139,7 +138,7 @@ class _Split(NamedTuple):
 
     known: Traces
     asked: Traces
-    own: npt.NDArray[np.int64]
+    own: Ints
     strangers: Traces
     shuffled: Traces
     peers: Traces
@@ -148,11 +147,11 @@ class _Split(NamedTuple):
     @classmethod
     def drawn(
         cls,
-        known: npt.NDArray[np.int64],
-        strange: npt.NDArray[np.int64],
+        known: Ints,
+        strange: Ints,
         targets: Traces,
         scored: Traces,
-        truth: npt.NDArray[np.int64],
+        truth: Ints,
         draw: np.random.Generator,
     ) -> _Split:
         place = np.full(len(targets), -1, dtype=np.int64)
@@ -184,7 +183,7 @@ class _Split(NamedTuple):
         return _Scores(_best(links), right, strangers, others, shuffled if len(which) > 1 else np.zeros(0))
 
 
-def _best(links: Links) -> _Floats:
+def _best(links: Links) -> Floats:
     """Return the score of each link, the lowest there is where none was made."""
     return np.where(links.target >= 0, links.score, -np.inf)
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
-
-Ints = npt.NDArray[np.int64]
 
 UNIT = float(1 << 36)
 """Fixed point of a sum of likelihoods over targets: ten million of them stay below 2^63."""

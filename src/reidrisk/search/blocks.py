@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.progress import Progress
-from reidrisk.search.answer import Best, Candidates, Ints, k_best
+from reidrisk.search.answer import Best, Candidates, k_best
 
 _SCORES = 2_000_000  # scores held at once
 

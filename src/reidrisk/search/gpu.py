@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.extras import require
 from reidrisk.search.answer import Best
 from reidrisk.search.index import Index
@@ -60,7 +61,7 @@ class GpuIndex:
         gaps = bool((self.columns < 0).any())
         self.patterns = Index(tokens, n_tokens).patterns if gaps else [(np.arange(self.n_epochs), None)]
 
-    def part(self, rows: npt.NDArray[np.int64]) -> GpuIndex:
+    def part(self, rows: Ints) -> GpuIndex:
         """Return the chosen targets alone."""
         part = copy.copy(self)
         part.n_users, part.columns = len(rows), self.columns[:, self.put(rows)]

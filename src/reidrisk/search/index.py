@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
+
 Tokens = npt.NDArray[np.signedinteger[Any]]
 Unsigned = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -32,7 +34,7 @@ class Index:
     def __len__(self) -> int:
         return int(self.n_users)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Index:
+    def take(self, rows: Ints) -> Index:
         """Return the chosen targets, in that order."""
         return Index(self.tokens[rows], self.n_tokens)
 
@@ -57,7 +59,7 @@ class Index:
         return bool(self.tokens.min(initial=0) < 0)
 
     @cached_property
-    def patterns(self) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    def patterns(self) -> list[tuple[Ints, Ints]]:
         """Targets grouped by the epochs they were observed in: (epochs, rows ascending)."""
         if not self.has_gaps:
             return [(np.arange(self.n_epochs), np.arange(self.n_users))]

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import Crew
 from reidrisk.base.progress import Progress, silent
@@ -51,7 +52,7 @@ def best(
     return Best(lattice.score, lattice.ties, lattice.first)
 
 
-def _subsets(epochs: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+def _subsets(epochs: Ints) -> Iterator[Ints]:
     """Yield all sets of epochs, larger ones first, the empty one last."""
     for size in range(len(epochs), -1, -1):
         for chosen in combinations(epochs.tolist(), size):
@@ -87,15 +88,15 @@ class _Lattice:
         cuts = np.linspace(0, n, per_part * self.crew.size + 1).astype(int)
         return self.crew.each(lambda i: work(cuts[i], cuts[i + 1]), range(len(cuts) - 1))
 
-    def chosen(self, n: int, work: Callable[[int, int], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    def chosen(self, n: int, work: Callable[[int, int], Ints]) -> Ints:
         return np.concatenate(self.over(n, work))
 
-    def start(self, epochs: npt.NDArray[np.int64]) -> None:
+    def start(self, epochs: Ints) -> None:
         """Begin with the targets that were observed in exactly these epochs."""
         work = lambda a, b: _bases(self.queries[a:b], self.missing, self.mismatch, epochs, self.base[a:b])  # noqa: E731
         self.over(len(self.queries), work)
 
-    def visit(self, members: npt.NDArray[np.int64], subset: npt.NDArray[np.int64]) -> None:
+    def visit(self, members: Ints, subset: Ints) -> None:
         """Let one set of epochs speak: find the groups of the queries for which it can still matter."""
         queries, targets, parts = self.queries, self.targets, self.crew.size
         active = self.chosen(
@@ -122,7 +123,7 @@ class _Lattice:
         claim = lambda a, b: _claim(table, targets, queries, active[a:b], *how, self.gain, self.found)  # noqa: E731
         self.over(len(active), claim)
 
-    def _bitmap(self, rows: Rows, chosen: npt.NDArray[np.int64], how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
+    def _bitmap(self, rows: Rows, chosen: Ints, how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
         """Mark the hashed tokens of the chosen rows; about one bit in sixteen is set."""
         words = 1 << min(max((len(chosen) // 4).bit_length(), 4), _WORDS)
         parts = self.over(len(chosen), lambda a, b: mark(rows, chosen[a:b], *how, words), per_part=1)

@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.progress import Progress
 from reidrisk.search import gpu, lattice, scan
-from reidrisk.search.answer import Best, Candidates, Ints
+from reidrisk.search.answer import Best, Candidates
 from reidrisk.search.blocks import ByBlocks
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import AnyWeights, PairWeights, check_fit, pair_scores

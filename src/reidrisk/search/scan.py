@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
 from reidrisk.search import scan_kernels as kernels
-from reidrisk.search.answer import Best, Candidates, Ints, check_k
+from reidrisk.search.answer import Best, Candidates, check_k
 from reidrisk.search.index import Index, Tokens, unsigned
 from reidrisk.search.weights import AnyWeights, PairWeights, check_fit
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.search.index import Index
 
@@ -22,7 +23,7 @@ GRID = 1 << 16
 """Steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth."""
 
 
-def to_grid(nats: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def to_grid(nats: npt.ArrayLike) -> Ints:
     """Round weights in nats to the grid: ``to_grid([0.0, 1.0, -0.5])`` is 0, 65,536 and -32,768."""
     return np.rint(np.asarray(nats, dtype=np.float64) * GRID).astype(np.int64)
 
@@ -34,8 +35,8 @@ class Weights:
     ``per_nat`` is the number of grid steps in one nat; 0 where scores are plain counts and no likelihood.
     """
 
-    match: npt.NDArray[np.int64]
-    mismatch: npt.NDArray[np.int64]
+    match: Ints
+    mismatch: Ints
     per_nat: int = GRID
 
     def __post_init__(self) -> None:
@@ -44,7 +45,7 @@ class Weights:
         if self.match.shape != self.mismatch.shape or self.match.ndim != 2:
             raise DataError(f"match {self.match.shape} and mismatch {self.mismatch.shape} weights differ in shape")
 
-    def of(self, queries: npt.NDArray[np.signedinteger[Any]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def of(self, queries: npt.NDArray[np.signedinteger[Any]]) -> tuple[Ints, Ints]:
         """Look up (q, r) gains (match - mismatch) and mismatches for query tokens; a missing token has 0 and 0."""
         epochs = np.arange(queries.shape[1]) if len(self.match) > 1 else np.zeros(queries.shape[1], dtype=np.int64)
         seen = queries >= 0
@@ -60,7 +61,7 @@ class PairWeights:
     ``table[s, o, w]`` is the weight of seeing o in the query and w in the target in epoch s, or in any with one s.
     """
 
-    table: npt.NDArray[np.int64]
+    table: Ints
     per_nat: int = GRID
 
     def __post_init__(self) -> None:
@@ -68,7 +69,7 @@ class PairWeights:
         if self.table.ndim != 3 or self.table.shape[1] != self.table.shape[2]:
             raise DataError(f"pair weights must have shape (epochs or 1, tokens, tokens), not {self.table.shape}")
 
-    def of(self, queries: npt.NDArray[Any], targets: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def of(self, queries: npt.NDArray[Any], targets: npt.NDArray[Any]) -> Ints:
         """Look up the weights of equally shaped (…, r) tokens; a missing token on either side has 0."""
         epochs = np.arange(queries.shape[-1]) if len(self.table) > 1 else np.zeros(queries.shape[-1], dtype=np.int64)
         seen = (queries >= 0) & (targets >= 0)
@@ -96,16 +97,14 @@ def check_fit(index: Index, queries: npt.NDArray[Any], weights: AnyWeights) -> N
         )
 
 
-def _whole(values: npt.NDArray[Any], name: str) -> npt.NDArray[np.int64]:
+def _whole(values: npt.NDArray[Any], name: str) -> Ints:
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise DataError(f"{name} weights are {array.dtype}; round them to whole numbers once, with to_grid")
     return array.astype(np.int64)
 
 
-def pair_scores(
-    targets: npt.NDArray[Any], queries: npt.NDArray[Any], weights: AnyWeights, rows: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def pair_scores(targets: npt.NDArray[Any], queries: npt.NDArray[Any], weights: AnyWeights, rows: Ints) -> Ints:
     """Return the score of each query (q, r) with the target row given for it; rows lie in [0, n)."""
     paired = targets[rows]
     if isinstance(weights, PairWeights):

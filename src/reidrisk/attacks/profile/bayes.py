@@ -22,6 +22,7 @@ from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.registry import per_pair, register
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole_up_to
 from reidrisk.base.parallel import n_threads
@@ -31,7 +32,6 @@ from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.engines import Engine
 
-Ints = npt.NDArray[np.int64]
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
 _SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
@@ -161,7 +161,7 @@ class ProfileBayes(ScoredAttack[Records]):
             return links
         return replace(links, target=np.where(links.probability >= self.min_probability, links.target, -1))
 
-    def _sure(self, score: Ints, total: Ints) -> npt.NDArray[np.float64]:
+    def _sure(self, score: Ints, total: Ints) -> Floats:
         nats = 1.0 / self._per_nat
         odds = self.absent / (1.0 - self.absent) * len(self._known)
         others = odds * np.exp(-np.minimum(np.maximum(score * nats, -700.0), 700.0)) if odds else 0.0

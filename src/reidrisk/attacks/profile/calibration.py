@@ -14,12 +14,10 @@ import numpy.typing as npt
 from reidrisk.attacks.profile.counts import BAG_TRIALS, Counts, Ladder
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior, log_alone
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Bags, Traces
 from reidrisk.search.weights import GRID
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
 _LARGEST = 100_000  # tokens beyond which drawing every rate takes too long
@@ -64,9 +62,7 @@ def _posterior(prior: Prior, times: Ints, epochs: float) -> Floats:
     return np.asarray(np.cumsum(prior.weight[:, :, None, :] * likelihood, axis=-1))
 
 
-def simulate_sets(
-    rates: Floats, top_k: int, noise: float, epochs: int, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def simulate_sets(rates: Floats, top_k: int, noise: float, epochs: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Let two observers see users whose top sets hold each token about as often as ``rates`` (n, N) says.
 
     Rates are scaled until they add up to k. Each set is a systematic sample: tokens lie one after the other in an order

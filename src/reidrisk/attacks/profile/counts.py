@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.pooled import Pooled, gathered
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Traces
-
-Ints = npt.NDArray[np.int64]
 
 MOST = 255  # the most a token counts in one record: a byte. Records that show more are scaled first, see Ladder
 BAG_TRIALS = 32  # trials a bag stands for. Bags have no epochs: its rates say how much is in one, not its trials
@@ -45,7 +44,7 @@ class Ladder:
         """Return how many steps below ``trials`` these numbers of observed trials are."""
         return np.asarray((self.trials - observed + self.step // 2) // self.step, dtype=np.int64)
 
-    def epochs(self, rung: Ints) -> npt.NDArray[np.float64]:
+    def epochs(self, rung: Ints) -> Floats:
         """Return the number of trials each rung stands for."""
         return np.asarray(np.maximum(self.trials - self.step * rung, 0), dtype=np.float64)
 

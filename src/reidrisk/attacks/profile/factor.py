@@ -8,17 +8,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.attacks.profile.kernel import Tables
+from reidrisk.base.arrays import Ints
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
 from reidrisk.search import Best, ByBlocks
-
-Ints = npt.NDArray[np.int64]
 
 _QUERIES = 64  # queries handed to a thread at a time
 _PAIRS = 32  # the same where each meets one target: it meets those of the others, too

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts, Ladder, by_content, count, ladder_of
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, top_set_grid
 from reidrisk.attacks.profile.tables import build_tables, deepest
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.streams import stream
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Bags, Traces
-
-Ints = npt.NDArray[np.int64]
 
 _LEARN_FROM = 20_000  # targets from which the prior is learnt, at most
 

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.profile.counts import Counts, Ladder
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _POINTS = 32
 _OWN = 1_024  # tokens that have a prior of their own; rarer ones share theirs with tokens as rare

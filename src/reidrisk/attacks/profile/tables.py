@@ -21,10 +21,8 @@ import numpy.typing as npt
 from reidrisk.attacks.profile.counts import MOST, Ladder
 from reidrisk.attacks.profile.kernel import Tables
 from reidrisk.attacks.profile.prior import Grid, Prior, log, log_alone
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.search.weights import to_grid
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _ENTRIES = 60_000_000  # of the table of evidence, at most: 240 MB
 _DEEPEST = 64  # with pairs tables grow with the square of the counts, and so does the work for each query

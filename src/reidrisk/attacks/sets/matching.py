@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.sets.profiles import Profiles, loose_matches, sizes
+from reidrisk.base.arrays import Ints
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
 from reidrisk.search import Best, ByBlocks
 
-Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 _QUERIES = 512  # queries handed to a thread at a time

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.kernels import njit
 from reidrisk.base.options import whole
 from reidrisk.records import Traces
 
 Words = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.attacks.sets.matching import Audience, Fit, alike
 from reidrisk.attacks.sets.profiles import build_profiles
+from reidrisk.base.arrays import Ints
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine, LocalEngine
 
-Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 

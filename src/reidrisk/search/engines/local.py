@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.progress import Progress
-from reidrisk.search.answer import Best, Candidates, Ints
+from reidrisk.search.answer import Best, Candidates
 from reidrisk.search.engines.base import Scorer, Targets
 
 
