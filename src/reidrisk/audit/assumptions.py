@@ -16,11 +16,9 @@ from reidrisk.records import Traces
 
 def _as_note(given: str | Assumption | Note) -> Note:
     """Return what somebody assumed in their own words as a note."""
-    if isinstance(given, Note):
-        return given
-    if isinstance(given, str):
-        return Note("own-words", holds=given)
-    return Note("own-words", holds=given.holds, otherwise=given.otherwise)
+    if isinstance(given, Assumption):
+        return Note("own-words", holds=given.holds, otherwise=given.otherwise)
+    return given if isinstance(given, Note) else Note("own-words", holds=given)
 
 
 def assumptions(
@@ -34,17 +32,20 @@ def assumptions(
     truth, drawn = result.truth, result.n_scored + (result.n_strangers or 0)
     found = [Note("no-truth") if truth is None else Note("truth", origin=truth), Note("closed-world")]
     known = spec.mechanism(targets.n_tokens)
-    system = {"top_k": known.top_k, "noise": known.noise}
-    declared = known.declared == "system"
-    found.append(Note("system-topics", **system) if declared else Note("system-unknown", **system))
+    code = "system-topics" if known.declared == "system" else "system-unknown"
+    found.append(Note(code, top_k=known.top_k, noise=known.noise))
     found.append(Note("vocabulary", n=targets.n_tokens))
     ran = [entry(name).attack.__name__ for name in spec.attacks or ()]
     found += [Note("attack-left-out", attack=one.name) for one in left_out(ran, targets.n_epochs)]
-    found.append(_gaps(targets, queries))
+    gaps = {"targets": float(np.mean(~targets.observed)), "queries": float(np.mean(~queries.observed))}
+    found.append(Note("gaps", **gaps) if any(gaps.values()) else Note("all-observed", n=targets.n_epochs))
     if truth is not None and drawn < len(queries):
         found.append(Note("sample-drawn", n=drawn, of=len(queries)))
     elif truth is not None:
-        found.append(Note("all-scored", n=result.n_scored, covers=_covered(result.risks)))
+        # The attacks whose intervals cover people, queries, or nothing.
+        by_kind = {kind: [r.attack for r in result.risks if r.covers == kind] for kind in ("people", "queries", "none")}
+        covers = {kind: list(dict.fromkeys(names)) for kind, names in by_kind.items()}
+        found.append(Note("all-scored", n=result.n_scored, covers=covers))
     if result.n_strangers:
         found.append(Note("strangers-drawn", n=result.n_strangers, scored=result.n_scored))
     found.append(Note("people-independent"))
@@ -75,16 +76,3 @@ def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:
     """Whether an attack links significantly more people than a bound within a model of people allows."""
     about = (risk for risk in risks if risk.n_epochs == bound.n_epochs and not risk.which)
     return bound.within_model and any(risk.low > bound.high for risk in about)
-
-
-def _covered(risks: Sequence[Risk]) -> dict[str, list[str]]:
-    """Return the attacks whose intervals cover people, queries, or nothing."""
-    kinds = ("people", "queries", "none")
-    return {covers: list(dict.fromkeys(r.attack for r in risks if r.covers == covers)) for covers in kinds}
-
-
-def _gaps(targets: Traces, queries: Traces) -> Note:
-    missing = [float(np.mean(~table.observed)) for table in (targets, queries)]
-    if not any(missing):
-        return Note("all-observed", n=targets.n_epochs)
-    return Note("gaps", targets=missing[0], queries=missing[1])

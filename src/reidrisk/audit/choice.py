@@ -14,8 +14,7 @@ import numpy as np
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Traces
 
-_CHANCE = 0.001
-"""How often epochs that tell the same may be taken to differ."""
+_CHANCE = 0.001  # how often epochs that tell the same may be taken to differ
 
 
 def telling_epochs(
@@ -56,8 +55,7 @@ def credits_by_epoch(targets: Traces, queries: Traces, truth: Ints) -> Floats:
         place = np.searchsorted(values, asked).clip(max=len(values) - 1)
         met = (values[place] == asked) & (asked >= 0)
         # A token that no target has, or none at all, ties all targets.
-        right = place == inverse[truth]
-        credit[:, epoch] = np.where(met, right / counts[place], 1.0 / len(targets))
+        credit[:, epoch] = np.where(met, (place == inverse[truth]) / counts[place], 1.0 / len(targets))
     return credit
 
 

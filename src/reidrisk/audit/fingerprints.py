@@ -12,10 +12,7 @@ from typing import Literal
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.base.results import Result
 
-_SHORTEST, _LONGEST = 16, 4096
-"""Bytes of a key: fewer can be guessed, and more are no key but some other file."""
-
-_CHUNK = 1 << 20
+_SHORTEST, _LONGEST = 16, 4096  # bytes of a key: fewer can be guessed, and more are no key but some other file
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,19 +70,14 @@ def differing(saved: Fingerprints, files: Mapping[str, str | Path | None], key: 
     if keyed and key is None:
         raise OptionError("the fingerprints of this result are keyed; give the key of the audit (--fingerprint-key)")
     found = fingerprints(files, key if keyed else None).sums
-    return tuple(
-        role
-        for role, path in files.items()
-        if path is not None and not hmac.compare_digest(saved.sums.get(role, ""), found.get(role, "?"))
-    )
+    given = (role for role, path in files.items() if path is not None)
+    return tuple(one for one in given if not hmac.compare_digest(saved.sums.get(one, ""), found.get(one, "?")))
 
 
 def _sum(path: Path, key: bytes | None) -> str:
-    digest = hashlib.sha256() if key is None else hmac.new(key, digestmod="sha256")
+    start = hashlib.sha256 if key is None else lambda: hmac.new(key, digestmod="sha256")
     try:
         with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
+            return hashlib.file_digest(file, start).hexdigest()
     except OSError as error:
         raise FormatError(f"{path}: cannot be read ({error.strerror})") from error
-    return digest.hexdigest()

@@ -60,9 +60,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
     risk = result.strongest
     if risk is None:
-        raise TruthError(
-            "this audit measured no rate, because the truth is not known; there is nothing to hold to a limit"
-        )
+        raise TruthError("this audit measured no rate: the truth is not known, and there is nothing to hold to a limit")
     answer, why = _decided(result, risk, max_risk)
     drawn = result.n_scored + (result.n_strangers or 0)
     return Gate(

@@ -12,11 +12,8 @@ from reidrisk.audit.spec import AuditSpec, usual_epochs
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.records import Traces
 
-_SECONDS = 30.0
-"""What one attack may take by default, in reference seconds; where it would take longer, queries are sampled."""
-
-_FEWEST = 1_000
-"""Queries that are scored at least, however long it takes."""
+_SECONDS = 30.0  # what one attack may take by default, in reference seconds; beyond, queries are sampled
+_FEWEST = 1_000  # queries that are scored at least, however long it takes
 
 
 def attack_names(spec: AuditSpec, targets: Traces, queries: Traces) -> tuple[str, ...]:
@@ -34,11 +31,9 @@ def quick(one: attacks.Entry, targets: Any, n_queries: int) -> bool:
 
 def sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None:
     """Return how many queries to score: as asked, or as many as take about half a minute; ``None`` means all."""
-    if spec.everyone:
-        if spec.sample is not None:
-            raise OptionError("choose a sample of queries or everyone, not both")
-        return None
-    if spec.sample is not None:
+    if spec.everyone and spec.sample is not None:
+        raise OptionError("choose a sample of queries or everyone, not both")
+    if spec.everyone or spec.sample is not None:
         return spec.sample
     size = len(queries)
     # Attacks of the caller's own count as one search. Costs do not depend on the machine, so neither does the sample.

@@ -20,17 +20,8 @@ from reidrisk.base.results import Bound, Difference, Result, Risk
 _WHAT = "this is not the result of an audit"
 
 _SIZES = ("n_targets", "n_queries", "n_scored", "n_epochs", "n_tokens", "seed", "n_choosy")
-_FIRST = (
-    *_SIZES,
-    "spec",
-    "differences",
-    "bounds",
-    "choosiness",
-    "exposure",
-    "choosy_attack",
-    "descriptions",
-    "versions",
-)
+_PARTS = ("spec", "differences", "bounds", "choosiness", "exposure", "choosy_attack", "descriptions", "versions")
+_FIRST = _SIZES + _PARTS
 """What format 1 has under the same name as format 2."""
 
 _LISTS = {"risks": Risk, "differences": Difference, "bounds": Bound, "choosiness": measure.Choosiness}
@@ -45,28 +36,20 @@ def read(values: Any) -> AuditResult:
     A result of format 1 gets lower ends by the Chernoff bound, keeps its rates, and is marked by ``upgraded_from``; no
     gate passes on it.
     """
-    if not isinstance(values, Mapping):
-        raise FormatError(f"{_WHAT}: it is no object")
-    if "format" not in values:
-        raise FormatError(f"{_WHAT}: 'format' is missing")
+    if not isinstance(values, Mapping) or "format" not in values:
+        raise FormatError(f"{_WHAT}: it is no object, or 'format' is missing")
     given = values["format"]
     if isinstance(given, bool) or given not in (1, FORMAT):
         raise FormatError(f"this result has format {str(given)[:20]}; this version reads formats 1 and {FORMAT}")
     if given == 1:
         return _first(values)
-    fields = _renamed(values)
+    fields, answer = dict(values), values.get("gate")
+    if isinstance(answer, dict) and "epochs_left_out" in answer:  # a field by the name it has now
+        fields["gate"] = {{"epochs_left_out": "epochs_untried"}.get(name, name): each for name, each in answer.items()}
     check_fields(fields)
     result = _built(fields)
     check_agreement(result)
     return result
-
-
-def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of format 2, one of its gate by the name it has now."""
-    fields, answer = dict(values), values.get("gate")
-    if isinstance(answer, dict) and "epochs_left_out" in answer:
-        fields["gate"] = {{"epochs_left_out": "epochs_untried"}.get(name, name): each for name, each in answer.items()}
-    return fields
 
 
 def _built(values: dict[str, Any]) -> AuditResult:

@@ -26,17 +26,10 @@ from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
 from reidrisk.records import Traces
 
-_PEOPLE = 2_000
-"""Targets that are rehearsed on: enough to tell 90 in 100 from 88."""
-
-_FEWEST = 20
-"""With fewer targets there is nothing to rehearse."""
-
-_SHORT = 0.1
-"""How far below the stated the right share may at most lie, at the lower end of its interval."""
-
-_STRANGERS = 0.1
-"""How often strangers may reach a threshold, as a share of how often the records to identify do."""
+_PEOPLE = 2_000  # targets that are rehearsed on: enough to tell 90 in 100 from 88
+_FEWEST = 20  # with fewer targets there is nothing to rehearse
+_SHORT = 0.1  # how far below the stated the right share may at most lie, at the lower end of its interval
+_STRANGERS = 0.1  # how often strangers may reach a threshold, as a share of how often the records to identify do
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +89,7 @@ def rehearse(
     >>> rehearse(attack, own, np.ones(300), (0.9,), seed=0).passed
     (0.9,)
     """
-    half = targets.n_epochs // 2
-    draw = stream(seed, "rehearse on the targets")
+    half, draw = targets.n_epochs // 2, stream(seed, "rehearse on the targets")
     rows = np.sort(draw.permutation(len(targets))[:_PEOPLE])
     if half < 1 or len(rows) < _FEWEST:
         return Rehearsal(attack.name, len(rows), half, ())
@@ -132,10 +124,8 @@ def _point(
     n = int(sure.sum())
     if not n:
         return None
-    mean = float(stated[sure].mean())
+    mean, right = float(stated[sure].mean()), float(credit[sure].sum()) / n
     low, high = mean_interval(np.clip(credit[sure], 0.0, 1.0), level)
-    reached = int(np.sum(strangers >= threshold))
-    passed = high >= mean and low > mean - _SHORT
-    passed = passed and reached / len(strangers) <= _STRANGERS * float(np.mean(claimed >= threshold))
-    right = float(credit[sure].sum()) / n
-    return Rehearsed(threshold, n / len(sure), mean, right, low, high, reached / len(strangers), passed)
+    reached = int(np.sum(strangers >= threshold)) / len(strangers)
+    passed = high >= mean and low > mean - _SHORT and reached <= _STRANGERS * float(np.mean(claimed >= threshold))
+    return Rehearsed(threshold, n / len(sure), mean, right, low, high, reached, passed)

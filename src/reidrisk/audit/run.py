@@ -37,14 +37,9 @@ from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import TopSets, Traces
 from reidrisk.search.engines import Engine
 
-_SURE = 20_000
-"""Queries for which the attack is asked how sure it is: that needs the whole sum over targets."""
-
-_MODEL_TOKENS = 5_000
-"""Tokens up to which the model of partial information, a table of all pairs of tokens, is fitted."""
-
-_DRAWS = 2_000
-"""Simulated records behind the estimate of the optimal attacker who knows one table only."""
+_SURE = 20_000  # queries for which the attack is asked how sure it is: that needs the whole sum over targets
+_MODEL_TOKENS = 5_000  # up to which the model of partial information, a table of all pairs of tokens, is fitted
+_DRAWS = 2_000  # simulated records behind the estimate of the optimal attacker who knows one table only
 
 
 def run(
@@ -89,21 +84,11 @@ def audit_traces(
 ) -> AuditResult:
     """Audit two tables that are already in memory; ``spec.inputs`` is only recorded.
 
-    Parameters
-    ----------
-    targets, queries : Traces
-        The known records, and those to identify, over one vocabulary and the same epochs.
-    truth : (n_queries,) integers or Truth, optional
-        Target row of each query, see :func:`reidrisk.measure.find_truth`.
-    top_sets : TopSets, optional
-        What the system held of the users, where it is known: it allows more bounds.
-    notes : tuple of str, Assumption or Note
-        Further assumptions, to be listed.
-    attacks : sequence of Attack
-        Of your own or of :mod:`reidrisk.attacks`, beside those that the spec names; with ``AuditSpec(attacks=())``
-        they run alone.
-    engine : Engine, optional
-        Where targets are searched, see :mod:`reidrisk.search.engines`; default: here. It changes no answer.
+    ``targets`` are the known records, ``queries`` those to identify, over one vocabulary and the same epochs. ``truth``
+    is the target row of each query (:func:`reidrisk.measure.find_truth`); ``top_sets``, what the system held of the
+    users, allow more bounds; ``notes`` are further assumptions, to be listed. ``attacks`` of your own run beside those
+    that the spec names, or alone with ``AuditSpec(attacks=())``. ``engine`` is where targets are searched
+    (:mod:`reidrisk.search.engines`), default: here; it changes no answer.
     """
     started = time.perf_counter()
     tell = progress or silent
@@ -115,9 +100,7 @@ def audit_traces(
     # Who is not among the targets cannot be found there, and would dilute the rate of those who can.
     matched = drawn if known is None else drawn[known.target[drawn] >= 0]
     if not matched.size:
-        raise DataError(
-            f"none of the {len(drawn):,} records drawn has a counterpart among the targets; draw more (--sample)"
-        )
+        raise DataError(f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them (--sample)")
     scored = queries if len(matched) == len(queries) else queries.take(matched)
     if known is not None:
         known = measure.Truth(known.target[matched], known.origin)
@@ -212,8 +195,7 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress, engine: E
         raise OptionError(f"the published population holds {sets.k} topics per week, not {system.top_k}")
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=system.top_k, noise=system.noise)
     targets, queries = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
-    truth = measure.Truth(np.arange(len(sets)), "simulated")
-    notes = (Note("simulated-people"),)
+    truth, notes = measure.Truth(np.arange(len(sets)), "simulated"), (Note("simulated-people"),)
     return audit_traces(targets, queries, spec, truth, sets, notes, tell, engine=engine)
 
 
@@ -235,9 +217,8 @@ def _run_tables(
         allow_unmatched=inputs.allow_unmatched,
         truth=inputs.truth,
     )
-    notes = pair.notes
-    if Path(inputs.targets).resolve() == Path(inputs.queries).resolve():
-        notes += (Note("same-file-twice"),)
+    same = Path(inputs.targets).resolve() == Path(inputs.queries).resolve()
+    notes = pair.notes + (Note("same-file-twice"),) * same
     found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
 
@@ -282,11 +263,8 @@ def _bounds(
             p = popularity(known, system.top_k, system.noise)[0]
             if np.count_nonzero(p) < system.top_k or known.n_tokens > _MODEL_TOKENS:
                 continue  # too few records to tell any topic from noise, or a table of pairs that is too large
-            found.append(
-                bounds.topics_partial_information(
-                    known.tokens, p, top_k=system.top_k, noise=system.noise, samples=_DRAWS, seed=seed, level=spec.level
-                )
-            )
+            partly = bounds.topics_partial_information
+            found.append(partly(known.tokens, p, system.top_k, system.noise, _DRAWS, seed, spec.level))
     return tuple(found)
 
 

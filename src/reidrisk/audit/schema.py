@@ -60,14 +60,12 @@ def check_fields(values: Any) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         *place, last = first["loc"] or ("it",)
-        where = _place(place)
-        what = "this is not the result of an audit"
-        if first["type"] == "missing":
-            raise FormatError(f"{what}: {where or 'it'} has no {last}") from error
-        if first["type"] == "extra_forbidden":
-            raise FormatError(f"{what}: {where or 'it'} has a field {str(last)[:40]!r} that no result has") from error
         allowed = first["msg"].removeprefix("Input ").removeprefix("Value error, ")
-        raise FormatError(f"{what}: {_place([*place, last])} {allowed[:200]}") from error
+        found = {
+            "missing": f"{_place(place) or 'it'} has no {last}",
+            "extra_forbidden": f"{_place(place) or 'it'} has a field {str(last)[:40]!r} that no result has",
+        }.get(first["type"], f"{_place([*place, last])} {allowed[:200]}")
+        raise FormatError(f"this is not the result of an audit: {found}") from error
 
 
 def _place(parts: list[Any]) -> str:
@@ -88,10 +86,8 @@ def _model(kind: Any) -> type[BaseModel]:
     fields: dict[str, Any] = {}
     for name in written(kind):
         annotation = _written(hints[name], name)
-        if kind is AuditResult and name == "spec":
-            annotation = AuditSpec
-        if kind is AuditResult and name == "format":
-            annotation = Literal[2]
+        if kind is AuditResult:
+            annotation = {"spec": AuditSpec, "format": Literal[2]}.get(name, annotation)
         fields[name] = (annotation, [] if name in _ADDED else ...)
     return create_model(kind.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
@@ -113,6 +109,4 @@ def _written(annotation: Any, name: str) -> Any:
         return dict[str, _written(parts[1], name)]  # type: ignore[misc]
     if annotation is float:
         return _Share if name in _SHARES else _Infinite
-    if annotation is int:
-        return _Count
-    return annotation
+    return _Count if annotation is int else annotation

@@ -88,10 +88,8 @@ class AuditSpec(_Frozen):
         known = [entry.name for entry in nameable(Traces)]
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
-                raise ValueError(
-                    f"a spec names attacks, and {type(value).__name__} is an object; hand attacks of your own over "
-                    "with audit_traces(..., attacks=[...])"
-                )
+                what = f"a spec names attacks, and {type(value).__name__} is an object"
+                raise ValueError(f"{what}; hand attacks of your own over with audit_traces(..., attacks=[...])")
             if value not in known:
                 raise ValueError(f"there is no attack {value!r} to be chosen by name; choose from {', '.join(known)}")
         return values
@@ -100,6 +98,5 @@ class AuditSpec(_Frozen):
         """Return what is declared of the system, with its defaults filled in."""
         if self.system == "topics":
             return TopKNoise(self.top_k or 5, 0.05 if self.noise is None else self.noise, n_tokens)
-        return TopKNoise(
-            self.top_k or min(2, n_tokens), self.noise or 0.0, n_tokens, "set size" if self.top_k else "nothing"
-        )
+        declared: Any = "set size" if self.top_k else "nothing"
+        return TopKNoise(self.top_k or min(2, n_tokens), self.noise or 0.0, n_tokens, declared)

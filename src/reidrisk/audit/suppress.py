@@ -80,14 +80,8 @@ def few(people: float, min_group: int) -> bool:
 def cuts_to_show(cells: Sequence[Mapping[float, float]], totals: Sequence[float], least: int) -> bool:
     """Whether thresholds may be shown together: every cell between two of them holds nobody, or enough people.
 
-    Parameters
-    ----------
-    cells : sequence of mapping of threshold to count
-        Of everybody, of those linked rightly, and of those who were not: how many are beyond each threshold.
-    totals : sequence of float
-        How many there are in all.
-    least : int
-        The fewest people a number may be about.
+    ``cells`` say how many are beyond each threshold, of everybody, of those linked rightly, and of those who were not;
+    ``totals`` how many of each there are in all.
 
     Examples
     --------
@@ -143,9 +137,9 @@ def curve(points: Sequence[Choosiness], n: int, least: int) -> tuple[Choosiness,
 
 def _groups(groups: Sequence[Group], least: int, level: float) -> Iterable[Group]:
     """Yield the groups to show: of each trait the largest, until what is left is nobody or enough; then the others."""
-    traits = {
-        trait: [group for group in groups if group.trait == trait] for trait in dict.fromkeys(g.trait for g in groups)
-    }
+    traits: dict[str, list[Group]] = {}
+    for group in groups:
+        traits.setdefault(group.trait, []).append(group)
     # Who was never seen is in no group of rarity; how many were seen at all follows from the other trait.
     seen = _people(traits.get("rarest-item", []))
     everyone = _people(traits.get("periods-observed", [])) or seen
@@ -172,8 +166,7 @@ def _people(groups: Sequence[Group]) -> tuple[float, ...]:
     """Return how many people are in some groups, were linked rightly, and were not; nothing for no group."""
     if not groups:
         return ()
-    right = sum(group.rate * group.n for group in groups)
-    n = sum(group.n for group in groups)
+    n, right = sum(group.n for group in groups), sum(group.rate * group.n for group in groups)
     return n, right, n - right
 
 

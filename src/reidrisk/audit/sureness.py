@@ -13,11 +13,8 @@ from reidrisk.measure.risk import linked
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine
 
-SURE = 0.9
-"""A chance at which an attack is called sure."""
-
-_CHECKED = (0.5, 0.8, SURE, 0.95, 0.99)
-"""Thresholds that are rehearsed, where the truth is not known."""
+SURE = 0.9  # a chance at which an attack is called sure
+_CHECKED = (0.5, 0.8, SURE, 0.95, 0.99)  # thresholds that are rehearsed, where the truth is not known
 
 
 class Sureness(NamedTuple):
@@ -68,11 +65,9 @@ def how_sure_unknown(
         stated = linked(attack.fit(targets), asked, engine, probability=True).probability
         if stated is None:
             continue
-        rehearsal = rehearse(attack, targets, stated, _CHECKED, seed, spec.level)
-        rehearsals.append(rehearsal)
+        rehearsals.append(rehearse(attack, targets, stated, _CHECKED, seed, spec.level))
         curve = measure.choosiness(stated, None, spec.level)
-        held = tuple(point for point in curve if point.threshold in rehearsal.passed)
-        if held:
+        if held := tuple(point for point in curve if point.threshold in rehearsals[-1].passed):
             spoken.append((attack.name, held))
     if not spoken:
         return Sureness(rehearsals=tuple(rehearsals))

@@ -26,11 +26,8 @@ from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
 from reidrisk.records import Traces
 
-_ASKED = 2_000
-"""Queries, and strangers of each kind, that are looked at."""
-
-_QUANTILES = (0.5, 0.8, 0.9, 0.95, 0.99)
-"""Of the strangers' scores: where queries and strangers are compared."""
+_ASKED = 2_000  # queries, and strangers of each kind, that are looked at
+_QUANTILES = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the strangers' scores: where queries and strangers are compared
 
 _TELLING = {True: 0.1, False: 0.03}
 """Excess of close queries, at its lower end, from which something is learned: with one epoch only, and with more."""
@@ -77,13 +74,8 @@ def check_truth(
     99.9 %; ``"no power"`` that it was not, because no attack finds clearly more queries close than strangers, or too
     many of them are called wrong to stand and too few to be doubted.
 
-    Parameters
-    ----------
-    chosen, choices : sequences of Attack and of epochs
-        Each attack is fitted here, on half of the targets at a time; a single epoch is compared only where there are no
-        more.
-    targets, scored, truth : Traces, Traces, (n_scored,) array
-        The known records, queries that have a counterpart, and the target row of each.
+    Each attack is fitted here, on half of the targets at a time; a single epoch is compared only where there are no
+    more. ``scored`` are queries that have a counterpart, ``truth`` (n_scored,) is the target row of each.
 
     Examples
     --------
