@@ -18,7 +18,6 @@ from reidrisk.search.answer import UNIT, Candidates, check_k
 from reidrisk.search.engines import Engine, LocalEngine
 
 _SCORES = 2_000_000  # scores held at once where every target of a group is weighed
-
 Records = TypeVar("Records")  # what an attack compares, such as Traces or Bags
 
 
@@ -158,9 +157,8 @@ class ScoredAttack(Attack[Records]):
 
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target; with ``probability``, say how sure the model is, if there is one."""
-        posed, where = self._posed(queries), engine or LocalEngine()
+        posed, where, sure = self._posed(queries), engine or LocalEngine(), None
         found = where.best(*posed)
-        sure = None
         if probability and getattr(posed.scorer, "per_nat", 0.0) > 0:
             sure = self._sure(found.score, where.total(*posed, found.score))
         return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
@@ -168,8 +166,7 @@ class ScoredAttack(Attack[Records]):
     def score(self, queries: Records, target_index: Ints) -> Ints:
         """Return the score of each query with the given target row."""
         scorer, targets, asked = self._posed(queries)
-        found: Ints = scorer.pairs(targets, asked, self._rows(target_index, len(asked), len(targets)))
-        return found
+        return np.asarray(scorer.pairs(targets, asked, self._rows(target_index, len(asked), len(targets))))
 
     def candidates(
         self, queries: Records, k: int, among: Ints | None = None, *, engine: Engine | None = None
@@ -185,14 +182,12 @@ class ScoredAttack(Attack[Records]):
     def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[np.signedinteger[Any]] | None:
         """Return the score of every query with every target, exact as far as ``reach`` below the best."""
         scorer, targets, asked = self._posed(queries)
-        found: npt.NDArray[np.signedinteger[Any]] = scorer.scores(targets, asked, reach)
-        return found
+        return np.asarray(scorer.scores(targets, asked, reach))
 
 
 def check_comparable(targets: Any, queries: Any, epochs: tuple[int, int]) -> None:
     """Refuse tables over different vocabularies, or whose observers saw different numbers of epochs."""
-    tokens = targets.n_tokens, queries.n_tokens
-    for what, (a, b) in (("epochs", epochs), ("tokens in the vocabulary", tokens)):
+    for what, a, b in (("epochs", *epochs), ("tokens in the vocabulary", targets.n_tokens, queries.n_tokens)):
         if a != b:
             raise DataError(f"targets have {a} {what}, queries have {b}; both must be the same")
     if targets.vocabulary and queries.vocabulary and targets.vocabulary != queries.vocabulary:

@@ -67,10 +67,8 @@ class FullInformation(ScoredAttack[Traces]):
         if not sets.is_padded:
             raise DataError("some top sets are not full; pad them once, for all observers: top_sets.padded(seed)")
         if sets.n_tokens != targets.n_tokens or sets.n_epochs < targets.n_epochs:
-            raise DataError(
-                f"the top sets cover {sets.n_epochs} epochs of {sets.n_tokens} tokens, "
-                f"the targets {targets.n_epochs} of {targets.n_tokens}"
-            )
+            covered = f"{sets.n_epochs} epochs of {sets.n_tokens} tokens"
+            raise DataError(f"the top sets cover {covered}, the targets {targets.n_epochs} of {targets.n_tokens}")
         sets = sets.epochs(targets.n_epochs)
         if sets.users is not None and targets.users is not None:
             rows = find_users(targets.users, sets.users)

@@ -37,11 +37,10 @@ class Groups:
         known) or text (empty = not known).
         """
         labels = [_labels(column, what) for column, what in ((targets, "targets"), (queries, "queries"))]
-        kinds = [label.dtype.kind for label in labels]
-        if kinds[0] != kinds[1]:
+        if labels[0].dtype.kind != labels[1].dtype.kind:
             raise DataError("groups of targets and of queries must both be whole numbers or both be text")
         both = np.concatenate(labels)
-        known = both >= 0 if kinds[0] == "i" else both != ""
+        known = both >= 0 if both.dtype.kind == "i" else both != ""
         numbers = np.full(len(both), -1, dtype=np.int64)
         numbers[known] = np.unique(both[known], return_inverse=True)[1]
         return cls(numbers[: len(labels[0])], numbers[len(labels[0]) :])
@@ -54,12 +53,9 @@ class Groups:
 
     def parts(self) -> Iterator[tuple[Ints, Ints]]:
         """Yield the target rows and the query rows, ascending, of every group that has both."""
-        n = len(self.sizes)
-        members = []
-        for numbers in (self.target, self.query):
-            order = np.argsort(numbers, kind="stable")
-            members.append((order, np.searchsorted(numbers[order], np.arange(n + 1))))
-        (targets, t), (queries, q) = members
+        ends = np.arange(len(self.sizes) + 1)
+        targets, queries = (np.argsort(numbers, kind="stable") for numbers in (self.target, self.query))
+        t, q = np.searchsorted(self.target[targets], ends), np.searchsorted(self.query[queries], ends)
         for group in np.flatnonzero((np.diff(t) > 0) & (np.diff(q) > 0)):
             yield targets[t[group] : t[group + 1]], queries[q[group] : q[group + 1]]
 
@@ -68,10 +64,7 @@ def _labels(column: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
     labels = np.asarray(column)
     if labels.ndim == 1 and labels.dtype.kind in "iu":
         return labels.astype(np.int64)
-    if labels.ndim == 1 and labels.dtype.kind in "UTO":
-        values = labels.tolist()
-        if all(isinstance(value, str) for value in values):
-            return np.array(values, dtype=np.str_)
-    raise DataError(
-        f"groups of the {what} are {labels.dtype} of shape {labels.shape}; give one whole number or text a record"
-    )
+    if labels.ndim == 1 and labels.dtype.kind in "UTO" and all(isinstance(value, str) for value in labels.tolist()):
+        return np.array(labels.tolist(), dtype=np.str_)
+    given = f"{labels.dtype} of shape {labels.shape}"
+    raise DataError(f"groups of the {what} are {given}; give one whole number or text a record")

@@ -61,14 +61,10 @@ class WeightedHamming(PositionalAttack):
     probability q_out + d p of seeing the token at all changes no comparison between fully observed targets; it
     makes a missing token, on either side, worth 0. Since p lies in [0, 1], a match never counts less than a mismatch.
 
-    Parameters
-    ----------
-    per_epoch : bool
-        Estimate the popularity epoch by epoch instead of once for all.
-    pairs : (N, N) array, TopSets, or two Traces, optional
-        How often two tokens are held together: the probabilities themselves (such as a published q_within), or
-        what to learn them from, top sets or two observers of training users. With it, the mismatch term depends on
-        both tokens, as in Theorem 1 before its simplification (:func:`pair_weights`).
+    ``per_epoch`` estimates the popularity epoch by epoch instead of once for all. ``pairs`` says how often two tokens
+    are held together: (N, N) probabilities (such as a published q_within), or what to learn them from, top sets or two
+    observers of training users. With it, the mismatch term depends on both tokens, as in Theorem 1 before its
+    simplification (:func:`pair_weights`).
 
     Examples
     --------
@@ -130,10 +126,8 @@ def match_weights(p: Floats, q_in: float, q_out: float, top_k: int) -> tuple[Flo
     held = np.divide(q_in * p, seen, out=np.zeros_like(p), where=can_be_seen)
     # Sets of one that hold the token in every user leave no other token to mismatch on.
     other = np.divide((top_k - 1) * p, top_k - p, out=np.ones_like(p), where=top_k > p)
-    match, mismatch = (
-        _log(np.divide(q_out + d * probability, seen, out=np.ones_like(p), where=can_be_seen))
-        for probability in (held, other)
-    )
+    ratios = (np.divide(q_out + d * p_in, seen, out=np.ones_like(p), where=can_be_seen) for p_in in (held, other))
+    match, mismatch = (_log(ratio) for ratio in ratios)
     return match, mismatch
 
 
@@ -157,7 +151,7 @@ def pair_weights(p: Floats, together: Floats, q_in: float, q_out: float) -> Floa
     tiny = np.finfo(np.float64).tiny
     held = np.divide(held, seen[None, :], out=np.zeros_like(held), where=seen[None, :] > tiny)
     ratio = np.divide(q_out + d * held, seen[:, None], out=np.ones_like(held), where=seen[:, None] > tiny)
-    return np.asarray(np.maximum(_log(ratio), _IMPOSSIBLE))
+    return _log(ratio)
 
 
 def _log(values: Floats) -> Floats:
@@ -175,7 +169,7 @@ def _together(pairs: Pairs, n_tokens: int, top_k: int, noise: float) -> Floats:
         found = np.asarray(pairs, dtype=np.float64)
     if found.shape != (n_tokens, n_tokens):
         raise OptionError(
-            f"pairs must have shape ({n_tokens}, {n_tokens}), one row and column a token, not {found.shape}"
+            f"pairs must have shape ({n_tokens}, {n_tokens}), a row and column a token, not {found.shape}"
         )
     if not np.isfinite(found).all() or found.min() < 0.0 or found.max() > 1.0:
         raise OptionError("pairs must be probabilities in [0, 1]")

@@ -51,9 +51,7 @@ class Overlap(ScoredAttack[Bags]):
         if not isinstance(queries, Bags):
             raise DataError(f"{self.name} compares bags, not {type(queries).__name__}")
         if queries.n_tokens != self._n_tokens:
-            raise DataError(
-                f"targets have {self._n_tokens} tokens, queries have {queries.n_tokens}; use one vocabulary"
-            )
+            raise DataError(f"targets have {self._n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
         return Posed(CommonItems(), self._known, Items(_repeated(queries, self._depth)))
 
 

@@ -17,33 +17,16 @@ class Pooled:
     """What several observers saw of the same users over the same epochs; made by :func:`pool`.
 
     It is no :class:`Traces`: there are several tokens per epoch, and an attack must know what to do with them. Row i is
-    the same user at all ``observers``; a user whom an observer never saw has only missing tokens there.
+    the same user at all ``observers``; a user whom an observer never saw has only missing tokens there. ``users``,
+    ``n_epochs``, ``n_tokens`` and ``vocabulary`` are as in :class:`Traces`, the same for every observer.
     """
 
-    __slots__ = ("observers",)
+    __slots__ = ("n_epochs", "n_tokens", "observers", "users", "vocabulary")
 
     def __init__(self, observers: tuple[Traces, ...]) -> None:
-        self.observers = observers
-
-    @property
-    def users(self) -> UserIds | None:
-        """User ids, as in :class:`Traces`."""
-        return self.observers[0].users
-
-    @property
-    def n_tokens(self) -> int:
-        """Size of the vocabulary."""
-        return self.observers[0].n_tokens
-
-    @property
-    def vocabulary(self) -> Any:
-        """Labels of the tokens, where known."""
-        return self.observers[0].vocabulary
-
-    @property
-    def n_epochs(self) -> int:
-        """Number of epochs, the same for every observer."""
-        return self.observers[0].n_epochs
+        first, self.observers = observers[0], observers
+        self.users, self.n_epochs = first.users, first.n_epochs
+        self.n_tokens, self.vocabulary = first.n_tokens, first.vocabulary
 
     def epochs(self, r: int) -> Pooled:
         """Return the first ``r`` epochs of every observer."""
@@ -55,9 +38,7 @@ class Pooled:
 
     def side_by_side(self) -> Traces:
         """Return all tokens as one table: the epochs of the first observer, then those of the second, and so on."""
-        first = self.observers[0]
-        tokens = np.concatenate([one.tokens for one in self.observers], axis=1)
-        return first._with(tokens, first.users)
+        return self.observers[0]._with(np.concatenate([one.tokens for one in self.observers], axis=1), self.users)
 
     def __len__(self) -> int:
         return len(self.observers[0])
@@ -91,10 +72,9 @@ def pool(observers: Sequence[Traces]) -> Pooled:
     for number, one in enumerate(given):
         if not isinstance(one, Traces):
             raise DataError(f"observer {number} is a {type(one).__name__}; give each observer's Traces")
-        for what, a, b in (
-            ("tokens in the vocabulary", given[0].n_tokens, one.n_tokens),
-            ("epochs", given[0].n_epochs, one.n_epochs),
-        ):
+        sizes = {"tokens in the vocabulary": (given[0].n_tokens, one.n_tokens)}
+        sizes["epochs"] = (given[0].n_epochs, one.n_epochs)
+        for what, (a, b) in sizes.items():
             if a != b:
                 raise DataError(f"observer 0 has {a} {what}, observer {number} has {b}; all must have the same")
         if given[0].vocabulary and one.vocabulary and given[0].vocabulary != one.vocabulary:

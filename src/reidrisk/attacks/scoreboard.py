@@ -96,10 +96,8 @@ class Agreement(ByBlocks):
 def score_grid(weights: Floats) -> Ints:
     """Put weights of cells on the score grid, or say that their sum does not fit in 64 bits."""
     if not float(weights.max(initial=0.0)) * len(weights) < _MOST_WEIGHT:
-        raise DataError(
-            f"the largest of {len(weights)} weights is {weights.max():g}, too large for exact scores; "
-            "divide all weights by it: only their ratios count"
-        )
+        largest = f"the largest of {len(weights)} weights is {weights.max():g}, too large for exact scores"
+        raise DataError(f"{largest}; divide all weights by it: only their ratios count")
     return to_grid(weights)
 
 
@@ -121,11 +119,8 @@ def agreement(
     nothing. ``weights`` (m,) are on the score grid.
     """
     out = np.zeros((len(cells), len(targets)), dtype=np.int64)
-    each(
-        lambda part: _agree(targets, cells[part], values[part], weights, alpha, out[part]),
-        [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)],
-        threads,
-    )
+    parts = [slice(start, start + _SHARD) for start in range(0, len(cells), _SHARD)]
+    each(lambda part: _agree(targets, cells[part], values[part], weights, alpha, out[part]), parts, threads)
     return out
 
 

@@ -203,10 +203,8 @@ def _run_tables(
     spec: AuditSpec, inputs: Tables, tell: Progress, key: bytes | None, plain_sums: bool, engine: Engine | None
 ) -> AuditResult:
     tell("reading the tables", 0.0)
-    sums = None
-    if key is not None or plain_sums:
-        files = {role: getattr(inputs, role) for role in ("targets", "queries", "truth", "vocabulary")}
-        sums = fingerprints(files, key)
+    files = {role: getattr(inputs, role) for role in ("targets", "queries", "truth", "vocabulary")}
+    sums = fingerprints(files, key) if key is not None or plain_sums else None
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
     pair = io.read_pair(
         inputs.targets,

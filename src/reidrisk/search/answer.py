@@ -39,9 +39,8 @@ def merged(one: Best, two: Best) -> Best:
     """
     score = np.maximum(one.score, two.score)
     n_ties = np.where(one.score == score, one.n_ties, 0) + np.where(two.score == score, two.n_ties, 0)
-    nobody = np.iinfo(np.int64).max
-    lowest = [np.where(part.score == score, part.target, nobody) for part in (one, two)]
-    return Best(score, n_ties, np.minimum(lowest[0], lowest[1]))
+    lowest = (np.where(part.score == score, part.target, np.iinfo(np.int64).max) for part in (one, two))
+    return Best(score, n_ties, np.minimum(*lowest))
 
 
 def merged_candidates(parts: Sequence[Candidates], k: int) -> Candidates:

@@ -178,9 +178,7 @@ def _gains(index: GpuIndex, columns: Any, weights: Weights) -> tuple[list[Any], 
     tables = index.put(weights.match - weights.mismatch), index.put(weights.mismatch)
     gains, mismatches = [], []
     for s in range(index.n_epochs):
-        row = s % len(weights.match)
-        token = columns[s].clamp(min=0).to(torch.int64)
-        seen = columns[s] >= 0
+        row, seen, token = s % len(weights.match), columns[s] >= 0, columns[s].clamp(min=0).to(torch.int64)
         gains.append(torch.where(seen, tables[0][row][token], 0))
         mismatches.append(torch.where(seen, tables[1][row][token], 0))
     return gains, mismatches
@@ -231,10 +229,8 @@ def _keys(index: GpuIndex, queries: Any, subset: tuple[int, ...]) -> tuple[Any, 
             # Too long for 64 bits: number the values that occur, exactly, and go on from there.
             values, places = torch.unique(torch.cat(both), return_inverse=True)
             both, possible = [places[: index.n_users], places[index.n_users :]], values.numel()
-        both = [
-            key * index.n_tokens + column[s].to(torch.int64)
-            for key, column in zip(both, (index.columns, queries), strict=True)
-        ]
+        added = (column[s].to(torch.int64) for column in (index.columns, queries))
+        both = [key * index.n_tokens + digit for key, digit in zip(both, added, strict=True)]
         possible *= index.n_tokens
     return both[0], both[1], possible
 

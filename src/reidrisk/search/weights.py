@@ -82,19 +82,16 @@ AnyWeights = Weights | PairWeights
 def check_fit(index: Index, queries: npt.NDArray[Any], weights: AnyWeights) -> None:
     """Refuse queries or weights that do not fit the targets: kernels look tokens up without asking."""
     if queries.ndim != 2 or queries.dtype.kind != "i" or queries.shape[1] != index.n_epochs:
-        raise DataError(
-            f"queries must be signed integers of shape (queries, {index.n_epochs} epochs), not {queries.dtype} "
-            f"of shape {queries.shape}"
-        )
+        given = f"{queries.dtype} of shape {queries.shape}"
+        raise DataError(f"queries must be signed integers of shape (queries, {index.n_epochs} epochs), not {given}")
     if not index.n_users:
         raise DataError("there is no target to find")
     if queries.size and (queries.min() < -1 or queries.max() >= index.n_tokens):
         raise DataError(f"query tokens lie in [0, {index.n_tokens}), and -1 means missing; there is one outside")
     rows, tokens = weights.table.shape[:2] if isinstance(weights, PairWeights) else weights.match.shape
     if rows not in (1, index.n_epochs) or tokens != index.n_tokens:
-        raise DataError(
-            f"weights are for {rows} epochs of {tokens} tokens, the targets have {index.n_epochs} of {index.n_tokens}"
-        )
+        held = f"{index.n_epochs} of {index.n_tokens}"
+        raise DataError(f"weights are for {rows} epochs of {tokens} tokens, the targets have {held}")
 
 
 def _whole(values: npt.NDArray[Any], name: str) -> Ints:

@@ -57,21 +57,13 @@ class ProfileBayes(ScoredAttack[Records]):
     side as more epochs: their counts add up, while the same epoch is compared with the first of them alone. The problem
     is that of jha, Section 3; the attack is ours.
 
-    Parameters
-    ----------
-    mechanism : TopKNoise, optional
-        What the system does: the size of the top sets from which it draws, and its noise. Without it, or where only
-        guessed (``declared="nothing"``), nothing is made of the same epoch. Bags always do without. A whole number, or
-        ``top_k=``, with ``noise=`` says the same.
-    kinds : int
-        Kinds of users that the prior tells apart, at most.
-    absent, min_probability : float
-        Prior probability that a query's user is not among the targets; below which probability there is no answer.
-    calibrate : bool
-        Whether to learn the temperature (only done when a probability is asked for); otherwise it is 1.
-    seed : int
-        Of the simulated users, and of the choice of targets to learn from when there are more than 20,000. What is
-        drawn depends on it and on what the targets hold, not on the order of their rows.
+    The ``mechanism`` is what the system does: the size of the top sets from which it draws, and its noise. Without it,
+    or where only guessed (``declared="nothing"``), nothing is made of the same epoch; bags always do without. A whole
+    number, or ``top_k=``, with ``noise=`` says the same. The prior tells at most ``kinds`` kinds of users apart.
+    ``absent`` is the prior probability that a query's user is not among the targets; below ``min_probability`` there is
+    no answer. ``calibrate`` says whether to learn the temperature, once a probability is asked for; otherwise it is 1.
+    The ``seed`` is of the simulated users, and of the choice of targets to learn from when there are more than 20,000:
+    what is drawn depends on it and on what the targets hold, not on the order of their rows.
 
     Examples
     --------
@@ -115,12 +107,8 @@ class ProfileBayes(ScoredAttack[Records]):
     @property
     def description(self) -> str:
         """What the attacker does and assumes."""
-        system = (
-            "It knows nothing of the system"
-            if self.top_k is None
-            else f"It knows that the system shows one of {self.top_k} tokens held for a user, and a random one with "
-            f"probability {self.noise:g}"
-        )
+        shows = f"one of {self.top_k} tokens held for a user, and a random one with probability {self.noise:g}"
+        system = f"It knows {'nothing of the system' if self.top_k is None else f'that the system shows {shows}'}"
         return (
             "Weighs how much better one set of lasting interests explains two records than two sets would, whenever "
             f"the tokens were seen. {system}; how interests are spread it learns from the targets alone (our own)."
@@ -162,9 +150,8 @@ class ProfileBayes(ScoredAttack[Records]):
         return replace(links, target=np.where(links.probability >= self.min_probability, links.target, -1))
 
     def _sure(self, score: Ints, total: Ints) -> Floats:
-        nats = 1.0 / self._per_nat
         odds = self.absent / (1.0 - self.absent) * len(self._known)
-        others = odds * np.exp(-np.minimum(np.maximum(score * nats, -700.0), 700.0)) if odds else 0.0
+        others = odds * np.exp(-np.clip(score * (1.0 / self._per_nat), -700.0, 700.0)) if odds else 0.0
         return np.asarray(1.0 / (total / UNIT + others))
 
     def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[Any] | None:
@@ -207,8 +194,7 @@ class ProfileBayes(ScoredAttack[Records]):
         return Posed(BayesFactor(learnt.tables, self.threads, self._per_nat), self._known, self._asked[1])
 
     def _counted(self, queries: Records, learnt: Learnt) -> Known:
-        n_epochs, table = one_table(queries, self.name)
-        fitted = learnt.targets
+        fitted, (n_epochs, table) = learnt.targets, one_table(queries, self.name)
         if type(table) is not type(fitted):
             raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(table).__name__}; give alike")
         check_comparable(fitted, table, (self._n_epochs, n_epochs))

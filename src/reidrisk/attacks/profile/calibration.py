@@ -9,7 +9,6 @@ chosen for which exp(score / T), made to add up to 1 over the targets, gives the
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.profile.counts import BAG_TRIALS, Counts, Ladder
 from reidrisk.attacks.profile.learnt import Learnt
@@ -26,9 +25,7 @@ _TEMPERATURES = np.geomspace(0.5, 8.0, 97)
 
 def n_simulated(n_targets: int, n_tokens: int) -> int:
     """Return how many users to simulate: as many as there are targets, up to 1,000, fewer in a large vocabulary."""
-    if n_tokens > _LARGEST:
-        return 0
-    return min(n_targets, _USERS, max(_FEWEST, _ENTRIES // n_tokens))
+    return 0 if n_tokens > _LARGEST else min(n_targets, _USERS, max(_FEWEST, _ENTRIES // n_tokens))
 
 
 def draw_rates(prior: Prior, counts: Counts, ladder: Ladder, rng: np.random.Generator) -> Ints:
@@ -92,8 +89,9 @@ def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tup
     """Let two observers see one token per epoch each, in proportion to the rates."""
     ends = np.cumsum(rates, axis=1)
     ends /= ends[:, -1:]
-    seen = [np.stack([np.searchsorted(row, rng.random(epochs), side="right") for row in ends]) for _ in range(2)]
-    return np.minimum(seen[0], rates.shape[1] - 1), np.minimum(seen[1], rates.shape[1] - 1)
+    drawn = (np.stack([np.searchsorted(row, rng.random(epochs), side="right") for row in ends]) for _ in range(2))
+    one, two = (np.minimum(tokens, rates.shape[1] - 1) for tokens in drawn)
+    return one, two
 
 
 def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> tuple[Traces, Traces] | tuple[Bags, Bags]:
@@ -111,15 +109,10 @@ def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> tuple[Tra
         # Where a set holds every token (q_in = q_out), rates tell nothing, and any sets will do.
         held = (rates - q_out) / (q_in - q_out) if q_in > q_out else np.ones_like(rates)
         seen = simulate_sets(held, *learnt.system, epochs, rng)
-    pattern = targets.observed[rows]
-    one, two = (_with_gaps(tokens, pattern, width, rng) for tokens in seen)
+    # Tokens are left out as in a random row each.
+    patterns = (targets.observed[rows][rng.integers(n, size=n)] for _ in range(2))
+    one, two = (Traces(np.where(there, tokens, -1), width) for there, tokens in zip(patterns, seen, strict=True))
     return one, two
-
-
-def _with_gaps(tokens: Ints, pattern: npt.NDArray[np.bool_], n_tokens: int, rng: np.random.Generator) -> Traces:
-    """Leave out tokens as in a random row of ``pattern`` (observed or not) each."""
-    rows = rng.integers(len(pattern), size=len(tokens))
-    return Traces(np.where(pattern[rows], tokens, -1), n_tokens)
 
 
 def best_temperature(rounds: list[Ints], every: int = 1) -> float:
@@ -132,6 +125,5 @@ def best_temperature(rounds: list[Ints], every: int = 1) -> float:
     likelihood = np.zeros(len(temperatures))
     for scores in rounds:
         below = (scores - scores.max(axis=1, keepdims=True)) / GRID
-        own = np.diagonal(below)
-        likelihood += [np.sum(own / t - np.log(np.exp(below / t).sum(axis=1))) for t in temperatures]
+        likelihood += [np.sum(np.diagonal(below) / t - np.log(np.exp(below / t).sum(axis=1))) for t in temperatures]
     return float(temperatures[int(np.argmax(likelihood))])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.attacks.pooled import Pooled, gathered
+from reidrisk.attacks.pooled import Pooled, as_traces, gathered
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Traces
@@ -103,10 +103,8 @@ def ladder_of(records: Traces | Bags, every: int = 1) -> Ladder:
 def one_table(records: Any, who: str) -> tuple[int, Traces | Bags]:
     """Return the number of epochs, and all that was seen as one table, pooled observers side by side."""
     found = gathered(records)
-    if isinstance(found, Pooled):
-        return found.n_epochs, found.side_by_side()
-    if isinstance(found, Traces):
-        return found.n_epochs, found
+    if isinstance(found, Traces | Pooled):
+        return found.n_epochs, as_traces(found, who)
     if isinstance(found, Bags):
         return 0, found
     raise DataError(f"{who} compares traces or bags, not {type(records).__name__}")
@@ -115,10 +113,8 @@ def one_table(records: Any, who: str) -> tuple[int, Traces | Bags]:
 def widened(queries: Traces, width: int, n_epochs: int) -> Traces:
     """Add observers who saw nothing, until there are as many as the targets have."""
     if queries.n_epochs > width:
-        raise DataError(
-            f"the queries come from {queries.n_epochs // n_epochs} observers, the targets from {width // n_epochs}; "
-            "take those seen by more observers as targets"
-        )
+        one, two = queries.n_epochs // n_epochs, width // n_epochs
+        raise DataError(f"queries come from {one} observers, targets from {two}; take those of more as targets")
     if queries.n_epochs == width:
         return queries
     nobody = np.full((len(queries), width - queries.n_epochs), -1, dtype=queries.tokens.dtype)
@@ -132,14 +128,12 @@ def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts
         matrix = records.counts.copy()
         matrix.sort_indices()
         times = np.minimum(matrix.data, _BAG_CAP).astype(np.int64)
-        none = np.zeros((n, 0), dtype=np.int16)
-        rung = np.zeros(n, dtype=np.int64)
+        none, rung = np.zeros((n, 0), dtype=np.int16), np.zeros(n, dtype=np.int64)
         start, token = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
         return Counts(start, token, times, rung, none, records.n_tokens)
     # Two widths of tokens only: kernels are compiled for each anew.
-    tokens: npt.NDArray[Any] = np.array(
-        records.tokens, dtype=np.int16 if records.n_tokens <= np.iinfo(np.int16).max else np.int32
-    )
+    width: Any = np.int16 if records.n_tokens <= np.iinfo(np.int16).max else np.int32
+    tokens: npt.NDArray[Any] = np.array(records.tokens, dtype=width)
     start = np.zeros(n + 1, dtype=np.int64)
     ordered = np.sort(tokens, axis=1)
     seen = ordered >= 0

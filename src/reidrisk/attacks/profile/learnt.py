@@ -62,9 +62,8 @@ class Learnt:
         """Return the ladder on which tables hold the largest count of any target."""
         plain = ladder_of(self.targets)
         counts = count(self.targets, plain, capped=False)
-        groups = int(group_tokens(counts).max()) + 1
-        most = int(counts.count.max(initial=0))
-        every = math.ceil(most / deepest(groups, plain.n_rungs, kinds, self.system is not None))
+        most = deepest(int(group_tokens(counts).max()) + 1, plain.n_rungs, kinds, self.system is not None)
+        every = math.ceil(int(counts.count.max(initial=0)) / most)
         return plain if every <= 1 or isinstance(self.targets, Bags) else ladder_of(self.targets, every)
 
     def make_room(self, asked: Counts) -> None:

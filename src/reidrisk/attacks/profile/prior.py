@@ -98,8 +98,7 @@ def learn(counts: Counts, ladder: Ladder, grid: Grid, kinds: int) -> Prior:
     scale = logs.max(axis=0)
     likelihood = np.ascontiguousarray(np.exp(logs - scale).T)  # a factor common to all rates changes no posterior
     size = np.bincount(group, minlength=n_groups).astype(np.float64)
-    everyone = np.ones((len(counts), 1))
-    histogram = _histogram(counts, group, size, cells, everyone)[0]
+    histogram = _histogram(counts, group, size, cells, np.ones((len(counts), 1)))[0]
     weight = np.full((n_groups, len(grid.rate)), 1.0 / len(grid.rate))
     for _ in range(_ALONE):
         expected = expected_users(weight, histogram, likelihood)
@@ -114,8 +113,7 @@ def learn(counts: Counts, ladder: Ladder, grid: Grid, kinds: int) -> Prior:
     for _ in range(_TOGETHER):
         kept = member.sum(axis=0) > 1e-3
         member, each = member[:, kept], each[kept]
-        histograms = _histogram(counts, group, size, cells, member)
-        for z, counted in enumerate(histograms):
+        for z, counted in enumerate(_histogram(counts, group, size, cells, member)):
             for _ in range(_INNER):
                 each[z] = _drawn(expected_users(each[z], counted, likelihood), weight, size)
         share = member.mean(axis=0)
@@ -133,8 +131,7 @@ def _drawn(expected: Floats, towards: Floats, size: Floats) -> Floats:
 
 def _first_kinds(counts: Counts, ladder: Ladder, kinds: int) -> Floats:
     """Split users by how many different tokens they hold in an observed epoch; equals stay together."""
-    observed = np.maximum(ladder.epochs(counts.rung), 1.0)
-    variety = np.diff(counts.start) / observed
+    variety = np.diff(counts.start) / np.maximum(ladder.epochs(counts.rung), 1.0)
     cuts = np.quantile(variety, np.arange(1, kinds) / kinds)
     member = np.full((len(counts), kinds), 0.1 / kinds)
     member[np.arange(len(counts)), np.searchsorted(cuts, variety, side="left")] += 0.9
@@ -145,9 +142,8 @@ def _histogram(counts: Counts, group: Ints, size: Floats, cells: tuple[int, int]
     """Return (K, groups, cells): how many users of each kind hold a token of the group so often, on that rung."""
     rows = counts.rows
     where = np.ravel_multi_index((group[counts.token], counts.rung[rows], counts.count), (len(size), *cells))
-    n = len(size) * cells[0] * cells[1]
-    found: Floats = np.stack([np.bincount(where, kind[rows], n) for kind in member.T])
-    found = found.reshape(-1, len(size), *cells)
+    counted = [np.bincount(where, kind[rows], len(size) * cells[0] * cells[1]) for kind in member.T]
+    found: Floats = np.stack(counted).reshape(-1, len(size), *cells)
     users = np.zeros((cells[0], member.shape[1]))
     np.add.at(users, counts.rung, member)
     found[..., 0] = np.maximum(users.T[:, None, :] * size[:, None] - found[..., 1:].sum(axis=-1), 0.0)
@@ -156,8 +152,7 @@ def _histogram(counts: Counts, group: Ints, size: Floats, cells: tuple[int, int]
 
 def _membership(counts: Counts, group: Ints, size: Floats, alone: Floats, log_share: Floats) -> Floats:
     """Return the (n, K) probabilities of each user's kind."""
-    nothing = np.einsum("zgr,g->rz", alone[..., 0], size)
-    logs = nothing[counts.rung] + log_share
+    logs = np.einsum("zgr,g->rz", alone[..., 0], size)[counts.rung] + log_share
     more = (alone - alone[..., :1])[:, group[counts.token], counts.rung[counts.rows], counts.count]
     np.add.at(logs, counts.rows, more.T)
     member = np.exp(logs - logs.max(axis=1, keepdims=True))

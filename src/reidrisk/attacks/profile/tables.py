@@ -30,16 +30,14 @@ _DEEPEST = 64  # with pairs tables grow with the square of the counts, and so do
 
 def cell(sights: Ints | int, pairs: Ints | int) -> Ints:
     """Return the place of (S, m), m <= S / 2, in a table without holes."""
-    s = np.asarray(sights, dtype=np.int64)
-    return np.asarray((s + 1) ** 2 // 4 + pairs)
+    return np.asarray((np.asarray(sights, dtype=np.int64) + 1) ** 2 // 4 + pairs)
 
 
 def log_joint(grid: Grid, sights: Ints, pairs: Ints, epochs: Floats, trials: float) -> Floats:
     """Return (G, …) log-likelihoods of S sights, m of them in the same epoch, in N epochs observed in all."""
-    shape = (-1, *(1,) * np.ndim(sights))
-    theta, both = grid.rate.reshape(shape), grid.both.reshape(shape)
     if not grid.same_epoch:
         return log_alone(grid, sights, epochs)
+    theta, both = (values.reshape(-1, *(1,) * np.ndim(sights)) for values in (grid.rate, grid.both))
     together = np.minimum(epochs**2 / (4.0 * trials), epochs / 2.0)
     # Of the sights, this many fall where both observe; those seen in the same epoch certainly do.
     shared = np.clip(sights * epochs / (2.0 * trials), 2.0 * pairs, sights)
@@ -65,10 +63,8 @@ def build_tables(prior: Prior, ladder: Ladder, depth: int, gaps: bool) -> Tables
         pairs = np.arange(len(sights)) - cell(sights, 0)
     together, trials = 2.0 * ladder.trials - ladder.step * of_pairs, ladder.trials / ladder.overlap
     joint = [_averaged(prior, log_joint(prior.grid, sights, pairs, np.maximum(n, 0.0), trials)) for n in together]
-    times = np.arange(depth + 1)
-    alone = [_averaged(prior, log_alone(prior.grid, times, n)) for n in ladder.epochs(rungs)]
-    size = np.bincount(prior.group)
-    share = to_grid(np.log(prior.share))
+    alone = [_averaged(prior, log_alone(prior.grid, np.arange(depth + 1), n)) for n in ladder.epochs(rungs)]
+    size, share = np.bincount(prior.group), to_grid(np.log(prior.share))
     joined, single = (np.ascontiguousarray(np.stack(parts, axis=1)) for parts in (joint, alone))
     nothing, none = (np.tensordot(size, part[:, :, 0].astype(np.int64), 1) + share for part in (joined, single))
     per_pair = ladder.every if prior.grid.same_epoch else 0

@@ -1,7 +1,6 @@
 """Where a search runs: here, or on shards elsewhere; the answers are the same."""
 
-from reidrisk.search.engines.base import Engine, Scorer, Targets
-from reidrisk.search.engines.local import LocalEngine
+from reidrisk.search.engines.base import Engine, LocalEngine, Scorer, Targets
 
 __all__ = ["ENGINES", "Engine", "LocalEngine", "Scorer", "Targets"]
 

@@ -1,4 +1,4 @@
-"""What an engine must do, and what a scorer must keep to so that every engine gives the same answer."""
+"""What an engine must do, what a scorer must keep to so that all engines give the same answer, and the default one."""
 
 from __future__ import annotations
 
@@ -50,3 +50,22 @@ class Engine(Protocol):
 
     def total(self, scorer: Scorer, targets: Targets, queries: Any, score: Ints) -> Ints:
         """Add up the likelihoods of all targets relative to the score given for each query."""
+
+
+class LocalEngine:
+    """The default: this process. It asks the scorer for all targets at once; ``progress`` hears how far a search is."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.progress = progress
+
+    def best(self, scorer: Scorer, targets: Targets, queries: Any) -> Best:
+        """Return the scorer's answer."""
+        return scorer.best(targets, queries, self.progress)
+
+    def candidates(self, scorer: Scorer, targets: Targets, queries: Any, k: int) -> Candidates:
+        """Return the scorer's answer."""
+        return scorer.candidates(targets, queries, k)
+
+    def total(self, scorer: Scorer, targets: Targets, queries: Any, score: Ints) -> Ints:
+        """Return the scorer's answer."""
+        return scorer.total(targets, queries, score)
