@@ -70,12 +70,7 @@ class Rehearsal(Result):
 
 
 def rehearse(
-    attack: Attack[Any],
-    targets: Traces,
-    claimed: Floats,
-    thresholds: tuple[float, ...],
-    seed: int,
-    level: float = 0.95,
+    attack: Attack[Any], targets: Traces, claimed: Floats, thresholds: tuple[float, ...], seed: int, level: float = 0.95
 ) -> Rehearsal:
     """Check an attack's probabilities on halves of the targets' own records, on which it is fitted here.
 
@@ -112,12 +107,7 @@ def _stated(attack: Attack[Any], queries: Traces) -> Floats:
 
 
 def _point(
-    threshold: float,
-    stated: Floats,
-    credit: Floats,
-    claimed: Floats,
-    strangers: Floats,
-    level: float,
+    threshold: float, stated: Floats, credit: Floats, claimed: Floats, strangers: Floats, level: float
 ) -> Rehearsed | None:
     """Check one threshold; None where no link reaches it."""
     sure = stated >= threshold

@@ -48,12 +48,7 @@ def how_sure(
 
 
 def how_sure_unknown(
-    chosen: list[Attack[Any]],
-    targets: Traces,
-    asked: Traces,
-    seed: int,
-    spec: AuditSpec,
-    engine: Engine | None = None,
+    chosen: list[Attack[Any]], targets: Traces, asked: Traces, seed: int, spec: AuditSpec, engine: Engine | None = None
 ) -> Sureness:
     """Rehearse every attack that has probabilities on the targets, and let one speak whose probabilities held.
 

@@ -138,13 +138,7 @@ class _Split(NamedTuple):
 
     @classmethod
     def drawn(
-        cls,
-        known: Ints,
-        strange: Ints,
-        targets: Traces,
-        scored: Traces,
-        truth: Ints,
-        draw: np.random.Generator,
+        cls, known: Ints, strange: Ints, targets: Traces, scored: Traces, truth: Ints, draw: np.random.Generator
     ) -> _Split:
         place = np.full(len(targets), -1, dtype=np.int64)
         place[known] = np.arange(len(known))
