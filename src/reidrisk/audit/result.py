@@ -20,8 +20,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
-FORMAT = 2
-"""The format this version writes; it reads format 1 too."""
+FORMAT = 2  # the format this version writes; it reads format 1 too
 
 
 @dataclass(frozen=True, eq=False)

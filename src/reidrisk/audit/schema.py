@@ -29,15 +29,10 @@ class _Note(BaseModel):
     code: str
 
 
-_NO_FIELDS = ("float", "literal[", "constrained-")
-"""Beginnings of what pydantic puts into a place beside names of fields: which kind of number it tried."""
-
+_NO_FIELDS = ("float", "literal[", "constrained-")  # kinds of numbers, which pydantic puts into a place beside fields
+_ADDED = {"which"}  # lists that format 2 did not have from the beginning; they are empty where they are missing
 _SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "max_risk", "lower_ends"}
 """Fields that are shares in whatever class they stand; ends of intervals and differences may be something else."""
-
-
-_ADDED = {"which"}
-"""Lists that results of format 2 did not have from the beginning; they are empty where they are missing."""
 
 
 def result_schema() -> dict[str, Any]:

@@ -90,11 +90,8 @@ def cuts_to_show(cells: Sequence[Mapping[float, float]], totals: Sequence[float]
     >>> cuts_to_show([{0.1: 33, 0.9: 0}], [33], 20), cuts_to_show([{0.1: 33, 0.5: 32}], [33], 20)
     (True, False)
     """
-    for beyond, total in zip(cells, totals, strict=True):
-        counts = [total, *(beyond[cut] for cut in sorted(beyond)), 0.0]
-        if any(few(more - fewer, least) for more, fewer in pairwise(counts)):
-            return False
-    return True
+    counts = ([n, *(beyond[cut] for cut in sorted(beyond)), 0.0] for beyond, n in zip(cells, totals, strict=True))
+    return not any(few(more - fewer, least) for one in counts for more, fewer in pairwise(one))
 
 
 def exposure(found: Exposure, least: int, level: float = 0.95) -> Exposure:

@@ -90,8 +90,7 @@ def check_truth(
     ('doubt', 1.0)
     """
     draw = stream(seed, "doubt the truth")
-    order = draw.permutation(len(targets))
-    half, other = np.sort(order[: len(targets) // 2]), np.sort(order[len(targets) // 2 :])
+    half, other = (np.sort(part) for part in np.split(draw.permutation(len(targets)), [len(targets) // 2]))
     if len(half) < 10:
         return "no power", None
     pairs = ((half, other), (other, half))

@@ -10,11 +10,8 @@ import numpy as np
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
 
-UNIT = float(1 << 36)
-"""Fixed point of a sum of likelihoods over targets: ten million of them stay below 2^63."""
-
-FAR = 26.0
-"""Nats below the best from which on a likelihood is less than half a step of the fixed point."""
+UNIT = float(1 << 36)  # fixed point of a sum of likelihoods over targets: ten million of them stay below 2^63
+FAR = 26.0  # nats below the best from which on a likelihood is less than half a step of the fixed point
 
 
 class Best(NamedTuple):

@@ -18,13 +18,11 @@ import numpy.typing as npt
 from reidrisk.base.arrays import Ints
 from reidrisk.base.extras import require
 from reidrisk.search.answer import Best
-from reidrisk.search.index import Index
+from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import AnyWeights, PairWeights, Weights
 
 if TYPE_CHECKING:
     import torch
-
-Tokens = npt.NDArray[np.signedinteger[Any]]
 
 _LATTICE_EPOCHS = 12  # 4,096 sets of epochs; beyond, comparing every pair is cheaper
 _PATTERNS = 64  # patterns of missing tokens, each with a lattice of its own

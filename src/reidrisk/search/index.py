@@ -51,7 +51,7 @@ class Index:
     @property
     def missing(self) -> int:
         """The value that stands for a missing token."""
-        return int(np.iinfo(np.uint16).max if self.n_tokens <= np.iinfo(np.uint16).max else np.iinfo(np.uint32).max)
+        return int(unsigned(np.array([-1]), self.n_tokens)[0])
 
     @cached_property
     def has_gaps(self) -> bool:
@@ -65,7 +65,6 @@ class Index:
             return [(np.arange(self.n_epochs), np.arange(self.n_users))]
         packed = np.ascontiguousarray(np.packbits(self.tokens >= 0, axis=1))
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-        values, place = np.unique(keys, return_inverse=True)
-        order = np.argsort(place, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(place, minlength=len(values)))[:-1])
+        _, place, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        members = np.split(np.argsort(place, kind="stable"), np.cumsum(sizes)[:-1])
         return [(np.flatnonzero(self.tokens[rows[0]] >= 0), rows) for rows in members]

@@ -26,10 +26,8 @@ from reidrisk.base.parallel import Crew
 from reidrisk.base.progress import Progress, silent
 from reidrisk.search.answer import Best
 from reidrisk.search.hashing import count_groups, find_group, key_of, mark, marked, mixed, part_of, table_for
-from reidrisk.search.index import Index, Tokens, unsigned
+from reidrisk.search.index import Index, Tokens, Unsigned, unsigned
 from reidrisk.search.weights import Weights
-
-Rows = npt.NDArray[np.unsignedinteger[Any]]
 
 _WORST = np.iinfo(np.int64).min
 _WORDS = 20  # at most 2^20 words (8 MiB) a bitmap: larger ones pass fewer strangers, but miss the cache
@@ -71,7 +69,7 @@ class _Found(NamedTuple):
 class _Lattice:
     """The state of one search: the best of each query so far, and the tables it is looked up in."""
 
-    def __init__(self, index: Index, queries: Rows, weights: Weights, crew: Crew) -> None:
+    def __init__(self, index: Index, queries: Unsigned, weights: Weights, crew: Crew) -> None:
         q, r = queries.shape
         shape = (r, index.n_tokens)
         self.targets, self.queries, self.missing, self.crew = index.rows, queries, index.missing, crew
@@ -123,7 +121,7 @@ class _Lattice:
         claim = lambda a, b: _claim(table, targets, queries, active[a:b], *how, self.gain, self.found)  # noqa: E731
         self.over(len(active), claim)
 
-    def _bitmap(self, rows: Rows, chosen: Ints, how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
+    def _bitmap(self, rows: Unsigned, chosen: Ints, how: tuple[Any, ...]) -> npt.NDArray[np.uint64]:
         """Mark the hashed tokens of the chosen rows; about one bit in sixteen is set."""
         words = 1 << min(max((len(chosen) // 4).bit_length(), 4), _WORDS)
         parts = self.over(len(chosen), lambda a, b: mark(rows, chosen[a:b], *how, words), per_part=1)

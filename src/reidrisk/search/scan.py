@@ -85,12 +85,10 @@ def _over_queries(
 
 def _prepared(index: Index, queries: Tokens, weights: AnyWeights, pairs: Any) -> kernels.Queries:
     """Cast some queries' tokens to the targets' type, and look their weights up."""
-    tokens = unsigned(queries, index.n_tokens)
-    if isinstance(weights, PairWeights):
-        none = np.zeros((len(tokens), 1), dtype=pairs.dtype)
-        return kernels.Queries(tokens, none, none, pairs)
-    gain, mismatch = weights.of(queries)
-    return kernels.Queries(tokens, gain.astype(pairs.dtype), mismatch.astype(pairs.dtype), pairs)
+    none = np.zeros((len(queries), 1), dtype=np.int64)
+    gain, mismatch = (none, none) if isinstance(weights, PairWeights) else weights.of(queries)
+    worth = gain.astype(pairs.dtype), mismatch.astype(pairs.dtype)
+    return kernels.Queries(unsigned(queries, index.n_tokens), *worth, pairs)
 
 
 def _pair_table(index: Index, weights: AnyWeights) -> npt.NDArray[np.signedinteger[Any]]:

@@ -19,8 +19,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.search.index import Index
 
-GRID = 1 << 16
-"""Steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth."""
+GRID = 1 << 16  # steps of the score grid in one nat: rounding moves a weight by less than a hundred-thousandth
 
 
 def to_grid(nats: npt.ArrayLike) -> Ints:

@@ -24,7 +24,7 @@ from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole_up_to
+from reidrisk.base.options import is_whole, whole_up_to
 from reidrisk.base.parallel import n_threads
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms import TopKNoise
@@ -160,7 +160,7 @@ class ProfileBayes(ScoredAttack[Records]):
 
     def _check_options(self) -> None:
         whole_up_to("kinds", self.kinds, 64)
-        if self.top_k is not None and (isinstance(self.top_k, bool) or not isinstance(self.top_k, int | np.integer)):
+        if self.top_k is not None and not is_whole(self.top_k):
             raise OptionError(f"top_k must be a whole number of tokens or None, not {self.top_k!r}")
         for name, limit, why in (
             ("absent", "[0, 1)", ": at 1 nobody is there to be found"),
@@ -169,9 +169,9 @@ class ProfileBayes(ScoredAttack[Records]):
         ):
             value = getattr(self, name)
             number = isinstance(value, int | float | np.integer | np.floating)
-            if number and name == "noise" and self.top_k is None:
-                continue  # it is not used
-            if not number or not 0.0 <= value <= 1.0 or (value == 1.0 and limit == "[0, 1)"):
+            within = number and 0.0 <= value <= 1.0 and (value < 1.0 or limit == "[0, 1]")
+            unused = number and name == "noise" and self.top_k is None
+            if not within and not unused:
                 raise OptionError(f"{name} must lie in {limit}, not {value!r}{why}")
         checked_seed(self.seed)
         n_threads(self.threads)
