@@ -142,8 +142,9 @@ def _histogram(counts: Counts, group: Ints, size: Floats, cells: tuple[int, int]
     """Return (K, groups, cells): how many users of each kind hold a token of the group so often, on that rung."""
     rows = counts.rows
     where = np.ravel_multi_index((group[counts.token], counts.rung[rows], counts.count), (len(size), *cells))
-    counted = [np.bincount(where, kind[rows], len(size) * cells[0] * cells[1]) for kind in member.T]
-    found: Floats = np.stack(counted).reshape(-1, len(size), *cells)
+    n = len(size) * cells[0] * cells[1]
+    found: Floats = np.stack([np.bincount(where, kind[rows], n) for kind in member.T])
+    found = found.reshape(-1, len(size), *cells)
     users = np.zeros((cells[0], member.shape[1]))
     np.add.at(users, counts.rung, member)
     found[..., 0] = np.maximum(users.T[:, None, :] * size[:, None] - found[..., 1:].sum(axis=-1), 0.0)
