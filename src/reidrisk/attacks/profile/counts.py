@@ -114,7 +114,7 @@ def widened(queries: Traces, width: int, n_epochs: int) -> Traces:
     """Add observers who saw nothing, until there are as many as the targets have."""
     if queries.n_epochs > width:
         one, two = queries.n_epochs // n_epochs, width // n_epochs
-        raise DataError(f"queries come from {one} observers, targets from {two}; take those of more as targets")
+        raise DataError(f"queries come from {one} observers, the targets from {two}; take those of more as targets")
     if queries.n_epochs == width:
         return queries
     nobody = np.full((len(queries), width - queries.n_epochs), -1, dtype=queries.tokens.dtype)
