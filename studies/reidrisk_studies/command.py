@@ -10,7 +10,7 @@ from rich.table import Table
 
 from reidrisk.base.streams import checked_seed
 from reidrisk.cli import output
-from reidrisk.cli.audit import Json
+from reidrisk.cli.parameters import Json
 from reidrisk.present.words.frequencies import two_digits
 
 __all__ = ["study"]

@@ -134,7 +134,7 @@ def test_a_reader_that_goes_away_costs_neither_the_report_nor_the_answer(reidris
 
 def test_files_come_before_pipes_and_the_first_failure_is_told(tmp_path):
     from reidrisk.base.errors import FormatError
-    from reidrisk.cli.audit import do_each
+    from reidrisk.cli.output import do_each
 
     os.mkfifo(tmp_path / "pipe")
     order = []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,8 +10,9 @@ import typer
 import typer.core
 from pydantic import ValidationError
 
-from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
+from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.cli import output
+from reidrisk.cli.parameters import Json, Out, Seed, argument, option
 from reidrisk.io.documents import read_json
 
 if TYPE_CHECKING:
@@ -23,16 +22,9 @@ _FLAGS = {"attacks": "attack"}
 _BESIDE_SPEC = ("spec", "out", "result", "as_json", "engine", "fingerprint_key", "plain_sums")
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")
 
-Out = Annotated[Path | None, typer.Option(help="Write the report here (one offline HTML file).", readable=False)]
 ResultOut = Annotated[
     Path | None, typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
 ]
-Key = Annotated[
-    Path | None,
-    typer.Option(help="File with a secret key of your own; the result then holds keyed sums of the tables."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Seed = Annotated[int | None, typer.Option(help="Seed of every random draw; default: drawn, and printed.")]
 
 
 class WithAttacks(typer.core.TyperCommand):
@@ -55,52 +47,40 @@ class WithAttacks(typer.core.TyperCommand):
 
 def audit(
     context: typer.Context,
-    targets: Annotated[Path | None, typer.Argument(help="Known records: Parquet, CSV, Arrow or NPZ.")] = None,
-    queries: Annotated[Path | None, typer.Argument(help="Records to identify, over the same vocabulary.")] = None,
+    targets: Path | None = argument(None, "Known records: Parquet, CSV, Arrow or NPZ."),
+    queries: Path | None = argument(None, "Records to identify, over the same vocabulary."),
     out: Out = None,
     result: ResultOut = None,
-    truth: Annotated[Path | None, typer.Option(help="True pairs: a table with columns query, target.")] = None,
-    system: Annotated[
-        str, typer.Option(help="What the tokens are: 'topics' (the Topics API) or 'other' (no noise declared).")
-    ] = "other",
-    top_k: Annotated[int | None, typer.Option(help="Tokens the system holds for a person at a time.")] = None,
-    noise: Annotated[float | None, typer.Option(help="Probability that a random token is shown instead.")] = None,
-    n_tokens: Annotated[int | None, typer.Option(help="Size of the system's vocabulary.")] = None,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="All labels of the system: one per line, or a JSON list.")
-    ] = None,
-    layout: Annotated[str | None, typer.Option(help="'wide' or 'long'; default: recognised.")] = None,
-    allow_unmatched: Annotated[
-        bool, typer.Option("--allow-unmatched", help="Keep people who are in one table only.")
-    ] = False,
-    attack: Annotated[
-        list[str] | None,
-        typer.Option(help="Attack to run; repeatable."),  # WithAttacks names them
-    ] = None,
-    epochs: Annotated[
-        str | None, typer.Option(help="Numbers of epochs to look at, such as 1,2,4,8; default: powers of two, and all.")
-    ] = None,
-    sample: Annotated[int | None, typer.Option(help="Number of records to score, drawn at random.")] = None,
-    everyone: Annotated[bool, typer.Option("--everyone", help="Score every record, however long it takes.")] = False,
-    max_risk: Annotated[
-        float | None, typer.Option(help="Highest acceptable risk, such as 0.03: adds the gate's answer.")
-    ] = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals, 0.8 to 0.9999.")] = 0.95,
-    min_group: Annotated[int, typer.Option(help="Never show groups of fewer people.")] = 20,
+    truth: Path | None = option(None, "True pairs: a table with columns query, target."),
+    system: str = option("other", "What the tokens are: 'topics' (the Topics API) or 'other' (no noise declared)."),
+    top_k: int | None = option(None, "Tokens the system holds for a person at a time."),
+    noise: float | None = option(None, "Probability that a random token is shown instead."),
+    n_tokens: int | None = option(None, "Size of the system's vocabulary."),
+    vocabulary: Path | None = option(None, "All labels of the system: one per line, or a JSON list."),
+    layout: str | None = option(None, "'wide' or 'long'; default: recognised."),
+    allow_unmatched: bool = option(False, "Keep people who are in one table only.", "--allow-unmatched"),
+    attack: list[str] | None = option(None, "Attack to run; repeatable."),
+    epochs: str | None = option(
+        None, "Numbers of epochs to look at, such as 1,2,4,8; default: powers of two, and all."
+    ),
+    sample: int | None = option(None, "Number of records to score, drawn at random."),
+    everyone: bool = option(False, "Score every record, however long it takes.", "--everyone"),
+    max_risk: float | None = option(None, "Highest acceptable risk, such as 0.03: adds the gate's answer."),
+    level: float = option(0.95, "Level of the intervals, 0.8 to 0.9999."),
+    min_group: int = option(20, "Never show groups of fewer people."),
     seed: Seed = None,
-    engine: Annotated[str, typer.Option(help="Where to search: 'local'. No engine changes an answer.")] = "local",
-    fingerprint_key: Key = None,
-    plain_sums: Annotated[
-        bool,
-        typer.Option("--plain-sums", help="Put plain SHA-256 sums of the tables into the result; small ones leak."),
-    ] = False,
-    spec: Annotated[
-        Path | None,
-        typer.Option(
-            help="Run a saved audit again (JSON); beside it only --out, --result, --json, --engine, --fingerprint-key "
-            "and --plain-sums are allowed."
-        ),
-    ] = None,
+    engine: str = option("local", "Where to search: 'local'. No engine changes an answer."),
+    fingerprint_key: Path | None = option(
+        None, "File with a secret key of your own; the result then holds keyed sums of the tables."
+    ),
+    plain_sums: bool = option(
+        False, "Put plain SHA-256 sums of the tables into the result; small ones leak.", "--plain-sums"
+    ),
+    spec: Path | None = option(
+        None,
+        "Run a saved audit again (JSON); beside it only --out, --result, --json, --engine, --fingerprint-key "
+        "and --plain-sums are allowed.",
+    ),
     as_json: Json = False,
 ) -> None:
     """Measure how many people can be linked across two tables, and write a report."""
@@ -144,15 +124,12 @@ def _engine(name: str) -> Engine:
 
 
 def gate(
-    result: Annotated[Path, typer.Argument(help="Result of an audit (its --result file).")],
-    max_risk: Annotated[float, typer.Option(help="Highest acceptable risk, such as 0.03.")],
-    inputs: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option(help="The two tables at hand, targets and queries: refuse unless they are those of the audit."),
-    ] = None,
-    fingerprint_key: Annotated[
-        Path | None, typer.Option(help="The key of the audit, where its sums are keyed.")
-    ] = None,
+    result: Path = argument(..., "Result of an audit (its --result file)."),
+    max_risk: float = option(..., "Highest acceptable risk, such as 0.03."),
+    inputs: tuple[Path, Path] | None = option(
+        None, "The two tables at hand, targets and queries: refuse unless they are those of the audit."
+    ),
+    fingerprint_key: Path | None = option(None, "The key of the audit, where its sums are keyed."),
     as_json: Json = False,
 ) -> None:
     """Say whether the strongest attack is within a limit: pass (exit 0), fail (1) or undecided (3)."""
@@ -206,30 +183,10 @@ def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> 
         else:
             output.show(present.page(found))
 
-    do_each([(result, save), (out, lambda path: present.write(found, path))], show)
+    output.do_each([(result, save), (out, lambda path: present.write(found, path))], show)
     for what, path in (("report", out), ("result", result)):
         if path is not None:
             output.remark(f"{what}: {path}")
-
-
-def do_each(files: Sequence[tuple[Path | None, Callable[[Path], None]]], show: Callable[[], None]) -> None:
-    """Write each file that has a name, then print; go on after a failure, and raise the first at the end.
-
-    Regular files come first, then pipes and devices, then what is printed: who reads those may go away, or never come.
-    """
-    from reidrisk.io.atomic import is_stream
-
-    named = [(path, write) for path, write in files if path is not None]
-    named.sort(key=lambda file: is_stream(file[0]))
-    steps: list[Callable[[], None]] = [*(partial(write, path) for path, write in named), show]
-    failures: list[Exception] = []
-    for step in steps:
-        try:
-            step()
-        except (ReidRiskError, OSError) as error:
-            failures.append(error)
-    if failures:
-        raise failures[0]
 
 
 def read_result(path: Path) -> Any:

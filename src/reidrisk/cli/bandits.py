@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,10 +13,7 @@ from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec
 from reidrisk.base.errors import OptionError
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.again import again
-from reidrisk.cli.audit import Json, Out, Seed, do_each
-from reidrisk.cli.menus import menu
-from reidrisk.cli.spec_options import takes
+from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, option, takes
 
 if TYPE_CHECKING:
     from reidrisk.bandits import Tradeoff
@@ -28,16 +25,12 @@ bandits = menu("Share what a recommender learnt about people: what it gives away
 @takes(BehaviourFile, TradeoffSpec)
 def tradeoff(
     context: typer.Context,
-    behaviour: Annotated[Path, typer.Argument(help="Activity log with the columns user, timestamp, state.")],
-    strategy: Annotated[
-        list[str] | None, typer.Option(help="Such as 'own' or 'clusters:7'; repeatable; default: the paper's.")
-    ] = None,
-    amounts: Annotated[
-        str | None, typer.Option(help="Variances of noise, or ranks, such as 0,1e-6,1e-4; default: a range.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out the attacker who knows the mechanism.")] = False,
+    behaviour: Path = argument(..., "Activity log with the columns user, timestamp, state."),
+    strategy: list[str] | None = option(None, "Such as 'own' or 'clusters:7'; repeatable; default: the paper's."),
+    amounts: str | None = option(None, "Variances of noise, or ranks, such as 0,1e-6,1e-4; default: a range."),
+    quick: bool = option(False, "Leave out the attacker who knows the mechanism.", "--quick"),
     out: Out = None,
-    chart: Annotated[Path | None, typer.Option(help="Write the chart here (PNG or SVG).")] = None,
+    chart: Path | None = option(None, "Write the chart here (PNG or SVG)."),
     seed: Seed = None,
     as_json: Json = False,
     **options: Any,
@@ -71,7 +64,9 @@ def tradeoff(
         html.write(shown, path)
         output.remark(f"written: {path}")
 
-    do_each([(chart, partial(_draw, found)), (out, write)], partial(output.show, shown, found.to_dict(), as_json))
+    output.do_each(
+        [(chart, partial(_draw, found)), (out, write)], partial(output.show, shown, found.to_dict(), as_json)
+    )
 
 
 def _numbers(text: str) -> tuple[float, ...]:

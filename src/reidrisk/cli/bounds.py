@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from reidrisk.cli import output
-from reidrisk.cli.audit import Json
+from reidrisk.cli.parameters import Json, argument
 
 
 def bounds(
-    matrix: Annotated[Path, typer.Argument(help="Row-stochastic matrix (users x outputs): NPZ, CSV or Parquet.")],
+    matrix: Path = argument(..., "Row-stochastic matrix (users x outputs): NPZ, CSV or Parquet."),
     as_json: Json = False,
 ) -> None:
     """Print what no attacker can beat, given who says what with which probability."""

@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import itertools
+import json
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.audit import Json
-from reidrisk.cli.cohorts_audit import audit
-from reidrisk.cli.menus import menu
+from reidrisk.cli.parameters import Json, Out, again, argument, menu, option, takes
+from reidrisk.cohorts.spec import CohortSpec, Noise
 
 cohorts = menu("Group users into cohorts, and find cohorts that give a sensitive interest away.")
 
 
 @cohorts.command("assign")
 def assign(
-    visits: Annotated[Path, typer.Argument(help="Visits: a table with the columns user and host (or token).")],
-    out: Annotated[Path, typer.Option(help="Write the cohorts here: user, cohort; with weeks, one column per week.")],
-    table: Annotated[Path | None, typer.Option(help="Chrome's table of cohorts (SortingLshClusters).")] = None,
-    min_size: Annotated[
-        int | None,
-        typer.Option(help="Fit a table to these users: the least a cohort may have. Not for a private audit."),
-    ] = None,
-    min_domains: Annotated[int, typer.Option(help="Users with fewer distinct domains have no cohort.")] = 7,
-    registrable: Annotated[
-        bool, typer.Option("--registrable", help="Turn hosts into registrable domains first, as Chrome did.")
-    ] = False,
-    invalid_hosts: Annotated[
-        str, typer.Option(help="With it: 'refuse' what has no registrable domain, or 'drop' it.")
-    ] = "refuse",
-    shown: Annotated[bool, typer.Option("--shown", help="Give blocked cohorts of the table as none.")] = False,
-    week_column: Annotated[str | None, typer.Option(help="Column that numbers the weeks: one cohort per week.")] = None,
-    save_table: Annotated[
-        Path | None, typer.Option(help="Write the fitted table here, in Chrome's format; FILE.fitted marks it.")
-    ] = None,
+    visits: Path = argument(..., "Visits: a table with the columns user and host (or token)."),
+    out: Path = option(..., "Write the cohorts here: user, cohort; with weeks, one column per week."),
+    table: Path | None = option(None, "Chrome's table of cohorts (SortingLshClusters)."),
+    min_size: int | None = option(
+        None, "Fit a table to these users: the least a cohort may have. Not for a private audit."
+    ),
+    min_domains: int = option(7, "Users with fewer distinct domains have no cohort."),
+    registrable: bool = option(False, "Turn hosts into registrable domains first, as Chrome did.", "--registrable"),
+    invalid_hosts: str = option("refuse", "With it: 'refuse' what has no registrable domain, or 'drop' it."),
+    shown: bool = option(False, "Give blocked cohorts of the table as none.", "--shown"),
+    week_column: str | None = option(None, "Column that numbers the weeks: one cohort per week."),
+    save_table: Path | None = option(None, "Write the fitted table here, in Chrome's format; FILE.fitted marks it."),
     as_json: Json = False,
 ) -> None:
     """Put users into cohorts by the domains they visited: SimHash and SortingLSH, as Chrome did."""
@@ -136,4 +131,67 @@ def _weeks(frame: Any, weekly: bool) -> tuple[Any, list[Any]]:
     return users, weeks
 
 
-cohorts.command("audit")(audit)
+@cohorts.command("audit")
+@takes(CohortSpec, Noise)
+def audit(
+    context: typer.Context,
+    assignment: Path = argument(..., "Who is in which cohort: user, cohort (none: empty or -1)."),
+    visits: Path = argument(..., "Visits: a table with the columns user and host (or token)."),
+    categories: Path = argument(..., "Sensitive categories: host (or token), category."),
+    blocklist: Path | None = option(None, "Write the blocklist here (JSON): all that may be published."),
+    gate: bool = option(False, "Exit with 1 where a cohort is sensitive by --rule.", "--gate"),
+    out: Out = None,
+    private: bool = option(False, "Measure through noise that protects everyone.", "--private"),
+    as_json: Json = False,
+    **options: Any,
+) -> None:
+    """Measure which cohorts give a sensitive category away, and write the list of those to block."""
+    from reidrisk import cohorts as api
+    from reidrisk import io
+    from reidrisk.present import html
+    from reidrisk.present.pages import cohorts as pages
+
+    tables = {"assignment": str(assignment), "visits": str(visits), "categories": str(categories)}
+    output.check_writable(out, blocklist, inputs=(assignment, visits, categories))
+    output.check_report(out)
+    noise = {name: options.pop(name) for name in Noise.model_fields}
+    _check_noise(private, noise, options["n_cohorts"])
+    if noise["simulation"] and blocklist is not None:
+        raise OptionError(
+            "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
+        )
+    spec = CohortSpec.called(as_flag, **options, noise=noise if private else None, tables=tables)
+    if private and not noise["public_rule"].strip():
+        raise OptionError(
+            "--private needs --public-rule, a few words on where the rule of these cohorts comes from: one that was "
+            "fitted to these users moves nearly everybody when one of them leaves, and no noise here covers that"
+        )
+    with output.progress_bar() as progress:
+        audited, found = api.audit_tables(spec, progress)
+    blocked = found.blocklist(spec.rule)
+    shown = pages.page(audited, assignment.name, again(context, "cohorts", "audit"))
+
+    def block(path: Path) -> None:
+        with io.write_atomically(path) as temporary:
+            temporary.write_text(json.dumps(blocked.to_dict()) + "\n", encoding="utf-8")
+
+    show = partial(output.show, shown, audited.to_dict(), as_json)
+    output.do_each([(blocklist, block), (out, partial(html.write, shown))], show)
+    if blocklist is not None:
+        output.remark(f"blocklist: {blocklist}")
+    if out is not None:
+        output.remark(f"report: {out} (not for publication)")
+    if gate and len(blocked):
+        raise typer.Exit(1)
+
+
+def _check_noise(private: bool, noise: dict[str, Any], n_cohorts: int | None) -> None:
+    """Refuse options that do not go together, by the names they have here."""
+    given = [as_flag(name) for name, value in noise.items() if value not in (None, False, "", "central")]
+    if not private:
+        if given:
+            raise OptionError(f"{given[0]} is for a private measurement; add --private, or leave it out")
+        return
+    for name, value in (("--epsilon", noise["epsilon"]), ("--n-cohorts", n_cohorts)):
+        if value is None:
+            raise OptionError(f"--private needs {name}: the budget and which cohorts exist are public")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from reidrisk.cli import output
+from reidrisk.cli.parameters import argument, option
 
 
 def convert(
-    sources: Annotated[list[Path], typer.Argument(help="Tables, or TFRecord files of a public Topics release.")],
-    out: Annotated[Path, typer.Option(help="File to write; its ending chooses the format.")],
-    layout: Annotated[str | None, typer.Option(help="'wide' or 'long'.")] = None,
-    n_tokens: Annotated[int | None, typer.Option(help="Size of the system's vocabulary.")] = None,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="All labels of the system: one per line, or a JSON list.")
-    ] = None,
+    sources: list[Path] = argument(..., "Tables, or TFRecord files of a public Topics release."),
+    out: Path = option(..., "File to write; its ending chooses the format."),
+    layout: str | None = option(None, "'wide' or 'long'."),
+    n_tokens: int | None = option(None, "Size of the system's vocabulary."),
+    vocabulary: Path | None = option(None, "All labels of the system: one per line, or a JSON list."),
 ) -> None:
     """Turn tables or TFRecord files into Parquet, CSV, Arrow or NPZ."""
     from reidrisk import io

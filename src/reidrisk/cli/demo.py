@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from reidrisk.base import sizes
 from reidrisk.cli import audit as audit_command
 from reidrisk.cli import output
+from reidrisk.cli.parameters import Json, Out, option
 
 _EXAMPLE_USERS, _EXAMPLE_EPOCHS = 1_000, 4
 
@@ -19,16 +17,16 @@ _SMALL = 4_000
 
 
 def demo(
-    users: Annotated[int, typer.Option(help="People in the simulated population.")] = 100_000,
-    epochs: Annotated[int, typer.Option(help="Weeks of observation.")] = 8,
-    sample: Annotated[int, typer.Option(help="Records to score, drawn at random.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
-    out: audit_command.Out = None,
+    users: int = option(100_000, "People in the simulated population."),
+    epochs: int = option(8, "Weeks of observation."),
+    sample: int = option(20_000, "Records to score, drawn at random."),
+    seed: int = option(0, "Seed of every random draw."),
+    out: Out = None,
     result: audit_command.ResultOut = None,
-    write_example: Annotated[
-        Path | None, typer.Option(help="Only write two small tables into this folder, and what to try with them.")
-    ] = None,
-    as_json: audit_command.Json = False,
+    write_example: Path | None = option(
+        None, "Only write two small tables into this folder, and what to try with them."
+    ),
+    as_json: Json = False,
 ) -> None:
     """Audit two sites over the published population; no data needed."""
     if write_example is not None:

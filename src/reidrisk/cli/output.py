@@ -6,8 +6,9 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from reidrisk.base.errors import OptionError
+from reidrisk.base.errors import OptionError, ReidRiskError
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
 from reidrisk.base.progress import Progress, silent
@@ -110,6 +111,25 @@ def check_report(path: Path | None) -> None:
         raise OptionError(f"the report is an HTML file; give it a name that ends in .html, not {path.name!r}")
     for module in ("altair", "vl_convert", "jinja2"):
         require(module, "report", "the HTML report")
+
+
+def do_each(files: Sequence[tuple[Path | None, Callable[[Path], None]]], show: Callable[[], None]) -> None:
+    """Write each file that has a name, then print; go on after a failure, and raise the first at the end.
+
+    Regular files come first, then pipes and devices, then what is printed: who reads those may go away, or never come.
+    """
+    from reidrisk.io.atomic import is_stream
+
+    named = sorted(((path, write) for path, write in files if path is not None), key=lambda file: is_stream(file[0]))
+    steps: list[Callable[[], None]] = [*(partial(write, path) for path, write in named), show]
+    failures: list[Exception] = []
+    for step in steps:
+        try:
+            step()
+        except (ReidRiskError, OSError) as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 @contextmanager

@@ -10,9 +10,7 @@ import typer
 
 from reidrisk.base.errors import OptionError
 from reidrisk.cli import output, release_inputs
-from reidrisk.cli.audit import Json, Seed
-from reidrisk.cli.menus import menu
-from reidrisk.cli.spec_options import chosen, takes
+from reidrisk.cli.parameters import Json, Seed, argument, chosen, menu, option, takes
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import release as words
 from reidrisk.release.spec import FitSpec, MeasureSpec, SetsSpec, ValidationSpec
@@ -27,12 +25,10 @@ Sets = Annotated[Path, typer.Argument(help="Top sets of real people: one row per
 def measure(
     context: typer.Context,
     sets: Sets,
-    epsilon: Annotated[float, typer.Option(help="Privacy budget: probabilities change by a factor of e to this.")],
-    delta: Annotated[float, typer.Option(help="Privacy budget: added to any probability, far below 1 / users.")],
-    out: Annotated[Path, typer.Option(help="Folder for the statistics and their privacy statement.")],
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace statistics in the folder; the budget is spent once more.")
-    ] = False,
+    epsilon: float = option(..., "Privacy budget: probabilities change by a factor of e to this."),
+    delta: float = option(..., "Privacy budget: added to any probability, far below 1 / users."),
+    out: Path = option(..., "Folder for the statistics and their privacy statement."),
+    replace: bool = option(False, "Replace statistics in the folder; the budget is spent once more.", "--replace"),
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -73,12 +69,11 @@ def measure(
 @takes(FitSpec)
 def fit(
     context: typer.Context,
-    stats: Annotated[Path, typer.Argument(help="Folder of statistics, from `reidrisk release measure`.")],
-    out: Annotated[Path, typer.Option(help="Write the model here (safetensors, or .json as published).")],
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="File to continue from, written every minute and when stopped, removed at the end."),
-    ] = None,
+    stats: Path = argument(..., "Folder of statistics, from `reidrisk release measure`."),
+    out: Path = option(..., "Write the model here (safetensors, or .json as published)."),
+    checkpoint: Path | None = option(
+        None, "File to continue from, written every minute and when stopped, removed at the end."
+    ),
     as_json: Json = False,
     **options: Any,
 ) -> None:
@@ -121,9 +116,9 @@ def fit(
 @release.command("sample")
 def sample(
     context: typer.Context,
-    model: Annotated[Path, typer.Argument(help="Model, from `reidrisk release fit`.")],
-    users: Annotated[int, typer.Option(help="Number of synthetic users.")],
-    out: Annotated[Path, typer.Option(help="Folder for Parquet files of up to 1,048,576 users each.")],
+    model: Path = argument(..., "Model, from `reidrisk release fit`."),
+    users: int = option(..., "Number of synthetic users."),
+    out: Path = option(..., "Folder for Parquet files of up to 1,048,576 users each."),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -149,16 +144,12 @@ def sample(
 @release.command("validate")
 @takes(ValidationSpec, SetsSpec)
 def validate(
-    stats: Annotated[Path, typer.Argument(help="Folder of statistics, from `reidrisk release measure`.")],
-    model: Annotated[Path, typer.Argument(help="Model, from `reidrisk release fit`.")],
-    out: Annotated[Path, typer.Option(help="Write the public report here (one offline HTML file).")],
-    users: Annotated[Path | None, typer.Option(help="Folder of synthetic users to compare as well.")] = None,
-    real: Annotated[
-        Path | None, typer.Option(help="Top sets of the real people, for the internal report; private.")
-    ] = None,
-    internal: Annotated[
-        Path | None, typer.Option(help="Write the internal report here; no privacy statement covers it.")
-    ] = None,
+    stats: Path = argument(..., "Folder of statistics, from `reidrisk release measure`."),
+    model: Path = argument(..., "Model, from `reidrisk release fit`."),
+    out: Path = option(..., "Write the public report here (one offline HTML file)."),
+    users: Path | None = option(None, "Folder of synthetic users to compare as well."),
+    real: Path | None = option(None, "Top sets of the real people, for the internal report; private."),
+    internal: Path | None = option(None, "Write the internal report here; no privacy statement covers it."),
     as_json: Json = False,
     **options: Any,
 ) -> None:

@@ -6,15 +6,14 @@ import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.table import Table
 
 from reidrisk.base.errors import OptionError
 from reidrisk.cli import output
-from reidrisk.cli.audit import Json, Seed
-from reidrisk.cli.menus import menu
+from reidrisk.cli.parameters import Json, Seed, argument, menu, option
 
 _SUMMARY = "simulation.json"
 _SHOWN = 3
@@ -35,45 +34,34 @@ simulate = menu("Simulate what observers would have seen of the people in your o
 @simulate.command("topics")
 def topics(
     context: typer.Context,
-    histories: Annotated[Path, typer.Option(help="Visits: a table with the columns user, timestamp, host.")],
-    override_list: Annotated[Path, typer.Option(help="Chrome's list of hosts and their topics (TSV).")],
-    taxonomy: Annotated[Path, typer.Option(help="The taxonomy of that list: Markdown, TSV or JSON.")],
-    observers: Annotated[list[str], typer.Option(help="Sites that observe: registrable domains, one or more.")],
-    out: Annotated[Path, typer.Option(help="Folder for one Parquet file per observer, and simulation.json.")],
-    others: Annotated[list[str] | None, typer.Argument(metavar="[OBSERVER]...", help="Further observers.")] = None,
-    model: Annotated[Path | None, typer.Option(help="Folder of Chrome's model, for hosts that are not listed.")] = None,
-    utility_buckets: Annotated[Path | None, typer.Option(help="Root topics that rank first (Markdown or TSV).")] = None,
-    user_column: Annotated[str, typer.Option(help="Column that names the user.")] = "user",
-    timestamp_column: Annotated[str, typer.Option(help="Column that holds the time.")] = "timestamp",
-    host_column: Annotated[str, typer.Option(help="Column that holds the host.")] = "host",
-    epoch_days: Annotated[float, typer.Option(help="Length of an epoch.")] = 7.0,
-    step_days: Annotated[
-        float | None, typer.Option(help="Days from one epoch to the next; default: its length.")
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option(help="When the first epoch begins; default: midnight before the first visit.")
-    ] = None,
-    every_epoch: Annotated[
-        bool, typer.Option("--every-epoch", help="Keep only users with a visit in every epoch.")
-    ] = False,
-    top_k: Annotated[int, typer.Option(help="Topics a browser holds for an epoch.")] = 5,
-    noise: Annotated[float, typer.Option(help="Probability that a random topic is shown instead.")] = 0.05,
-    presence: Annotated[
-        str, typer.Option(help="When an observer meets a user: 'always', when 'active', or on 'visits' to its site.")
-    ] = "always",
-    window: Annotated[
-        int | None, typer.Option(help="Epochs that one visit shows, with --presence visits; default: 3.")
-    ] = None,
-    by_the_specification: Annotated[
-        bool, typer.Option("--by-the-specification", help="One browser a user, step by step; slower.")
-    ] = False,
-    noise_rule: Annotated[
-        str | None,
-        typer.Option(help="With it: show noise where the topic was 'observed' (default), or always ('original')."),
-    ] = None,
-    now: Annotated[str | None, typer.Option(help="Refuse visits after this time; default: the clock.")] = None,
-    sort: Annotated[bool, typer.Option("--sort", help="Put visits in order instead of refusing disorder.")] = False,
-    invalid_hosts: Annotated[str, typer.Option(help="'refuse' what is not a host, or 'count' it.")] = "refuse",
+    histories: Path = option(..., "Visits: a table with the columns user, timestamp, host."),
+    override_list: Path = option(..., "Chrome's list of hosts and their topics (TSV)."),
+    taxonomy: Path = option(..., "The taxonomy of that list: Markdown, TSV or JSON."),
+    observers: list[str] = option(..., "Sites that observe: registrable domains, one or more."),
+    out: Path = option(..., "Folder for one Parquet file per observer, and simulation.json."),
+    others: list[str] | None = argument(None, "Further observers.", metavar="[OBSERVER]..."),
+    model: Path | None = option(None, "Folder of Chrome's model, for hosts that are not listed."),
+    utility_buckets: Path | None = option(None, "Root topics that rank first (Markdown or TSV)."),
+    user_column: str = option("user", "Column that names the user."),
+    timestamp_column: str = option("timestamp", "Column that holds the time."),
+    host_column: str = option("host", "Column that holds the host."),
+    epoch_days: float = option(7.0, "Length of an epoch."),
+    step_days: float | None = option(None, "Days from one epoch to the next; default: its length."),
+    start: str | None = option(None, "When the first epoch begins; default: midnight before the first visit."),
+    every_epoch: bool = option(False, "Keep only users with a visit in every epoch.", "--every-epoch"),
+    top_k: int = option(5, "Topics a browser holds for an epoch."),
+    noise: float = option(0.05, "Probability that a random topic is shown instead."),
+    presence: str = option(
+        "always", "When an observer meets a user: 'always', when 'active', or on 'visits' to its site."
+    ),
+    window: int | None = option(None, "Epochs that one visit shows, with --presence visits; default: 3."),
+    by_the_specification: bool = option(False, "One browser a user, step by step; slower.", "--by-the-specification"),
+    noise_rule: str | None = option(
+        None, "With it: show noise where the topic was 'observed' (default), or always ('original')."
+    ),
+    now: str | None = option(None, "Refuse visits after this time; default: the clock."),
+    sort: bool = option(False, "Put visits in order instead of refusing disorder.", "--sort"),
+    invalid_hosts: str = option("refuse", "'refuse' what is not a host, or 'count' it."),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
