@@ -72,8 +72,7 @@ def masked(message: str, given: Iterable[str] = ()) -> str:
     for word in sorted({word for word in given if word}, key=len, reverse=True):
         whole = re.compile(rf"(?<![\w.-]){re.escape(word)}(?![\w-])")
         message = whole.sub(lambda found: aside(found.group()), message)
-    message = _QUOTED.sub(_hide_quoted, message)
-    message = _WITH_DIGIT.sub(_hide_number, message)
+    message = _WITH_DIGIT.sub(_hide_number, _QUOTED.sub(_hide_quoted, message))
     return re.sub(r"\0(\d+)\0", lambda found: kept[int(found.group(1))], message)
 
 

@@ -29,36 +29,26 @@ def checked_csr(matrix: Any, what: str = "the matrix") -> Any:
         ...
     reidrisk.base.errors.DataError: the matrix is no valid sparse matrix: indptr falls after row 1; build it anew
     """
-    kind = matrix.format
-    if kind in ("csr", "csc", "bsr"):
-        block = matrix.data.shape[1:] if kind == "bsr" else ()
-        # Matrices in memory may have room for more entries at the end, which nobody looks at.
-        used = slice(max(int(matrix.indptr[-1]), 0) if matrix.indptr.size else 0)
-        check_compressed(kind, matrix.indptr, matrix.indices[used], matrix.data[used], matrix.shape, block, what)
-    elif kind == "coo":
+    wrong = f"{what} is no valid sparse matrix:"
+    if matrix.format in ("csr", "csc", "bsr"):
+        _check_compressed(matrix, wrong)
+    elif matrix.format == "coo":
         for axis, places in enumerate(matrix.coords):
-            check_places(places, matrix.shape[axis], f"{what} is no valid sparse matrix: axis {axis}")
+            _check_places(places, matrix.shape[axis], f"{wrong} axis {axis}")
     return matrix.tocsr()
 
 
-def check_compressed(
-    kind: str,
-    indptr: npt.NDArray[Any],
-    indices: npt.NDArray[Any],
-    data: npt.NDArray[Any],
-    shape: tuple[int, ...],
-    block: tuple[int, ...] = (),
-    what: str = "the matrix",
-) -> None:
-    """Refuse arrays that are no matrix by rows (``csr``), by columns (``csc``) or by blocks (``bsr``).
-
-    ``indptr`` must start at 0, never fall and end at the number of entries; ``indices`` must lie inside ``shape``.
-    """
-    wrong = f"{what} is no valid sparse matrix:"
+def _check_compressed(matrix: Any, wrong: str) -> None:
+    """Refuse a matrix whose ``indptr`` does not go from 0 to the number of entries, or falls, or leaves its shape."""
+    kind, indptr, shape = matrix.format, matrix.indptr, matrix.shape
+    # Matrices in memory may have room for more entries at the end, which nobody looks at.
+    used = slice(max(int(indptr[-1]), 0) if indptr.size else 0)
+    indices, data = matrix.indices[used], matrix.data[used]
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
         raise DataError(f"{wrong} indptr and indices must be lists of whole numbers; build it anew")
     rows, columns = (shape[1], shape[0]) if kind == "csc" else (shape[0], shape[1])
     if kind == "bsr":
+        block = data.shape[1:]
         if len(block) != 2 or min(block) < 1 or rows % block[0] or columns % block[1]:
             raise DataError(f"{wrong} blocks of shape {block} do not fill {rows:,} x {columns:,}; build it anew")
         rows, columns = rows // block[0], columns // block[1]
@@ -85,8 +75,7 @@ def check_compressed(
         raise DataError(f"{wrong} {lines[0]} {row} names {lines[1]} {indices[entry]} of {columns:,}; build it anew")
 
 
-def check_places(places: npt.NDArray[Any], size: int, wrong: str) -> None:
-    """Refuse places that are no whole numbers in ``[0, size)``; ``wrong`` begins the message."""
+def _check_places(places: npt.NDArray[Any], size: int, wrong: str) -> None:
     if places.ndim != 1 or places.dtype.kind not in "iu":
         raise DataError(f"{wrong} places are of type {places.dtype} and shape {places.shape}; give whole numbers")
     outside = (places < 0) | (places >= size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -15,16 +15,12 @@ from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Out, Seed, argument, option
 from reidrisk.io.documents import read_json
 
-if TYPE_CHECKING:
-    from reidrisk.search.engines import Engine
-
 _FLAGS = {"attacks": "attack"}
 _BESIDE_SPEC = ("spec", "out", "result", "as_json", "engine", "fingerprint_key", "plain_sums")
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")
 
-ResultOut = Annotated[
-    Path | None, typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
-]
+_RESULT = typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
+ResultOut = Annotated[Path | None, _RESULT]
 
 
 class WithAttacks(typer.core.TyperCommand):
@@ -114,8 +110,7 @@ def audit(
     finish(found, out, result, as_json)
 
 
-def _engine(name: str) -> Engine:
-    """Return the engine of this name."""
+def _engine(name: str) -> Any:
     from reidrisk.search.engines import ENGINES
 
     if name not in ENGINES:
@@ -144,12 +139,8 @@ def gate(
         raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES")
     answer = hold(found, max_risk)
     said = words.reading(answer, terms_of(found))
-    if as_json:
-        output.print_json({**answer.to_dict(), "reading": said})
-    else:
-        output.say(said)
-    codes: dict[Literal["pass", "fail", "undecided"], int] = {"pass": 0, "fail": 1, "undecided": 3}
-    raise typer.Exit(codes[answer.answer])
+    output.print_json({**answer.to_dict(), "reading": said}) if as_json else output.say(said)
+    raise typer.Exit({"pass": 0, "fail": 1, "undecided": 3}[answer.answer])
 
 
 def _check_inputs(found: Any, inputs: tuple[Path, Path], key: Path | None) -> None:
@@ -178,10 +169,7 @@ def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> 
             temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
     def show() -> None:
-        if as_json:
-            output.print_json(found.to_dict())
-        else:
-            output.show(present.page(found))
+        output.print_json(found.to_dict()) if as_json else output.show(present.page(found))
 
     output.do_each([(result, save), (out, lambda path: present.write(found, path))], show)
     for what, path in (("report", out), ("result", result)):

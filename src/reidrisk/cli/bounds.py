@@ -17,22 +17,18 @@ def bounds(
     from reidrisk import bounds as theory
     from reidrisk import io
     from reidrisk.base.results import Bound
-    from reidrisk.present.console import print_page
     from reidrisk.present.pages.bounds import page
 
     entries = list(theory.summary(io.read_channel(matrix)))
     limits = [entry for entry in entries if isinstance(entry, Bound)]
     tightest = [theory.tightest(limits, setting) for setting in dict.fromkeys(bound.setting for bound in limits)]
-    if as_json:
 
-        def said(entry: Any) -> dict[str, Any]:
-            return {**entry.to_dict(), "reading": entry.reading}
+    def said(entry: Any) -> dict[str, Any]:
+        return {**entry.to_dict(), "reading": entry.reading}
 
-        values = {
-            "bounds": [said(bound) | {"says_something": bound.says_something} for bound in limits],
-            "measurements": [said(entry) for entry in entries if not isinstance(entry, Bound)],
-            "tightest": [said(found) for found in tightest],
-        }
-        output.print_json(values)
-        return
-    print_page(page(entries, matrix.name), output.console())
+    values = {
+        "bounds": [said(bound) | {"says_something": bound.says_something} for bound in limits],
+        "measurements": [said(entry) for entry in entries if not isinstance(entry, Bound)],
+        "tightest": [said(found) for found in tightest],
+    }
+    output.show(page(entries, matrix.name), values, as_json)

@@ -42,7 +42,6 @@ def assign(
     from reidrisk import io
     from reidrisk.cohorts.floc.sorting_lsh import fitted_mark
     from reidrisk.io.atomic import is_stream
-    from reidrisk.present.console import print_page
     from reidrisk.present.pages.cohorts import assignment_page
 
     mark = None if save_table is None or is_stream(save_table) else fitted_mark(save_table)
@@ -83,11 +82,9 @@ def assign(
         if save_table is not None:
             known.write(save_table)
     summary = api.assignment_summary(found, len(known), dropped)
-    if as_json:
-        output.print_json({"out": str(out)} | summary.to_dict())
-        return
-    print_page(assignment_page(summary), output.console())
-    output.remark(f"cohorts: {out}")
+    output.show(assignment_page(summary), {"out": str(out)} | summary.to_dict(), as_json)
+    if not as_json:
+        output.remark(f"cohorts: {out}")
 
 
 def _registrable(frame: Any, invalid: str) -> tuple[Any, int]:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from reidrisk.base.errors import OptionError
-from reidrisk.cli import output, release_inputs
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Seed, argument, chosen, menu, option, takes
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import release as words
 from reidrisk.release.spec import FitSpec, MeasureSpec, SetsSpec, ValidationSpec
 
-release = menu("Give away statistics, a model and synthetic users instead of people's top sets.")
+if TYPE_CHECKING:
+    from reidrisk.records import TopSets
+    from reidrisk.release import TypeMixture
 
-Sets = Annotated[Path, typer.Argument(help="Top sets of real people: one row per user, one list per epoch.")]
+release = menu("Give away statistics, a model and synthetic users instead of people's top sets.")
 
 
 @release.command("measure")
 @takes(MeasureSpec, SetsSpec)
 def measure(
     context: typer.Context,
-    sets: Sets,
+    sets: Path = argument(..., "Top sets of real people: one row per user, one list per epoch."),
     epsilon: float = option(..., "Privacy budget: probabilities change by a factor of e to this."),
     delta: float = option(..., "Privacy budget: added to any probability, far below 1 / users."),
     out: Path = option(..., "Folder for the statistics and their privacy statement."),
@@ -53,7 +55,7 @@ def measure(
         )
     with output.progress_bar() as say:
         say("reading the sets", 0.0)
-        people = release_inputs.declared_sets(sets, declared)
+        people = _declared_sets(sets, declared)
         if spec.epochs is not None:
             people = people.epochs(spec.epochs)
         say("counting pairs, adding noise", 0.5)
@@ -131,7 +133,7 @@ def sample(
     output.lock(context, out, is_folder=True)
     if holds_users(out):
         raise OptionError(f"{out} already holds users; give another folder, so that two samples are not mixed")
-    known = release_inputs.read_model(model)
+    known = _read_model(model)
     seed = fresh_seed() if seed is None else checked_seed(seed)
     with output.progress_bar() as say:
         files = api.write_users(known, users, seed, out, progress=say)
@@ -159,7 +161,6 @@ def validate(
     """
     from reidrisk import release as api
     from reidrisk.present import html
-    from reidrisk.present.console import print_page
     from reidrisk.present.pages import release as pages
     from reidrisk.release.validate import run
 
@@ -167,14 +168,14 @@ def validate(
     if (real is None) != (internal is None):
         raise OptionError("give --real and --internal together: the internal report compares with the real people")
     output.check_writable(out, internal, inputs=(model, real, declared.vocabulary))
-    for path in (out, internal):
-        output.check_report(path)
+    output.check_report(out)
+    output.check_report(internal)
     if internal is not None:
-        release_inputs.keep_apart(internal, (stats, users))
-    targets, known = api.read_statistics(stats), release_inputs.read_model(model)
+        _keep_apart(internal, (stats, users))
+    targets, known = api.read_statistics(stats), _read_model(model)
     with output.progress_bar() as say:
         drawn = None if users is None else api.read_users(users)
-        people = None if real is None else release_inputs.real_sets(real, known, declared)
+        people = None if real is None else _real_sets(real, known, declared)
         found = run.validate(targets, known, spec, drawn, people, say)
         html.write(pages.public_page(found), out)
         if found.internal is not None and internal is not None:
@@ -184,9 +185,9 @@ def validate(
     if as_json:
         output.print_json({name: part for name, part in found.to_dict().items() if part or name != "internal"})
     else:
-        print_page(pages.public_page(found), output.console())
+        output.show(pages.public_page(found))
         if found.internal is not None:
-            print_page(pages.internal_page(found.internal), output.console())
+            output.show(pages.internal_page(found.internal))
     output.remark(f"public report: {out}")
     if internal is not None:
         output.remark(f"internal report, not for publication: {internal}")
@@ -199,12 +200,90 @@ def validate(
 
 def _show(stated: Any, values: dict[str, Any], said: str, as_json: bool, following: str = "") -> None:
     """Print what was made, what protects the people behind it, and the command that may follow."""
-    from reidrisk.present.console import print_page
     from reidrisk.present.pages.release import made_page
 
-    if as_json:
-        output.print_json({**values, "privacy": stated.to_dict()})
-        return
-    print_page(made_page(stated, said), output.console())
-    if following:
+    output.show(made_page(stated, said), {**values, "privacy": stated.to_dict()}, as_json)
+    if following and not as_json:
         output.say("", "Now try:", "", f"  {following}")
+
+
+def _declared_sets(path: Path, spec: SetsSpec) -> TopSets:
+    """Read top sets whose vocabulary and size are declared: read off the people, they would tell what somebody has."""
+    from reidrisk import io
+    from reidrisk.io.tables import open_table
+
+    said, words = open_table(path).metadata, spec.vocabulary
+    declared = said.vocabulary if words is None else io.read_vocabulary(words)
+    if declared is None:
+        if _holds_labels(path):
+            raise OptionError(
+                f"{path}: its tokens are labels and nothing says which exist; give --vocabulary, a list that does not "
+                "come from these people (--n-tokens is for tokens that are numbers)"
+            )
+        if spec.n_tokens is None and said.n_tokens is None:
+            raise OptionError(
+                f"{path}: nothing says which tokens exist, and that must not be read off the people; "
+                "give --n-tokens, or --vocabulary where they have labels"
+            )
+    top_k = said.k if spec.top_k is None else spec.top_k
+    if top_k is None:
+        raise OptionError(
+            f"{path}: nothing says how large a full set is, and that must not be read off the people; give --top-k"
+        )
+    sets = io.read_top_sets(path, spec.n_tokens if words is None else None, None if words is None else declared)
+    return _of_size(path, sets, top_k)
+
+
+def _real_sets(path: Path, model: TypeMixture, spec: SetsSpec) -> TopSets:
+    """Read the people for the internal report, over the model's tokens by default."""
+    from reidrisk import io
+    from reidrisk.io.tables import open_table
+
+    declared = None if spec.vocabulary is None else io.read_vocabulary(spec.vocabulary)
+    if declared is None and open_table(path).metadata.vocabulary is None and _holds_labels(path):
+        declared = model.vocabulary
+    sets = io.read_top_sets(path, None if declared is not None else spec.n_tokens or model.n_tokens, declared)
+    return _of_size(path, sets, spec.top_k or model.k)
+
+
+def _holds_labels(path: Path) -> bool:
+    from reidrisk import io
+
+    # Read without a size: one that is too small for the labels would be complained about first.
+    return io.read_top_sets(path).vocabulary is not None
+
+
+def _of_size(path: Path, sets: TopSets, top_k: int) -> TopSets:
+    import numpy as np
+
+    from reidrisk import TopSets
+    from reidrisk.base import sizes
+
+    if top_k == sets.k:
+        return sets
+    if top_k > sets.n_tokens:
+        shown = f"{top_k:,}" if top_k < 10**18 else "more than 10^18"
+        raise DataError(f"{path}: sets of {shown} tokens cannot come from {sets.n_tokens:,}; give a smaller --top-k")
+    if top_k < sets.k:
+        raise DataError(f"{path}: a set holds {sets.k} tokens, more than the {top_k} of --top-k")
+    cells = len(sets) * sets.n_epochs * top_k
+    sizes.CELLS.check(cells, f"{path}, as sets of {top_k:,} tokens", "give a smaller --top-k")
+    longer = np.full((len(sets), sets.n_epochs, top_k), -1, dtype=sets.tokens.dtype)
+    longer[:, :, : sets.k] = sets.tokens
+    return TopSets(longer, sets.n_tokens, sets.users, sets.vocabulary, sets.made_with_seed)
+
+
+def _read_model(path: Path) -> TypeMixture:
+    """Read a model of either layout; both need a privacy statement."""
+    from reidrisk import release as api
+
+    return api.read_parameters(path) if path.suffix == ".json" else api.TypeMixture.load(path)
+
+
+def _keep_apart(internal: Path, published: tuple[Path | None, ...]) -> None:
+    """Refuse an internal report in a folder that is going to be published."""
+    for folder in published:
+        if folder is not None and folder.resolve() in internal.resolve().parents:
+            raise OptionError(
+                f"{internal} is inside {folder}, which is for publication; keep the internal report apart"
+            )
