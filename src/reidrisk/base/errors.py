@@ -6,11 +6,7 @@ __all__ = ["DataError", "FormatError", "MissingExtraError", "OptionError", "Reid
 
 
 class ReidRiskError(ValueError):
-    """Anything that is refused: bad data, a bad file, a bad option, a missing extra.
-
-    The message is one line that says what was wrong, what was given, what is allowed and what to do.
-    The command line prints it on standard error and exits with 2.
-    """
+    """Anything that is refused, with one line on what was wrong, what was given, what is allowed and what to do."""
 
 
 class DataError(ReidRiskError):

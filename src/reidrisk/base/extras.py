@@ -26,5 +26,5 @@ def require(module: str, extra: str, purpose: str, package: str = "reidrisk") ->
     except ModuleNotFoundError as error:
         # What is missing may be a dependency of the module: the same command installs it.
         missing = (error.name or module).partition(".")[0]
-        message = f"{purpose} needs {missing!r}; install it with: "
-        raise MissingExtraError(message + f'pip install "{package}[{extra}]"') from error
+        install = f'pip install "{package}[{extra}]"'
+        raise MissingExtraError(f"{purpose} needs {missing!r}; install it with: {install}") from error

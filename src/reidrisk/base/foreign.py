@@ -1,8 +1,7 @@
 """Text that came from somebody else, on its way to a terminal or a log: made harmless, and masked where asked.
 
-Labels, ids, column names and file names are written by whoever made the data. On a terminal an escape sequence among
-them could move the cursor, change colours or make a link; in the log of a pipeline an id could be read by people who
-may not see the data.
+On a terminal, an escape sequence in a label or a file name could move the cursor or make a link; in the log of a
+pipeline, an id could be read by people who may not see the data.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ _WITH_DIGIT = re.compile(rf"(?P<place>\b(?:{_PLACES}) \d+(?: and \d+)?\b(?!\.\d)
 def printable(text: str) -> str:
     r"""Return a text that a terminal shows as it stands: whatever is no visible character is written as an escape.
 
-    Control characters (so line ends and tabs too), marks that turn the direction of writing or are invisible, line and
-    paragraph separators and halves of characters are replaced; all others stay.
+    So are line ends and tabs, marks that turn the direction of writing, and halves of characters.
 
     Examples
     --------
@@ -54,8 +52,8 @@ def mask_wanted() -> bool:
 def masked(message: str, given: Iterable[str] = ()) -> str:
     """Return an error line without values of the data: what is quoted and what has a digit in it becomes ``…``.
 
-    Numbers that say where to look (row 3, line 7, column 2) stay. So does what the user wrote on the command line
-    (``given``). Errors of this package quote every value that is text, which is what makes this work.
+    Numbers that say where to look (row 3, line 7) stay, and what the user wrote on the command line (``given``).
+    Errors of this package quote every value that is text, which is what makes this work.
 
     Examples
     --------

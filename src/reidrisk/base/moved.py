@@ -37,9 +37,8 @@ def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         except ModuleNotFoundError as error:
             if error.name != home.partition(".")[0]:
                 raise
-            raise MissingExtraError(
-                f"{module}.{name} is now in {home}; install it with: pip install {STUDIES}"
-            ) from error
+            install = f"pip install {STUDIES}"
+            raise MissingExtraError(f"{module}.{name} is now in {home}; install it with: {install}") from error
         place = f"{home}.{new}" if new else home
         warnings.warn(f"{module}.{name} is now in {place}", DeprecationWarning, stacklevel=2)
         return getattr(found, new or name, found)

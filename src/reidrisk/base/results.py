@@ -148,10 +148,7 @@ class Risk(Spoken):
 
 @dataclass(frozen=True, eq=False)
 class Difference(Spoken):
-    """A paired difference of two attacks on the same queries: rate of ``attack`` minus rate of ``other``.
-
-    ``covers`` says what the interval allows for, as for a :class:`Risk`.
-    """
+    """A paired difference of two attacks on the same queries: rate of ``attack`` minus rate of ``other``."""
 
     attack: str
     other: str

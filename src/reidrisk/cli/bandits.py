@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import typer
 
 from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec
 from reidrisk.base.errors import OptionError
+from reidrisk.base.extras import require
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Out, Seed, again, argument, menu, option, takes
@@ -72,19 +74,15 @@ def tradeoff(
 def _numbers(text: str) -> tuple[float, ...]:
     values = []
     for part in text.split(","):
-        try:
-            value = float(part)
-        except ValueError as error:
-            raise OptionError(f"--amounts holds {part.strip()!r}; give numbers such as 0,1e-6,1e-4") from error
-        if not math.isfinite(value):
-            raise OptionError(f"--amounts holds {part.strip()!r}; give finite numbers such as 0,1e-6,1e-4")
-        values.append(value)
+        with suppress(ValueError):
+            values.append(float(part))
+            if math.isfinite(values[-1]):
+                continue
+        raise OptionError(f"--amounts holds {part.strip()!r}; give finite numbers such as 0,1e-6,1e-4")
     return tuple(values)
 
 
 def _check_chart(path: Path | None) -> None:
-    from reidrisk.base.extras import require
-
     if path is None:
         return
     if path.suffix.lower() not in (".png", ".svg"):

@@ -12,9 +12,6 @@ from reidrisk.cli.parameters import Json, Out, option
 
 _EXAMPLE_USERS, _EXAMPLE_EPOCHS = 1_000, 4
 
-_SMALL = 4_000
-"""People up to which the slower attacks run too, without being asked."""
-
 
 def demo(
     users: int = option(100_000, "People in the simulated population."),
@@ -37,15 +34,9 @@ def demo(
     sizes.CELLS.check(users * epochs, "the simulated population", "take fewer --users or --epochs")
     output.check_writable(out, result)
     output.check_report(out)
-    spec = audit_command.checked(
-        AuditSpec,
-        {
-            "inputs": {"kind": "published", "users": users, "epochs": epochs},
-            "system": "topics",
-            "seed": seed,
-            "sample": min(sample, users),
-        },
-    )
+    inputs = {"kind": "published", "users": users, "epochs": epochs}
+    wanted = {"inputs": inputs, "system": "topics", "seed": seed, "sample": min(sample, users)}
+    spec = audit_command.checked(AuditSpec, wanted)
     output.remark(
         f"Two sites see one topic per week of {users:,} simulated people; can they tell who is who? "
         f"This takes about {_estimate(users, epochs, sample)} on two cores, a little longer the first time."
@@ -59,8 +50,7 @@ def _estimate(users: int, epochs: int, sample: int) -> str:
     """Estimate the time from the work: people simulated, pairs compared, pairs weighed for the optimal attacker."""
     numbers = 2 * epochs  # 1 + 2 + 4 + … epochs
     seconds = 3 + 2e-6 * users * epochs + 1e-9 * users * numbers * (0.3 * min(sample, users) + 2_000)
-    if users <= _SMALL:
-        seconds += 3
+    seconds += 3 * (users <= 4_000)  # the slower attacks run too
     return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 

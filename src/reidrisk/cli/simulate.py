@@ -86,7 +86,10 @@ def topics(
     tree = api.Taxonomy.read(taxonomy)
     settings = api.TopicsAPI(len(tree), top_k=top_k, noise=noise, window=shown)
     files = [out / f"{site}.parquet" for site in sites]
-    _check_folder(out, [*files, out / _SUMMARY], inputs=(histories, override_list, taxonomy, utility_buckets))
+    output.check_folder(out)
+    if out.is_dir():
+        read = (histories, override_list, taxonomy, utility_buckets)
+        output.check_writable(*files, out / _SUMMARY, inputs=read)
     output.lock(context, out, is_folder=True)
     with output.progress_bar() as say:
         say("reading the lists", 0.0)
@@ -132,10 +135,7 @@ def topics(
     }
     with io.write_atomically(out / _SUMMARY) as temporary:
         temporary.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    if as_json:
-        output.print_json(document)
-    else:
-        _print(document)
+    output.print_json(document) if as_json else _print(document)
 
 
 def _seen(settings: Any, found: Any, sites: tuple[str, ...], presence: str, seed: int) -> Iterator[Any]:
@@ -154,13 +154,6 @@ def _chosen(option: str, given: str, *known: str) -> str:
     if given not in known:
         raise OptionError(f"{option} must be {' or '.join(map(repr, known))}, not {given!r}")
     return given
-
-
-def _check_folder(folder: Path, files: list[Path], inputs: tuple[Path | None, ...]) -> None:
-    """Refuse, before the long job, outputs that cannot be written or that are inputs."""
-    output.check_folder(folder)
-    if folder.is_dir():
-        output.check_writable(*files, inputs=inputs)
 
 
 def _print(document: dict[str, Any]) -> None:
@@ -188,7 +181,6 @@ def _print(document: dict[str, Any]) -> None:
     screen.print(f"Seed {document['seed']}.")
     files = [observer["file"] for observer in document["observers"]]
     if len(files) > 1:
-        settings = document["parameters"]
-        tables = shlex.join(files[:2])
-        command = f"reidrisk audit {tables} --system topics --top-k {settings['top_k']} --noise {settings['noise']}"
+        k, noise = document["parameters"]["top_k"], document["parameters"]["noise"]
+        command = f"reidrisk audit {shlex.join(files[:2])} --system topics --top-k {k} --noise {noise}"
         output.say("", "Now try:", "", f"  {command}")
