@@ -59,7 +59,7 @@ def assumptions(
     elif result.truth_check == "no power":
         found.append(Note("truth-not-checked"))
     if any(risk.n_epochs < result.n_epochs for risk in result.risks):
-        chosen = sorted({risk.which for risk in result.risks if risk.which}, key=len)
+        chosen = sorted({risk.which for risk in result.risks if risk.which}, key=lambda one: (len(one), one))
         found.append(Note("periods-compared", chosen=[list(which) for which in chosen]))
     above = [(risk, bound) for bound in result.bounds for risk in result.risks if exceeds([risk], bound)]
     for risk, bound in above[-1:]:  # at the most epochs: the model does not hold

@@ -10,6 +10,7 @@ from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult, error_parts
 from reidrisk.audit.spec import AuditSpec, Published
 from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.plain import plain
 from reidrisk.base.results import Risk
 
 _ROUNDING = 1e-9
@@ -76,8 +77,9 @@ def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
         for r, which in wanted:
             _must(rows.pop((attack, r, which), 0) == 1, f"there is not one row of {attack} at {r} epochs")
     _must(not rows, f"there is a row of {next(iter(rows), ('', 0))[0][:40]!r} that nothing describes")
-    told = [{tuple(which) for which in note["chosen"]} for note in result.notes if note.code == "periods-compared"]
-    _must(told in ([], [choices]), "the notes name other epochs than the rows")
+    told = [plain(note.get("chosen")) for note in result.notes if note.code == "periods-compared"]
+    chosen = [list(which) for which in sorted(choices, key=lambda one: (len(one), one))]
+    _must(told in ([], [chosen]), "the notes name other epochs than the rows")
     parts = error_parts(result.risks, result.n_epochs, plan.epoch_counts(spec, result.n_epochs))
     for i, (risk, low, n) in enumerate(zip(result.risks, result.lower_ends, parts, strict=True)):
         _check_row(result, spec, risk, f"risks[{i}]")
@@ -129,7 +131,7 @@ def _check_row(result: AuditResult, spec: AuditSpec, risk: Risk, where: str) -> 
 def _check_parts(result: AuditResult, spec: AuditSpec) -> None:
     """Hold what was derived from the rows against them."""
     _must(spec.attacks is not None, "it does not say which attacks were asked for")
-    told = [list(note["skipped"]) for note in result.notes if note.code == "periods-without-items"]
+    told = [plain(note.get("skipped")) for note in result.notes if note.code == "periods-without-items"]
     _must(told == [list(result.epochs_skipped)] * bool(result.epochs_skipped), "the notes skip other epochs")
     worst = result.strongest
     if worst is None:
