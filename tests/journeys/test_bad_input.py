@@ -206,3 +206,12 @@ def test_an_interrupt_says_so_and_leaves_nothing(tmp_path):
     assert running.returncode == 130
     assert "interrupted" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_column_name_of_any_length_makes_a_line_that_can_be_read(reidrisk, tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(f"user,epoch_0,{'7' * 60_000}\nann,x,y\nbob,y,x\n")
+    done = reidrisk("audit", "a.csv", "b.csv")
+    assert done.code == 2
+    assert len(done.err) < 1_000
+    assert "60,0" in done.err  # how long it is

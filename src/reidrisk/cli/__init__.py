@@ -11,6 +11,7 @@ from typing import NoReturn
 __all__ = ["main"]
 
 _INTERRUPTED = "interrupted; files that were not complete were not written"
+_LONG = 400  # characters of a word that an error line prints whole
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -113,8 +114,9 @@ def _stopped_code(came: list[int]) -> int:
 def _leave(message: str, code: int) -> NoReturn:
     from reidrisk.base.foreign import printable
 
+    words = (word if len(word) <= _LONG else f"{word[:80]}… ({len(word):,} characters)" for word in message.split())
     with suppress(OSError):  # the exit code counts even where nobody listens
-        print("reidrisk: " + printable(" ".join(message.split())), file=sys.stderr)
+        print("reidrisk: " + printable(" ".join(words)), file=sys.stderr)
     _let_go()
     raise SystemExit(code)
 
