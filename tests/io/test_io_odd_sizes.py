@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from reidrisk import bandits, io
 from reidrisk.base.errors import FormatError, SizeError
+from reidrisk.io.tables import csv_files
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -56,3 +58,14 @@ def test_a_gap_after_many_columns_is_found_without_counting_up_to_the_last(tmp_p
     with pytest.raises(FormatError, match="epoch_1"):
         io.read_traces(tmp_path / "t.csv")
     assert time.process_time() - began < 5
+
+
+def test_a_header_without_end_is_refused_before_it_is_read_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_files, "_BLOCKS", (1 << 10, 1 << 12, 1 << 14))
+    path = tmp_path / "long.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("0" * 1_000_000)
+    with pytest.raises(FormatError, match=r"the header is longer than 16,384 characters"):
+        csv_files.csv_header(path, "long.csv.gz")
+    path.write_bytes(gzip.compress(b"user,epoch_0\nann,1\n"))
+    assert csv_files.csv_header(path, "short.csv.gz") == ["user", "epoch_0"]

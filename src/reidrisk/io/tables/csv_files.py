@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError
@@ -25,7 +26,7 @@ def csv_header(file: Path, name: str) -> list[str]:
     # Bytes that are not UTF-8 are let through here: the reader of the cells names their row.
     with opened(file, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
         try:
-            names = next(csv.reader(lines), [])
+            names = next(csv.reader(_at_most(lines, name)), [])
         except csv.Error as error:
             why = f"the header cannot be read ({reason(error)}); a closing quote may be missing"
             raise FormatError(f"{name}: {why}") from error
@@ -38,6 +39,16 @@ def csv_header(file: Path, name: str) -> list[str]:
     if any("\0" in column or re.search("[\ud800-\udfff]", column) for column in names):
         raise FormatError(f"{name}: the header is not UTF-8 text; save the file in UTF-8")
     return names
+
+
+def _at_most(lines: TextIO, name: str) -> Iterator[str]:
+    """Give the lines of a header, and refuse one that has no end within the longest row there may be."""
+    length = 0
+    while line := lines.readline(_BLOCKS[-1] - length):
+        length += len(line)
+        if length >= _BLOCKS[-1]:
+            raise FormatError(f"{name}: the header is longer than {_BLOCKS[-1]:,} characters; it is no table")
+        yield line
 
 
 def read_cells(file: Path, name: str, names: list[str] | None) -> Any:
