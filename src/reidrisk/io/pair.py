@@ -150,7 +150,7 @@ def _paired(
     """Find who is in both tables, by the true pairs or by their ids, and say what had to be assumed."""
     note, matched = None, None
     if truth is not None:
-        matched = Truth(true_rows(truth, targets, queries), "given")
+        matched = Truth(read_truth(truth, Pair(targets, queries, None, 0, 0)), "given")
         alone = _alone(matched, targets, queries)
         if alone[1]:
             note = Note("without-pair", n=alone[1], of=len(queries))

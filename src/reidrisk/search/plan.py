@@ -91,6 +91,7 @@ def best(
 
     Examples
     --------
+    >>> from reidrisk.search import Weights
     >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
     >>> index, queries = Index(np.array([[1, 2], [3, 4], [3, 5]]), 9), np.array([[3, 4], [3, 8]])
     >>> [best(index, queries, w, method).n_ties.tolist() for method in ("auto", "lattice", "scan")]

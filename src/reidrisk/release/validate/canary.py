@@ -154,7 +154,12 @@ def canary(
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
         within_budget=within_budget,
-        notes=tuple(Note(f"canary-{what}") for what in ("known", "moves-most", "of-new-noise", "of-new-padding")),
+        notes=(
+            Note("canary-known"),
+            Note("canary-moves-most"),
+            Note("canary-of-new-noise"),
+            Note("canary-of-new-padding"),
+        ),
         **overall | {"passed": bool(passed)},
     )
 

@@ -77,11 +77,10 @@ class Replay(Spoken):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was taken for granted."""
-        unlisted = "unlisted-modelled" if self.hosts.by_model else "unlisted-unknown"
-        codes = ["every-page-calls", unlisted, "idle-padded", "times-in-utc"]
-        codes += ["epochs-overlap"] * (self.epochs.step < self.epochs.length)
-        codes += ["only-active-kept"] * self.only_active
-        return tuple(Note(code) for code in codes)
+        unlisted = Note("unlisted-modelled") if self.hosts.by_model else Note("unlisted-unknown")
+        found = [Note("every-page-calls"), unlisted, Note("idle-padded"), Note("times-in-utc")]
+        found += [Note("epochs-overlap")] * (self.epochs.step < self.epochs.length)
+        return tuple(found + [Note("only-active-kept")] * self.only_active)
 
     def to_dict(self) -> dict[str, Any]:
         """Return sizes, coverage, assumptions and a reading for JSON."""
