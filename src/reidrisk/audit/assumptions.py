@@ -32,9 +32,9 @@ def assumptions(
     truth, drawn = result.truth, result.n_scored + (result.n_strangers or 0)
     found = [Note("no-truth") if truth is None else Note("truth", origin=truth), Note("closed-world")]
     known = spec.mechanism(targets.n_tokens)
-    values = {"top_k": known.top_k, "noise": known.noise}
+    system = {"top_k": known.top_k, "noise": known.noise}
     declared = known.declared == "system"
-    found.append(Note("system-topics", **values) if declared else Note("system-unknown", **values))
+    found.append(Note("system-topics", **system) if declared else Note("system-unknown", **system))
     found.append(Note("vocabulary", n=targets.n_tokens))
     ran = [entry(name).attack.__name__ for name in spec.attacks or ()]
     found += [Note("attack-left-out", attack=one.name) for one in left_out(ran, targets.n_epochs)]
