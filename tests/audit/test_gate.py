@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from reidrisk import Traces, attacks, measure, populations, topics
 from reidrisk.audit import AuditResult, AuditSpec, audit_traces, gate
-from reidrisk.audit.choice import only
+from reidrisk.audit.choice import only, telling_epochs
 from reidrisk.audit.truth_doubt import check_truth
 from reidrisk.base.notes import Note
 
@@ -286,3 +286,109 @@ def test_tables_that_differ_do_not_cast_doubt_on_a_right_truth():
         b = np.where(rng.random(a.shape) < keep, a, b)
         found = audit_traces(Traces(a, 300), Traces(b, 300), AuditSpec(seed=1, attacks=BOTH))
         assert found.truth_doubt is None
+
+
+def some_kept(seed, weeks, n_epochs, n_tokens, n=600):
+    """People whose tokens are the same in these epochs; the others have nothing to do with them."""
+    rng = np.random.default_rng(seed)
+    a, b = (rng.integers(0, n_tokens, (n, n_epochs)) for _ in range(2))
+    b[:, weeks] = a[:, weeks]
+    return Traces(a, n_tokens), Traces(b, n_tokens)
+
+
+@pytest.mark.parametrize("n_epochs", [5, 8, 16])
+def test_no_epochs_tell_more_than_themselves(n_epochs):
+    """Neither all epochs nor the first r are a choice, whatever rounding makes of their sums."""
+    own, counts = np.arange(600), tuple(range(1, n_epochs + 1))
+    for seed in range(20):
+        weeks = np.flatnonzero(np.random.default_rng(seed).random(n_epochs) < 0.4)
+        found = telling_epochs(*some_kept(seed, weeks, n_epochs, 4), own, counts)
+        assert all(len(which) < n_epochs and which[-1] >= len(which) for which in found)
+
+
+def test_the_gate_reads_what_an_audit_of_sixteen_epochs_wrote():
+    for seed in range(4):
+        weeks = np.flatnonzero(np.random.default_rng(seed).random(16) < 0.4)
+        found = audit_traces(*some_kept(seed, weeks, 16, 4, n=200), AuditSpec(seed=1, attacks=("hamming",)))
+        assert gate(AuditResult.from_dict(json.loads(found.to_json())), 0.5).rate == found.strongest.rate
+
+
+@pytest.mark.parametrize(
+    ("weeks", "n_epochs", "n_tokens", "limit"),
+    [((5, 6, 7), 8, 10, 0.6), ((0, 1, 2), 8, 10, 0.6), ((2, 3, 4, 5, 6, 7), 16, 4, 0.75)],
+)
+def test_all_epochs_that_tell_more_than_a_guess_are_tried_together(weeks, n_epochs, n_tokens, limit):
+    """Three or six reliable epochs are no power of two; with one less or one more, far fewer people are found."""
+    found = audit_traces(*some_kept(0, list(weeks), n_epochs, n_tokens), AuditSpec(seed=1, attacks=BOTH))
+    answer = gate(AuditResult.from_dict(json.loads(found.to_json())), limit)
+    assert (answer.answer, answer.which) == ("fail", weeks)
+    usual = max(risk.rate for risk in found.risks if risk.n_epochs != len(weeks))
+    assert usual < found.strongest.rate - 0.2
+    asked = audit_traces(
+        *some_kept(0, list(weeks), n_epochs, n_tokens), AuditSpec(seed=1, attacks=("hamming",), epochs=(1, 2))
+    )
+    assert {risk.n_epochs for risk in asked.risks} == {1, 2}  # who asks for numbers of epochs has these only
+
+
+def test_no_bound_stands_beside_epochs_for_which_it_does_not_hold():
+    """Two good weeks at the end: what limits the first two, or four, does not limit whoever chooses the last two."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 3, (600, 8)) for _ in range(2))
+    a[:, 6:] = b[:, 6:] = rng.integers(0, 25, (600, 2))
+    found = audit_traces(Traces(a, 25), Traces(b, 25), AuditSpec(seed=1, attacks=BOTH))
+    assert found.strongest.which == (6, 7)
+    assert {bound.n_epochs for bound in found.bounds} == {8}
+    for bound in found.bounds:
+        assert bound.value >= max(risk.rate for risk in found.risks if risk.n_epochs <= bound.n_epochs)
+
+
+def test_known_records_nobody_asks_for_are_said():
+    """Nine copies of each known record under other ids hide everybody; the gate cannot see that, and says how many."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 100, (200, 2))
+    b = np.where(rng.random(a.shape) < 0.95, a, rng.integers(0, 100, a.shape))
+    alone, crowd = (
+        audit_traces(
+            Traces(np.tile(a, (copies, 1)), 100, np.arange(200 * copies)),
+            Traces(b, 100, np.arange(200)),
+            AuditSpec(seed=1, attacks=BOTH, max_risk=0.3),
+        )
+        for copies in (1, 10)
+    )
+    assert (alone.gate.answer, alone.gate.unasked, alone.n_unasked) == ("fail", 0.0, 0)
+    assert (crowd.gate.answer, crowd.gate.unasked, crowd.n_unasked) == ("pass", 0.9, 1_800)
+    assert AuditResult.from_dict(json.loads(crowd.to_json())).gate.unasked == 0.9
+    assert "known records nobody asks for 90 %" in crowd.gate.reading
+    assert "nobody asks for" not in alone.gate.reading
+
+
+@pytest.mark.parametrize(
+    ("n", "n_epochs", "n_tokens", "share", "least"),
+    [(100, 1, 500, 0.5, 8), (40, 2, 50, 0.5, 6), (30, 4, 50, 0.5, 8), (24, 4, 50, 0.7, 8)],
+)
+def test_few_people_half_of_whose_truth_is_wrong_do_not_pass(n, n_epochs, n_tokens, share, least):
+    """Too few to be sure that truth is wrong; but what comes close is called wrong, so nobody should rely on it."""
+    undecided = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        people = Traces(rng.integers(0, n_tokens, (n, n_epochs)), n_tokens)
+        truth, rows = np.arange(n), rng.permutation(n)[: int(share * n)]
+        right = audit_traces(people, people, AuditSpec(seed=1, attacks=BOTH), truth=truth)
+        assert (right.truth_check, gate(right, 1.0).answer) == ("passed", "pass")
+        truth[rows] = truth[np.roll(rows, 1)]
+        found = audit_traces(people, people, AuditSpec(seed=1, attacks=BOTH), truth=truth)
+        again = AuditResult.from_dict(json.loads(found.to_json()))
+        answer = gate(again, 1.0)
+        undecided += (answer.answer, answer.why) == ("undecided", found.truth_check)
+    assert undecided >= least
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_right_truth_of_few_people_is_not_suspected(seed):
+    for n, keep in ((30, 0.6), (60, 0.3), (200, 0.3)):
+        rng = np.random.default_rng(seed)
+        a, b = (rng.integers(0, 50, (n, 4)) for _ in range(2))
+        b = np.where(rng.random(a.shape) < keep, a, b)
+        chosen = [attacks.Hamming(), attacks.WeightedHamming(2, 0.0)]
+        answer, _ = check_truth(chosen, [(0, 1), (0, 1, 2, 3)], Traces(a, 50), Traces(b, 50), np.arange(n), 1)
+        assert answer in ("passed", "no power")

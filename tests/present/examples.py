@@ -130,6 +130,7 @@ def published(**changes: Any) -> AuditResult:
         "n_queries": 100_000,
         "n_scored": 20_000,
         "n_strangers": 0,
+        "n_unasked": 0,
         "n_epochs": 8,
         "epochs": COUNTS,
         "epochs_skipped": (),

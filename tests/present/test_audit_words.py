@@ -64,7 +64,7 @@ def test_the_line_of_the_gate_says_what_weakens_it():
     said = gate(one, 0.99).reading
     assert said.startswith("pass: Hamming at the best 2 periods (3, 6) links ")
     (chosen,) = (note for note in one.notes if note.code == "periods-compared")
-    assert "concern the first ones; period by period, those that tell most were tried too: 3, 6." in words.sentence(
+    assert "concern the first ones; period by period, those that tell most were tried too: 3, 6 (" in words.sentence(
         chosen
     )
     for words_ in ("level 80 %", "periods 2 of 8; not tried 1, 4, 8;", "truth row by row."):

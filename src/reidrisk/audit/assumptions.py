@@ -57,6 +57,8 @@ def assumptions(
     if (doubt := result.truth_doubt) is not None:
         values = {"attack": doubt.attack, "n_epochs": doubt.n_epochs, "asked": doubt.n_asked, "close": doubt.n_close}
         found.append(Note("truth-in-doubt", **values))
+    elif result.truth_check == "suspicion":
+        found.append(Note("truth-suspected"))
     elif result.truth_check == "no power":
         found.append(Note("truth-not-checked"))
     if any(risk.n_epochs < result.n_epochs for risk in result.risks):

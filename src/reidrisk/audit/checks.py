@@ -8,7 +8,7 @@ from reidrisk.attacks.registry import entry
 from reidrisk.audit import plan
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult, error_parts
-from reidrisk.audit.spec import AuditSpec, Published
+from reidrisk.audit.spec import AuditSpec, Published, other_counts
 from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.plain import plain
 from reidrisk.base.results import Risk
@@ -47,6 +47,9 @@ def _check_sizes(result: AuditResult, spec: AuditSpec) -> None:
     _must(result.n_choosy <= drawn, f"{result.n_choosy:,} records were asked about, and {drawn:,} drawn")
     _must((result.truth is None) == (not result.risks), "there are rates without truth, or truth without rates")
     _must(result.truth_doubt is None or bool(result.risks), "a truth that is not known is in doubt")
+    unasked = result.n_unasked
+    known = unasked is None or (result.truth is not None and unasked < result.n_targets)
+    _must(known, f"nobody asks for {unasked} of {result.n_targets:,} known records")
     if isinstance(spec.inputs, Published):
         named = (spec.inputs.users, spec.inputs.users, spec.inputs.epochs)
         same = (result.n_targets, result.n_queries, result.n_epochs) == named and result.truth == "simulated"
@@ -94,7 +97,9 @@ def _check_choice(result: AuditResult, spec: AuditSpec, which: tuple[int, ...]) 
     """Refuse epochs that cannot have been chosen as the most telling."""
     counts = plan.epoch_counts(spec, result.n_epochs)
     rising = list(which) == sorted(set(which)) and 0 <= which[0] <= which[-1] < result.n_epochs
-    _must(rising and len(which) in counts and which[-1] >= len(which), "there are rows of epochs that nobody chose")
+    # The first r are no choice where r was asked for, and one where it was not.
+    chosen = which[-1] >= len(which) if len(which) in counts else len(which) in other_counts(counts, result.n_epochs)
+    _must(rising and chosen, "there are rows of epochs that nobody chose")
     same = [one for one in {risk.which for risk in result.risks} if len(one) == len(which)]
     _must(len(same) == 1, f"there are {len(same)} choices of {len(which)} epochs")
 
@@ -156,7 +161,8 @@ def _check_truth(result: AuditResult) -> None:
     """Compare what the result, its notes and the gate say of the check of the truth."""
     codes = [note.code for note in result.notes]
     _must((result.truth_check is None) == (result.truth is None), "the truth was not checked, or there is none")
-    for outcome, code in (("doubt", "truth-in-doubt"), ("no power", "truth-not-checked")):
+    outcomes = {"doubt": "truth-in-doubt", "suspicion": "truth-suspected", "no power": "truth-not-checked"}
+    for outcome, code in outcomes.items():
         _must(codes.count(code) == (result.truth_check == outcome), "the notes say otherwise whether truth stood up")
     _must((result.truth_doubt is not None) == (result.truth_check == "doubt"), "the truth is in doubt, or it is not")
 
@@ -167,7 +173,7 @@ def _check_gate(result: AuditResult, spec: AuditSpec) -> None:
         return
     again = gate(result, result.gate.max_risk)
     _must(spec.max_risk == result.gate.max_risk, "the gate has another limit than the spec")
-    for name in ("answer", "why", "rate", "low", "high", "attack", "n_epochs", "which", "n_rows", "level", "strangers"):
+    for name in ("answer", "why", "rate", "low", "high", "attack", "n_epochs", "which", "n_rows", "level"):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate's {name} does not follow from the rows")
-    for name in ("truth", "truth_check", "simulated"):
+    for name in ("truth", "truth_check", "simulated", "strangers", "unasked"):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate says otherwise of {name}")

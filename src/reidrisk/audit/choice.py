@@ -2,7 +2,8 @@
 
 Whoever holds eight weeks may use any two, and knows which weeks are reliable. Plain Hamming on each epoch alone says
 how much it tells; that needs no search, only how often each token occurs. For each number of epochs r, the r that tell
-most are a further choice beside the first r, if they tell significantly more.
+most are a further choice beside the first r, if they tell significantly more. So are all that tell more than blind
+guessing, however many these are, if they tell significantly more than the rest.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 
 import numpy as np
 
+from reidrisk.audit.spec import other_counts
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Traces
 
@@ -23,6 +25,7 @@ def telling_epochs(
     """Return, for each number of epochs, those that tell most: only where they tell significantly more than the first.
 
     Significant means a paired t-test at the level ``0.001 / C(E, r)``, for each of the C(E, r) choices of r among E.
+    With the usual numbers of epochs, those that tell significantly more than 1 / n each are one more choice.
 
     Examples
     --------
@@ -32,18 +35,35 @@ def telling_epochs(
     >>> telling_epochs(Traces(a, 50), Traces(b, 50), np.arange(300), (2, 6))
     ((2, 5),)
     """
-    from scipy.stats import t
-
     found = []
+    n_epochs = targets.n_epochs
     credit = credits_by_epoch(targets, queries, truth)
     order = np.argsort(-credit.mean(axis=0), kind="stable")
     for r in counts:
-        best = tuple(sorted(int(epoch) for epoch in order[:r]))
-        gain = credit[:, best].sum(axis=1) - credit[:, :r].sum(axis=1)
-        least = t.isf(_CHANCE / math.comb(targets.n_epochs, r), len(gain) - 1)
-        if len(gain) > 1 and gain.mean() * math.sqrt(len(gain)) > least * gain.std(ddof=1):
-            found.append(best)
+        best, first = set(order[:r].tolist()), set(range(r))
+        if best == first:
+            continue
+        # Epochs that are in both tell the same: they are left out, not added up in two orders.
+        gain = credit[:, sorted(best - first)].sum(axis=1) - credit[:, sorted(first - best)].sum(axis=1)
+        if _above_zero(gain, _CHANCE / math.comb(n_epochs, r)):
+            found.append(tuple(sorted(best)))
+    others = other_counts(counts, n_epochs)
+    above = [_above_zero(credit[:, epoch] - 1.0 / len(targets), _CHANCE / n_epochs) for epoch in order]
+    n_telling = [*above, False].index(False)
+    if n_telling in others:
+        gain = credit[:, order[:n_telling]].mean(axis=1) - credit[:, order[n_telling:]].mean(axis=1)
+        if _above_zero(gain, _CHANCE / (len(others) * math.comb(n_epochs, n_telling))):
+            found.append(tuple(sorted(order[:n_telling].tolist())))
     return tuple(found)
+
+
+def _above_zero(gain: Floats, error: float) -> bool:
+    """Whether the mean is above 0 by a t-test; what rounding makes of equal sums is 0."""
+    from scipy.stats import t
+
+    exact = np.round(gain, 12)
+    n = len(exact)
+    return bool(n > 1 and exact.mean() * math.sqrt(n) > t.isf(error, n - 1) * exact.std(ddof=1))
 
 
 def credits_by_epoch(targets: Traces, queries: Traces, truth: Ints) -> Floats:

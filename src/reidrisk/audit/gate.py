@@ -13,7 +13,7 @@ from reidrisk.base.results import Risk, Spoken
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
 
-Why = Literal["within", "above", "straddles", "doubt", "format"]
+Why = Literal["within", "above", "straddles", "doubt", "suspicion", "format"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Gate(Spoken):
 
     answer: Literal["pass", "fail", "undecided"]
     why: Why
-    """Of a pass, a fail, and three times undecided: the ends straddle the limit, truth is in doubt, format 1."""
+    """Of a pass, a fail, and undecided: the ends straddle the limit, truth may be wrong (two degrees), format 1."""
     max_risk: float
     rate: float
     low: float
@@ -40,6 +40,8 @@ class Gate(Spoken):
     n_scored: int
     strangers: float | None
     """Share of the records drawn that have no counterpart; None where that is not recorded."""
+    unasked: float | None
+    """Share of the known records that belong to nobody who is to be identified; None where that is not recorded."""
     truth: str
     truth_check: TruthCheck | None
     attacks: tuple[str, ...]
@@ -54,7 +56,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
 
     The answer is ``pass`` where the upper end of every row is at most ``max_risk``, ``fail`` where the largest lower
     end, at the level corrected for the number of rows, is above it, and ``undecided`` otherwise. It never passes where
-    the truth is in doubt, nor on a result of format 1.
+    the truth is doubted or suspected to be wrong, nor on a result of format 1.
     """
     if not 0.0 <= max_risk <= 1.0:
         raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
@@ -80,6 +82,7 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         n_targets=risk.n_targets,
         n_scored=result.n_scored,
         strangers=None if result.n_strangers is None else result.n_strangers / drawn,
+        unasked=None if result.n_unasked is None else result.n_unasked / result.n_targets,
         truth=result.truth or "unrecorded",
         truth_check=result.truth_check,
         attacks=tuple(result.descriptions),
@@ -94,6 +97,8 @@ def _decided(result: AuditResult, risk: Risk, max_risk: float) -> tuple[Literal[
         return "fail", "above"  # a wrong truth and strangers only make an attack look weaker
     if result.truth_doubt is not None:
         return "undecided", "doubt"
+    if result.truth_check == "suspicion":
+        return "undecided", "suspicion"
     if result.upgraded_from is not None:
         return "undecided", "format"
     return ("pass", "within") if risk.high <= max_risk else ("undecided", "straddles")

@@ -85,6 +85,7 @@ def _first(values: Mapping[str, Any]) -> AuditResult:
         | checked
         | {
             "n_strangers": None,
+            "n_unasked": None,
             "epochs": sorted({risk.n_epochs for risk in rows}) or [values["n_epochs"]],
             "epochs_skipped": [],
             "risks": values["risks"],

@@ -14,6 +14,7 @@ from reidrisk.attacks.registry import left_out
 from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.gate import Gate
 from reidrisk.audit.rehearsal import Rehearsal
+from reidrisk.audit.spec import other_counts
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
@@ -52,6 +53,8 @@ class AuditResult(Result):
     n_scored: int
     n_strangers: int | None
     """Records drawn beside the scored ones that have no counterpart, and that no rate counts; None in format 1."""
+    n_unasked: int | None
+    """Known records that belong to nobody who is to be identified; None in format 1, and where truth is not known."""
     n_epochs: int
     n_tokens: int
     seed: int
@@ -152,9 +155,10 @@ def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> l
     The largest of m lower ends must hold for whichever row is the strongest, so each has 1 / m of the error. The most
     telling r of E epochs were chosen with the truth, by these very people, so each of the C(E, r) choices counts: a
     chosen row has 1 / (m C(E, r)), and m counts such a row for each attack and each r < E that was asked for, whether
-    there is one or not. Then the ends hold whatever was chosen, and however (Bonferroni). Whether any choice is added
-    depends on the people too: in all, a lower end is too high with probability alpha at most, and alpha / 2 where
-    epochs differ clearly or not at all.
+    there is one or not; and one more of any other r, with 1 / k of that part where k others may be tried. Then the
+    ends hold whatever was chosen, and however (Bonferroni). Whether any choice is added depends on the people too: in
+    all, a lower end is too high with probability alpha at most, and alpha / 2 where epochs differ clearly or not at
+    all.
 
     Examples
     --------
@@ -162,10 +166,14 @@ def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> l
     >>> error_parts([first, first], 6, (2,)), error_parts([first, best], 6, (2,))
     ([2, 2], [2, 30])
     """
+    counts = tuple(asked)
+    others = other_counts(counts, n_epochs)
     m = sum(not risk.which for risk in risks)
     if any(risk.which for risk in risks):
-        m += len({risk.attack for risk in risks}) * sum(r < n_epochs for r in asked)
-    return [min(m * (math.comb(n_epochs, risk.n_epochs) if risk.which else 1), 1 << 60) for risk in risks]
+        m += len({risk.attack for risk in risks}) * (sum(r < n_epochs for r in counts) + bool(others))
+    ways = [math.comb(n_epochs, risk.n_epochs) if risk.which else 1 for risk in risks]
+    ways = [n * len(others) if risk.n_epochs in others else n for n, risk in zip(ways, risks, strict=True)]
+    return [min(m * n, 1 << 60) for n in ways]
 
 
 def strongest(risks: Iterable[Risk], lower_ends: Iterable[float]) -> Risk | None:

@@ -101,6 +101,7 @@ def audit_traces(
     matched = drawn if known is None else drawn[known.target[drawn] >= 0]
     if not matched.size:
         raise DataError(f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them (--sample)")
+    unasked = None if known is None else len(targets) - len(np.unique(known.target[known.target >= 0]))
     scored = queries if len(matched) == len(queries) else queries.take(matched)
     if known is not None:
         known = measure.Truth(known.target[matched], known.origin)
@@ -111,7 +112,9 @@ def audit_traces(
     choices = (*(tuple(range(r)) for r in counts), *telling)
 
     # Work grows with epochs; the optimal attacker's estimate looks at every target as often as an attack does.
-    work = sum(len(which) for which in choices) * len(chosen) + 2 * sum(counts)
+    # A bound holds for the first r epochs: beside others that tell more, it would limit nobody.
+    limited = tuple(r for r in counts if all(which[-1] < r for which in telling if len(which) <= r))
+    work = sum(len(which) for which in choices) * len(chosen) + 2 * sum(limited)
     steps = Steps(tell, total=work + 2 * targets.n_epochs)
     risks: list[Risk] = []
     differences: list[Difference] = []
@@ -128,7 +131,7 @@ def audit_traces(
                 differences += [measure.difference(other, here[0]) for other in here[1:]]
     parts = error_parts(risks, targets.n_epochs, asked_for)
     lower_ends = [_lower_end(risk, n) for risk, n in zip(risks, parts, strict=True)]
-    found = _bounds(spec, targets, queries, top_sets, counts, seed, steps)
+    found = _bounds(spec, targets, queries, top_sets, limited, seed, steps)
 
     steps.begin("how sure the attack is", 2 * targets.n_epochs)
     worst = strongest(risks, lower_ends)
@@ -153,6 +156,7 @@ def audit_traces(
         n_queries=len(queries),
         n_scored=len(scored),
         n_strangers=len(drawn) - len(matched),
+        n_unasked=unasked,
         n_epochs=targets.n_epochs,
         n_tokens=targets.n_tokens,
         seed=seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -20,6 +21,18 @@ def usual_epochs(n_epochs: int) -> tuple[int, ...]:
     (1, 2, 4, 6)
     """
     return tuple(sorted({1 << i for i in range(n_epochs.bit_length()) if 1 << i <= n_epochs} | {n_epochs}))
+
+
+def other_counts(asked: Iterable[int], n_epochs: int) -> tuple[int, ...]:
+    """Return the numbers of epochs of which one may be tried beside the usual ones; none where others were asked for.
+
+    Examples
+    --------
+    >>> other_counts((1, 2, 4, 6), 6), other_counts((1, 2), 6)
+    ((3, 5), ())
+    """
+    usual = usual_epochs(n_epochs)
+    return tuple(r for r in range(1, n_epochs) if r not in usual) if tuple(asked) == usual else ()
 
 
 class _Frozen(BaseModel):

@@ -39,9 +39,10 @@ Where truth is wrong for a share w, its people are in the half that was fitted h
 strangers by (1 - w/2) x, close wrong links by (w/2) x. A third of the excess is w = 1/2, a twentieth about w = 1/10.
 """
 
-_LEVEL = 0.999
+_LEVEL, _SUSPECTED = 0.999, 0.5
+"""Of what is said to be so, and of what is no more than suspected."""
 
-TruthCheck = Literal["passed", "doubt", "no power"]
+TruthCheck = Literal["passed", "doubt", "suspicion", "no power"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,9 @@ def check_truth(
     """Return whether the truth stands up, and the first reason to doubt it over all attacks and choices of epochs.
 
     ``"passed"`` says that where most is learned, a truth that is wrong for half of the people was excluded at the level
-    99.9 %; ``"no power"`` that it was not, because no attack finds clearly more queries close than strangers, or too
-    many of them are called wrong to stand and too few to be doubted.
+    99.9 %. ``"suspicion"`` says that it was not, and that more close links are called wrong than strangers explain, at
+    the level 50 %: too many to stand, too few to be doubted. ``"no power"`` says that nothing is learned: no attack
+    finds clearly more queries close than strangers, or they are too few to exclude anything and none speaks against it.
 
     Each attack is fitted here, on half of the targets at a time; a single epoch is compared only where there are no
     more. ``scored`` are queries that have a counterpart, ``truth`` (n_scored,) is the target row of each.
@@ -95,7 +97,7 @@ def check_truth(
         return "no power", None
     pairs = ((half, other), (other, half))
     splits = [_Split.drawn(known, strange, targets, scored, truth, draw) for known, strange in pairs]
-    largest, stands = 0.0, False
+    largest, stands, suspected = 0.0, False, False
     several = [which for which in choices if len(which) > 1] or choices
     for which in sorted(several, key=len, reverse=True):
         # In one epoch every attack goes by equal tokens, and weights would put the kinds of strangers on two scales.
@@ -111,7 +113,8 @@ def check_truth(
                     return "doubt", TruthDoubt(attack.name, len(which), len(cut.close), *told)
                 if cut.low > largest:
                     largest, stands = cut.low, cut.wrong_high < _EXCLUDED * cut.excess
-    return ("passed" if stands else "no power"), None
+                suspected |= cut.suspect
+    return ("passed" if stands else "suspicion" if suspected else "no power"), None
 
 
 class _Scores(NamedTuple):
@@ -174,13 +177,17 @@ def _best(links: Links) -> Floats:
 
 
 class _Cut(NamedTuple):
-    """Which queries come close; how many more than strangers, and its lower end; the ends of that for wrong links."""
+    """Which queries come close; how many more than strangers, and its lower end; the ends of that for wrong links.
+
+    ``suspect``: whether more wrong links are close than strangers, at the level of a suspicion.
+    """
 
     close: npt.NDArray[np.bool_]
     excess: float
     low: float
     wrong_low: float
     wrong_high: float
+    suspect: bool
 
 
 def _cuts(scores: _Scores, single: bool) -> Iterator[_Cut]:
@@ -192,13 +199,15 @@ def _cuts(scores: _Scores, single: bool) -> Iterator[_Cut]:
             strange = max((reaches(kind, cut) for kind in kinds), key=np.mean)
             excess, low, _ = _difference(close, strange)
             if low > _TELLING[single]:
-                _, *ends = _difference(np.where(close, 1.0 - scores.right, 0.0), strange)
-                yield _Cut(close, excess, low, *ends)
+                wrong = np.where(close, 1.0 - scores.right, 0.0)
+                _, wrong_low, wrong_high = _difference(wrong, strange)
+                suspect = _difference(wrong, strange, _SUSPECTED)[1] > 0.0
+                yield _Cut(close, excess, low, wrong_low, wrong_high, suspect)
 
 
-def _difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> tuple[float, float, float]:
+def _difference(a: npt.NDArray[Any], b: npt.NDArray[Any], level: float = _LEVEL) -> tuple[float, float, float]:
     """Return the difference of two independent means of values in [0, 1], and its ends (Newcombe)."""
-    (low, high), (least, most) = mean_interval(a, _LEVEL), mean_interval(b, _LEVEL)
+    (low, high), (least, most) = mean_interval(a, level), mean_interval(b, level)
     up, down = float(np.mean(a)), float(np.mean(b))
     gap = up - down
     return gap, gap - float(np.hypot(up - low, most - down)), gap + float(np.hypot(high - up, down - least))

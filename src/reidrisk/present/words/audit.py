@@ -64,6 +64,11 @@ say(
             "{people:capital} are independent of each other.",
             "Where they are not (shared devices, households), the true intervals are wider than stated.",
         ),
+        "truth-suspected": (
+            "The truth may be wrong: {records} come closer to a known one than strangers, some of these links are "
+            "called wrong, and there are too few of them to exclude that half of the true pairs are wrong.",
+            "Wrong pairs make every rate too low: check a few by hand, then audit again, more {people} if possible.",
+        ),
         "truth-not-checked": (
             "The truth could not be checked: too few {records} come clearly closer to a known one than strangers.",
             "Wrong pairs would look the same and make every rate too low: check a few pairs by hand.",
@@ -157,7 +162,7 @@ def _compared(note: Note, terms: Terms) -> Assumed:
     found = f"those that tell most were tried too: {'; '.join(numbered)}" if note["chosen"] else "no others tell more"
     return Assumed(
         f"Rates and bounds at fewer {terms.periods} than there are concern the first ones; {terms.period} by "
-        f"{terms.period}, {found}.",
+        f"{terms.period}, {found}{' (bounds that do not hold for these are left out)' if note['chosen'] else ''}.",
         f"An attacker who chooses {terms.periods} in another way may link more {terms.people} than stated.",
     )
 

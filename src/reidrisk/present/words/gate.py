@@ -17,6 +17,8 @@ _WHY = {
     "above": "the lower end is above the limit",
     "straddles": "the interval straddles the limit",
     "doubt": "the true pairs are in doubt; check them, then audit again",
+    "suspicion": "close links are called wrong, and it is not excluded that half of the true pairs are wrong; check "
+    "some, then audit again",
     "format": "format 1 is not safe to pass on; audit again",
 }
 
@@ -65,6 +67,7 @@ def circumstances(gate: Gate, terms: Terms, label: bool = False) -> str:
         f"not tried {_listed(gate.epochs_untried)}" if gate.epochs_untried else "",
         f"level {percent(gate.level)}",
         f"strangers {'not recorded' if gate.strangers is None else percent(gate.strangers)}",
+        f"known {terms.records} nobody asks for {percent(gate.unasked)}" if gate.unasked else "",
         f"truth {_TRUTH.get(gate.truth, gate.truth)}{unchecked}",
     ]
     return capital("; ".join(text for text in said if text)) + "."

@@ -57,6 +57,8 @@ def news(result: AuditResult, terms: Terms) -> str:
     measured = f"Measured on {on}, with {attack_label(risk.attack)}, the strongest attack tried, over {over}{of}."
     if result.truth_doubt is not None:
         return f"The truth is in doubt, so these rates may be far too low. {measured}"
+    if result.truth_check == "suspicion":
+        return f"The truth may be wrong, and these rates too low. {measured}"
     kind = mood(result)
     if kind == "calm" and risk.low <= risk.baseline:
         return f"Good news: these attacks do no better here than guessing. {measured}"
@@ -73,10 +75,10 @@ def mood(result: AuditResult) -> Mood:
     """Say how good the news is, from the whole interval and not from the rate alone.
 
     ``calm`` where the risk is low or at the level of blind guessing, ``unsure`` where the measurement is too small to
-    tell the attack from guessing or the truth is in doubt, ``plain`` otherwise.
+    tell the attack from guessing or the truth may be wrong, ``plain`` otherwise.
     """
     risk = result.strongest
-    if risk is None or result.truth_doubt is not None:
+    if risk is None or result.truth_check in ("doubt", "suspicion"):
         return "unsure"
     if risk.high <= _FEW or (risk.low <= risk.baseline and risk.high <= min(2.0 * risk.baseline, 1.0)):
         return "calm"
