@@ -14,6 +14,7 @@ from reidrisk.release.counts.statistics import from_counts
 
 torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 N_USERS = 6_173
+N_TOKENS = 40  # of which people have 8: the rest shows how much noise there is
 TWO = ("--epochs", 2, "--top-k", 2)
 
 
@@ -31,17 +32,17 @@ def released(tmp_path_factory):
     group = rng.integers(2, size=N_USERS)
     tokens = np.stack([np.argsort(rng.random((N_USERS, 4)), axis=1)[:, :2] + 4 * group[:, None] for _ in range(3)], 1)
     tokens[0, 0, 1] = -1  # a set that was not full
-    words = Vocabulary([f"topic {i}" for i in range(8)])
+    words = Vocabulary([f"topic {i}" for i in range(N_TOKENS)])
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the model is tiny: threads would wait for each other
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        io.write_top_sets(TopSets(tokens, 8, vocabulary=words), "sets.parquet")
+        io.write_top_sets(TopSets(tokens, N_TOKENS, vocabulary=words), "sets.parquet")
         run("release", "measure", "sets.parquet", "--epsilon", 1, "--delta", 1e-6, *TWO, "--out", "stats")
         run("release", "fit", "stats", "--out", "m.safetensors", "--types", 6, "--epochs", 3, "--steps", 200)
         run("release", "sample", "m.safetensors", "--users", 5000, "--out", "users", "--seed", 1)
         known = release.TypeMixture.load("m.safetensors")
-        other = Vocabulary([f"word {i}" for i in range(8)])
+        other = Vocabulary([f"word {i}" for i in range(N_TOKENS)])
         release.TypeMixture(known.theta, other, known.statement).save("other.safetensors")
     yield folder
     torch.set_num_threads(threads)
@@ -181,7 +182,7 @@ def test_people_with_labels_are_read_over_those_of_the_model(reidrisk, sets, pub
     """A table of labels that does not name its vocabulary, and in which some do not occur."""
     pytest.importorskip("altair")
     few = io.read_top_sets(sets)
-    few = TopSets(few.tokens[:40] % 7, 8, vocabulary=few.vocabulary)
+    few = TopSets(few.tokens[:40] % 7, N_TOKENS, vocabulary=few.vocabulary)
     io.write_top_sets(few, "few.csv")
     (published / "private").mkdir()
     done = reidrisk(
@@ -394,7 +395,7 @@ def test_sets_padded_with_a_seed_are_not_measured(reidrisk, sets):
     few = io.read_top_sets(sets)
     short = few.tokens.copy()
     short[::3, :, 1] = -1
-    io.write_top_sets(TopSets(short, 8, vocabulary=few.vocabulary).padded(seed=1), "seeded.parquet")
+    io.write_top_sets(TopSets(short, N_TOKENS, vocabulary=few.vocabulary).padded(seed=1), "seeded.parquet")
     options = ("release", "measure", "seeded.parquet", "--epsilon", 1, "--delta", 1e-6, "--epochs", 2, "--out", "s")
     for top_k in (2, 3):
         done = reidrisk(*options, "--top-k", top_k)

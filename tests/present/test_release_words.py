@@ -45,6 +45,12 @@ def test_noise_that_fits():
         (Note("sums-agree-too-well", ratio=0.05, low=0.04, high=0.06), "differ by 0.05 (0.04 to 0.06) times"),
         (Note("sums-agree-too-well", ratio=0.0, low=0.0, high=0.0), "agree exactly. There is less noise than stated."),
         (Note("sums-differ-too-much", ratio=3.0, low=2.0, high=4.0), "The statement is not of these counts."),
+        (
+            Note("sums-agree-too-well", tables=["f11", "f12"], ratio=0.5, low=0.4, high=0.7),
+            "Sums of counts in f11 and f12 that would be equal without noise differ by 0.50 (0.40 to 0.70) times as "
+            "much as noise of the stated size makes them differ. There is less noise than stated.",
+        ),
+        (Note("alike-agree-too-well", what="pairs", ratio=0.1), "There is less noise than stated."),
         (Note("alike-agree-too-well", what="orders", ratio=0.1), "There is less noise than stated."),
         (
             Note("too-near-zero", tables=["f12", "f11"], share=0.9, n=50, within=2.0, expected=0.3),
@@ -76,6 +82,10 @@ def test_noise_that_does_not_fit(note, said):
             Note("noise-does-not-show"),
             "too few counts are empty, and too few would be alike without noise, to show its size.",
         ),
+        (
+            Note("noise-does-not-show", tables=["f11", "f22"]),
+            "too few counts are empty, and too few would be alike without noise, to show its size in f11 and f22.",
+        ),
     ],
 )
 def test_noise_that_was_not_examined(note, said):
@@ -86,6 +96,8 @@ def test_how_sure_the_look_at_the_noise_is():
     assert words.sentence(Note("noise-test-error", error=1e-4)).endswith("in at most 1 of 10,000 cases.")
     power = Note("noise-test-power", n=38, alike=False, finds_half=0.98)
     assert words.sentence(power).startswith("38 differences of sums would show noise of half the stated size")
+    tables = Note("noise-table-power", tables=["f11", "f12"], powers=[0.9, 0.98])
+    assert words.sentence(tables).endswith("alone would show with a probability of 90 % in f11 and 98 % in f12.")
 
 
 @pytest.mark.parametrize(

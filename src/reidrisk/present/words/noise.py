@@ -38,18 +38,21 @@ def _noise(result: NoiseFit, terms: Terms) -> str:
 
 _ALIKE = {
     "orders": "Counts of a pair in one order and in the other",
+    "pairs": "Counts of the same pair at one time and at the other",
     "epochs": "Two ways of counting who holds each item, which agree where habits do not change,",
 }
 
 
-def _differ(numbers: Mapping[str, float] | NoiseFit) -> str:
+def _differ(numbers: Note | NoiseFit) -> str:
     ratio, low, high = (
         numbers[name] if isinstance(numbers, Mapping) else getattr(numbers, name) for name in ("ratio", "low", "high")
     )
+    tables = numbers.get("tables") if isinstance(numbers, Mapping) else None
+    where = f" in {joined(tables)}" if tables else ""
     if ratio == 0.0:
-        return "Sums of counts that differ by noise alone agree exactly."
+        return f"Sums of counts{where} that differ by noise alone agree exactly."
     return (
-        f"Sums of counts that would be equal without noise differ by {_multiple(ratio)} ({_multiple(low)} to "
+        f"Sums of counts{where} that would be equal without noise differ by {_multiple(ratio)} ({_multiple(low)} to "
         f"{_multiple(high)}) times as much as noise of the stated size makes them differ."
     )
 
@@ -108,6 +111,18 @@ def _test_power(note: Note, _terms: Terms) -> str:
     )
 
 
+@says("noise-table-power")
+def _table_power(note: Note, _terms: Terms) -> str:
+    each = [f"{percent(power)} in {table}" for table, power in zip(note["tables"], note["powers"], strict=True)]
+    return f"Half of the noise missing in one table alone would show with a probability of {joined(each)}."
+
+
+@says("noise-does-not-show")
+def _does_not_show(note: Note, _terms: Terms) -> str:
+    where = f" in {joined(note['tables'])}" if note.get("tables") else ""
+    return f"Too few counts are empty, and too few would be alike without noise, to show its size{where}."
+
+
 @reads("NoiseBudget")
 def _budget(result: NoiseBudget, terms: Terms) -> str:
     if result.enough is None:
@@ -158,10 +173,10 @@ say(
         "counts-missing": "The noisy counts (counts.npz) are missing.",
         "no-counts": "There are no noisy counts in it.",
         "noise-not-stated": "The statement does not say how much noise there is.",
-        "noise-does-not-show": "Too few counts are empty, and too few would be alike without noise, to show its size.",
         "noise-test-limits": (
             "Near-empty counts show too little noise only where many pairs never occur.",
-            "Whoever knows the test can make noise that passes it.",
+            "More noise than stated in one table can hide less in another, and whoever knows the test can make noise "
+            "that passes it.",
         ),
         "canary-known": "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
         "canary-of-new-noise": (

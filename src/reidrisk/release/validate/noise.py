@@ -20,16 +20,22 @@ from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts.pairs import Counts, measured_blocks
 from reidrisk.release.counts.statistics import Statistics, from_counts
 from reidrisk.release.validate.errors import noise_of
-from reidrisk.release.validate.spread import alike_sums, differing_sums, least_spread, near_zero, spread
-
-SHOWS = 0.5  # alike or near-empty counts tell if half of the noise would show in them with at least this probability
+from reidrisk.release.validate.spread import (
+    SHOWS,
+    alike_sums,
+    differing_sums,
+    least_spread,
+    near_zero,
+    power_of_tables,
+    spread,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseFit(Spoken):
     """Whether counts have the noise that is stated."""
 
-    fits: bool | None  # None where nothing could be examined, which is no pass
+    fits: bool | None  # None where some table could not be examined, which is no pass
     error: float  # probability, at most, that a release with the stated noise is said not to fit
     n_sums: int = 0  # independent differences of sums that agree before the noise; 0 where there are none
     ratio: float = 0.0
@@ -38,15 +44,19 @@ class NoiseFit(Spoken):
     high: float = 0.0
     finds_half: float = 0.0  # probability that the sums, or what is alike, show noise of half of the stated size
     alike: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Of counts that people change little, ``orders`` of a pair and ``epochs``: how many differences ``n``, their
-    spread as a multiple of the least that the stated noise gives, ``ratio``, its p-value ``p``, and ``finds_half``."""
+    """Of counts that people change little, ``orders`` of a pair, ``pairs`` and ``epochs``: how many differences ``n``,
+    their spread as a multiple of the least that the stated noise gives, ``ratio``, its p-value ``p``, and
+    ``finds_half``, if half is missing in all tables."""
     n_near: int = 0  # counts within three sigma of 0
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Of each table: ``sigma``, ``near``, the share of those ``within`` one sigma of 0 and the most ``expected`` there,
-    the p-value ``p`` of too many near 0, and ``finds_half``, if as many of them are empty as seem to be."""
+    the p-value ``p`` of too many near 0, and ``finds_half``, if as many of them are empty as seem to be; and the
+    ``power``, ``by`` what shows it best, to find half of the noise of this table alone."""
     troubles: tuple[Note, ...] = ()  # what does not fit
-    why: Note | None = None  # why nothing could be examined
+    why: Note | None = None  # why not everything could be examined
     notes: tuple[Note, ...] = ()
+    sums: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Of two epochs, the sums of ``f11`` and ``f22`` apart, each with ``f12``: as above, with both p-values."""
 
 
 def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
@@ -55,15 +65,23 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     **Sums.** Of two epochs with full sets of k, :math:`k \sum_b f_{11}[a, b]` and :math:`(k - 1) \sum_b f_{12}[a, b]`
     are equal before the noise, for every token a, and so are those of :math:`f_{22}` and columns. Off its mean, their
     difference has the variance :math:`k^2 (N - 2) \sigma_{11}^2 + (k - 1)^2 N \sigma_{12}^2`, so that the squares add
-    up to a :math:`\chi^2` of :math:`2 (N - 1)` degrees of freedom. Of E > 2 epochs only the totals must agree.
+    up to a :math:`\chi^2` of :math:`N - 1` degrees of freedom: f11 with f12, f22 with f12, and all together. Of E > 2
+    epochs only the totals of within and across must agree.
 
-    **Counts that are alike.** Elsewhere, counts that people change little take their place. What people change adds to
-    the squares (a noncentral :math:`\chi^2`): squares too small for the noise alone show too little of it.
+    **Counts that are alike.** What people change adds to the squares (a noncentral :math:`\chi^2`), so that squares too
+    small for the noise alone show too little of it; large ones show nothing. The two orders of a pair are of f12, or
+    across, alone; the same pair in either of two epochs is of f11 and f22; the two ways of E > 2 epochs to count who
+    has a token are of within and across.
 
-    **Near-empty counts.** Given that a count y with noise of size sigma lies within :math:`3 \sigma` of 0, it lies
-    within h with a probability of at most :math:`P(|\sigma Z| \le h) / P(|\sigma Z| \le 3 \sigma)`: the likelihood
-    ratio of :math:`|y|` is monotone, so an empty count is nearest. The number within h is therefore at most binomial; h
-    is sigma, a half, a quarter and so on, at a Bonferroni level.
+    **Near-empty counts**, of each table alone. Given that a count y with noise of size sigma lies within
+    :math:`3 \sigma` of 0, it lies within h with a probability of at most
+    :math:`P(|\sigma Z| \le h) / P(|\sigma Z| \le 3 \sigma)`: the likelihood ratio of :math:`|y|` is monotone, so an
+    empty count is nearest. The number within h is therefore at most binomial; h is sigma, a half, a quarter and so on,
+    at a Bonferroni level.
+
+    Counts fit only if **every** table would show half of its noise missing, the others having theirs, as likely as not.
+    What holds the noise of two tables clears neither by itself: it counts for one if the other would show the same by
+    other means. Even so, more noise than stated in one can make up for less in the other.
 
     Sums and alike counts have half of ``error``, near-empty counts the other half. That real counts are whole, and that
     the statistics follow from the counts, is checked without error.
@@ -89,49 +107,61 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
         return NoiseFit(False, error, troubles=(Note("counts-of-other-tables", tables=missing),))
     discrete = not statement.simulation
     troubles = _not_whole(counts, discrete)
-    n_sums, square = differing_sums(counts, statement.sigma)
-    differing = alike_sums(counts, statement.sigma)
-    share = error / (2.0 * (2 * bool(n_sums) + len(differing))) if n_sums or differing else 0.0
-    sums = spread(n_sums, square, share)
-    differ = {name: sums[name] for name in ("ratio", "low", "high")}
-    if n_sums and sums["p_low"] <= share:
-        troubles.append(Note("sums-agree-too-well", **differ))
-    if n_sums and sums["p_high"] <= share:
-        troubles.append(Note("sums-differ-too-much", **differ))
-    alike = {name: least_spread(*found, share) for name, found in differing.items()}
+    differing, differing_alike = differing_sums(counts, statement.sigma), alike_sums(counts, statement.sigma)
+    share = error / (2.0 * (2 * len(differing) + len(differing_alike)) or 1.0)
+    sums = {name: spread(found, share) for name, found in differing.items()}
+    alike = {name: least_spread(found, share) for name, found in differing_alike.items()}
+    every = sums.pop("all", None) or spread(None, share)
+    troubles += _sums_off(sums, every, share)
     for name, found in alike.items():
         if found["p"] <= share:
             troubles.append(Note("alike-agree-too-well", what=name, ratio=found["ratio"]))
-    tables, near = {}, {}
+    tables: dict[str, dict[str, Any]] = {}
+    near = {}
     for name, sigma in statement.sigma.items():
-        level = (error / 2.0 if share else error) / len(statement.sigma)
+        level = (error / 2.0 if differing or alike else error) / len(statement.sigma)
         tables[name], near[name] = near_zero(counts.flat(name), sigma, discrete, level)
     crowded = [name for name, excess in near.items() if excess]
     if crowded:
         troubles.append(Note("too-near-zero", tables=crowded, **near[crowded[0]]))
     troubles += _not_of_the_counts(statistics)
-    finds_half = max([sums["finds_half"], *(found["finds_half"] for found in alike.values())])
-    in_near = max((found["finds_half"] for found in tables.values()), default=0.0)
-    # One difference of totals shows exact counts alone; those of every token, of two epochs, show the size of noise.
-    unseen = not troubles and (bool(alike) or not n_sums) and max(finds_half, in_near) < SHOWS
+    in_near = {name: found["finds_half"] for name, found in tables.items()}
+    for name, (power, by) in power_of_tables(in_near, differing, differing_alike, share).items():
+        tables[name] |= {"power": power, "by": by}
+    unseen = [name for name, found in tables.items() if found["power"] < SHOWS]
+    finds_half = max(found["finds_half"] for found in (every, *alike.values()))
     notes = [Note("noise-test-error", error=error)]
-    number = sum(int(found["n"]) for found in alike.values()) or n_sums
+    number = int(every["n"]) if every["n"] > 1 else sum(int(found["n"]) for found in alike.values())
     if number:
-        notes.append(Note("noise-test-power", n=number, alike=bool(alike), finds_half=finds_half))
-    notes.append(Note("noise-test-limits"))
+        notes.append(Note("noise-test-power", n=number, alike=every["n"] <= 1, finds_half=finds_half))
+    powers = [float(found["power"]) for found in tables.values()]
+    notes += [Note("noise-table-power", tables=list(tables), powers=powers), Note("noise-test-limits")]
     return NoiseFit(
-        fits=None if unseen else not troubles,
+        fits=False if troubles else None if unseen else True,
         error=error,
-        n_sums=n_sums,
-        **differ,
+        n_sums=int(every["n"]),
+        **{name: every[name] for name in ("ratio", "low", "high")},
         finds_half=finds_half,
         alike=alike,
         n_near=sum(int(found["near"]) for found in tables.values()),
         tables=tables,
         troubles=tuple(troubles),
-        why=Note("noise-does-not-show") if unseen else None,
+        why=Note("noise-does-not-show", tables=unseen) if unseen and not troubles else None,
         notes=tuple(notes),
+        sums=sums,
     )
+
+
+def _sums_off(sums: Mapping[str, Mapping[str, float]], every: Mapping[str, float], level: float) -> list[Note]:
+    """Complain of sums that agree too well or differ too much: of one epoch, or else of all of them together."""
+    found = []
+    for tail, code in (("p_low", "sums-agree-too-well"), ("p_high", "sums-differ-too-much")):
+        off = [([name, "f12"], one) for name, one in sums.items() if one[tail] <= level]
+        if not off and every["n"] and every[tail] <= level:
+            off = [([], every)]
+        for tables, one in off:
+            found.append(Note(code, tables=tables, **{name: one[name] for name in ("ratio", "low", "high")}))
+    return found
 
 
 def _not_examined(statistics: Statistics, statement: PrivacyStatement) -> Note | None:
