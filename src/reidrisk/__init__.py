@@ -3,8 +3,6 @@
 Importing this package loads nothing heavy: each name below is imported when it is first used.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """The attacker who knows every target's top sets: no one in this closed world does better (carey, Section 3)."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np

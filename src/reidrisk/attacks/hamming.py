@@ -1,7 +1,5 @@
 """The two Hamming attacks of the framework: plain, and weighted by how telling a match is (carey, Appendix D, E)."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

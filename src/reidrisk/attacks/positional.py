@@ -1,7 +1,5 @@
 """Attacks whose score is a sum over epochs: what a token of the query is worth beside the target's token there."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Self

@@ -1,7 +1,5 @@
 """Which attacks can be chosen by name: each is registered next to its class, with what it takes, costs and needs."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection

@@ -1,7 +1,5 @@
 """The scoreboard attack: link a few known numbers to the record that agrees with most of them (galozy, Section 5)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

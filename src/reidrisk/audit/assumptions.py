@@ -1,7 +1,5 @@
 """What an audit's numbers rest on, as notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

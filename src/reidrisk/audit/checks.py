@@ -1,7 +1,5 @@
 """Whether a result agrees with itself: rows missing, shares that do not add up, ends that are not the rows'."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from reidrisk.attacks.registry import entry

@@ -6,8 +6,6 @@ most are a further choice beside the first r, if they tell significantly more. S
 guessing, however many these are, if they tell significantly more than the rest.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fingerprints of the files that were audited: keyed, so that nobody can try guesses of a table against them."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Mapping

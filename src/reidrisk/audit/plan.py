@@ -1,7 +1,5 @@
 """What an audit will do: how many queries it scores, at which numbers of epochs, with which attacks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Results read back: format 2 strictly, format 1 with ends that are safe where its own are not."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Mapping

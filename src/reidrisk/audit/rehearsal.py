@@ -11,8 +11,6 @@ A threshold passes where
 - strangers reach the threshold at most a tenth as often as the records to identify do.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Running an audit: read or simulate two tables, attack them at growing numbers of epochs, bound, summarise."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime
 import platform

@@ -1,7 +1,5 @@
 """The strict model of a result's JSON, made from the classes themselves, and its published JSON Schema."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import types

@@ -1,7 +1,5 @@
 """AuditSpec: everything that defines an audit, as options, file and JSON in one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 

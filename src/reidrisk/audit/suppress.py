@@ -6,8 +6,6 @@ those who were not. Whatever fails is left out and counted. The sizes of the tab
 always there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise

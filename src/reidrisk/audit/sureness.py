@@ -1,7 +1,5 @@
 """How sure the attacker can be: which attack is asked, and, without truth, whether it may be believed."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from reidrisk import measure

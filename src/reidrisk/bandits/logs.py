@@ -1,7 +1,5 @@
 """Reads behaviour: activity logs (who entered which state when), and matrices that somebody has made already."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

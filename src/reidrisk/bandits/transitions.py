@@ -1,7 +1,5 @@
 """Behaviour: row-stochastic transition matrices and user profiles (galozy, Section 6.1)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The exception family: one root, so that a caller can catch everything this package refuses."""
 
-from __future__ import annotations
-
 __all__ = ["DataError", "FormatError", "MissingExtraError", "OptionError", "ReidRiskError", "SizeError", "TruthError"]
 
 

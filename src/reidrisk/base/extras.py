@@ -1,7 +1,5 @@
 """Imports of optional dependencies: where one is missing, the error names the exact install command."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 

@@ -4,8 +4,6 @@ On a terminal, an escape sequence in a label or a file name could move the curso
 pipeline, an id could be read by people who may not see the data.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import unicodedata

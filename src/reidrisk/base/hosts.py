@@ -1,7 +1,5 @@
 """What is a host, its plain form, and the registrable domain it belongs to: one check for all that take hosts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal

@@ -4,8 +4,6 @@ A row of a sparse matrix lies between two numbers of ``indptr``, its columns are
 follows both without looking: one number out of place reads, or writes, somewhere else in memory.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

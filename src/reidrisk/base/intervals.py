@@ -16,8 +16,6 @@ Values that depend on each other tell less than their number says. A design effe
 Dirichlet(1/v, ..., 1/v, 1)), as Korn and Graubard (1998) do for binary values in surveys.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

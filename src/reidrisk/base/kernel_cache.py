@@ -6,8 +6,6 @@ lies there is executed, so a folder that somebody else could have filled is neve
 whose cache folder of the user may lie in the working folder (no home) or where everyone may write (a home of ``/tmp``).
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

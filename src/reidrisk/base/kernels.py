@@ -5,8 +5,6 @@ ends in an error. Kernels made here carry a checksum of their compiled code; wha
 compiled again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Old names of what has moved, within the package or to the studies: they work for one version, with a warning."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Options that are numbers, checked in one place: one line says which, what was given, and what is allowed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Threads: one way to do the same for many parts; kernels release the interpreter lock, so that parts run together."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

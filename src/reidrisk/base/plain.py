@@ -1,7 +1,5 @@
 """Frozen values to plain ones that JSON can hold, and back by their types; what does not fit is refused."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import types

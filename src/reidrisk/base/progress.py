@@ -1,7 +1,5 @@
 """Progress of a long job: one type for all of them, what is being done and the share of the whole that is behind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 Progress = Callable[[str, float], None]

@@ -1,7 +1,5 @@
 """Risk, Bound and the other frozen results: value, interval, baseline, and what it rests on as notes."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

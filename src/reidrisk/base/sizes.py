@@ -5,8 +5,6 @@ number with thirty digits. Each of these is compared with a bound here first. Th
 (10 million people x 8 periods) and can be raised, or lowered, by environment variables.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Spec: everything that defines a job as one frozen value; what does not fit is refused in one line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Random streams keyed by (seed, purpose, block): the same seed gives the same answer on any number of threads."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Iterator

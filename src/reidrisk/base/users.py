@@ -1,7 +1,5 @@
 """User ids: 64-bit integers or Arrow strings, never Python objects, so that ten million of them fit and join fast."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tokens and their labels: two tables can only be compared over one vocabulary."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property

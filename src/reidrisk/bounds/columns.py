@@ -1,7 +1,5 @@
 """Column-wise maxima, minima and sums of a channel, dense or sparse, without ever filling in the zeros."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -5,8 +5,6 @@ numbers, without any rounding. That decides where floating point cannot: at a de
 where the mass that one row has to itself is just delta.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

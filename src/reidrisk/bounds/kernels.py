@@ -1,7 +1,5 @@
 """Compiled loops: the worst pair of rows of a sparse matrix, and likelihoods of all targets."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

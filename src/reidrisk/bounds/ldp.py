@@ -1,7 +1,5 @@
 """Local differential privacy: what it implies, and the epsilon and delta of a given channel (carey, Section 5)."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """The matching setting: all users' representations at once, to be put beside their users (carey, Appendix A)."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Other notions of privacy: k-anonymity, mutual information, quantitative information flow (carey, Appendix B)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The random-user setting: how often one representation can be traced to its user (carey, Section 4)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

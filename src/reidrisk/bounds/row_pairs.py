@@ -15,8 +15,6 @@ undecided are looked at in whole numbers (:mod:`reidrisk.bounds.exact_pairs`); w
 apart.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

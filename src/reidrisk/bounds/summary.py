@@ -1,7 +1,5 @@
 """Every bound and every measured quantity of a channel in one table, and which bound is the tightest."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command line; thin: it parses, calls, prints."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

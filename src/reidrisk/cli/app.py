@@ -1,7 +1,5 @@
 """The menu of jobs."""
 
-from __future__ import annotations
-
 import os
 from importlib.metadata import entry_points
 

@@ -1,7 +1,5 @@
 """`reidrisk audit` and `reidrisk gate`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`reidrisk bounds`: every bound of the framework on one matrix."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

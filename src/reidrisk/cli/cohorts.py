@@ -1,7 +1,5 @@
 """`reidrisk cohorts`: who is in which cohort, and which cohorts give a sensitive interest away."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from functools import partial

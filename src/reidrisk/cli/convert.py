@@ -1,7 +1,5 @@
 """`reidrisk convert`: from one table format to another, and from TFRecord files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from reidrisk.cli import output

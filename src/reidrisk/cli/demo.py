@@ -1,7 +1,5 @@
 """`reidrisk demo`: the main job on the embedded population, and two small tables to try next."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a person sees: tables on standard output, progress and remarks on standard error."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

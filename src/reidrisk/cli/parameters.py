@@ -1,7 +1,5 @@
 """What commands have in common: options (their own, shared, of a spec), menus, and the words to run one again."""
 
-from __future__ import annotations
-
 import inspect
 import shlex
 import types

@@ -1,7 +1,5 @@
 """`reidrisk simulate`: what observers would have seen of the people in your own data."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Stopping: a termination or a hang-up ends a job as Ctrl-C does, with files and checkpoints in order."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

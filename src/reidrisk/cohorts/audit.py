@@ -1,7 +1,5 @@
 """One look at a grouping of users: all that is measured of it, for a table, a page or a program to show."""
 
-from __future__ import annotations
-
 import math
 import operator
 import warnings

@@ -1,7 +1,5 @@
 """Measure cohorts: the one way in, which chooses between exact and noisy counts."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Everything that defines a measurement of cohorts, as options, file and JSON in one."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator

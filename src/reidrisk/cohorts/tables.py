@@ -1,7 +1,5 @@
 """The tables of an audit of cohorts: visits, categories and who is in which cohort; read, checked, written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

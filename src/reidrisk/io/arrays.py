@@ -1,7 +1,5 @@
 """NPZ files: what an array says of its size and type is checked first, so a small file cannot ask for all memory."""
 
-from __future__ import annotations
-
 import math
 import warnings
 import zipfile

@@ -1,7 +1,5 @@
 """Writing a file in one step: an interrupted run leaves the old file or none, never half of a new one."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

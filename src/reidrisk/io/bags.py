@@ -1,7 +1,5 @@
 """Bags in files: one row per user and token, with an optional count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Channels in files: a matrix of probabilities, one row per user."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """From one file format to another: TFRecord files into tables, and tables into each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """JSON files: read in one place, so that whatever is wrong with one is one line that names the file."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

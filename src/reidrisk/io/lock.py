@@ -1,7 +1,5 @@
 """One run at a time: a lock on what a run is going to write, which ends with the run, however that ends."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Two tables to be linked, read over one vocabulary, with what had to be assumed."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar

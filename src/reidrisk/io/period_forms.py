@@ -1,7 +1,5 @@
 """Forms of periods: which labels with several numbers have an order, and which numbers are dates with the year last."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise, permutations

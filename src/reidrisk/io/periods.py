@@ -6,8 +6,6 @@ told apart by the whole column, and all else is refused. Numbers are taken in th
 the year last (``31012024``) and the order differs; a month and a year of two digits each (``0124``) is a number.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta

@@ -1,7 +1,5 @@
 """Top sets in files: one row per user, one list per user and epoch."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reidrisk.base.errors import DataError, FormatError

@@ -5,8 +5,6 @@ is it renamed to ``.KEY.complete``, which is the one step that decides, and then
 Whoever reads them asks :func:`current` or :func:`found`: a run that was killed while it moved them has lost nothing.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Traces in files and frames, in the long and the wide layout."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files of true pairs, for tables whose ids differ: which query belongs to which target."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Vocabularies in files: one label per line, or a JSON list."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from reidrisk.base import sizes

@@ -1,7 +1,5 @@
 """Which of two risks is higher, on the same queries: the paired difference with its interval."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

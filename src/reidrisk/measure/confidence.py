@@ -1,7 +1,5 @@
 """How sure an attacker can be: right and wrong links as it answers only where its own probability is high."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Who is exposed: how risk is spread over people, and what the exposed have in common; never who they are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

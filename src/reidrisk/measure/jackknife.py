@@ -12,8 +12,6 @@ is about what an interval allows for; of a kind of record that more than ten peo
 some, too. A kind of record that nobody has here, but others like these may have, is seen by no rule.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The matching setting: an attacker who sees all records at once and links them one to one (carey, Appendix A)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

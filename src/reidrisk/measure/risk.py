@@ -1,7 +1,5 @@
 """Rates with intervals: how often an attack links a query to the right target (carey, Section 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

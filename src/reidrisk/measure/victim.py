@@ -1,7 +1,5 @@
 """The known victim: one profile that the attacker already has, against the audience of a site (jha, Section 3.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How often two topics are held together: what the full form of Theorem 1 needs beyond popularity."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """How many users hold a topic, estimated from what one observer saw (carey, Lemma 10)."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """A system that shows one of the k tokens it holds for a user, or, now and then, any token at all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

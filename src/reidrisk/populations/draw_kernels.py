@@ -1,7 +1,5 @@
 """Drawing users from a mixture of types (dick, Algorithm 2), compiled: imported by those who sample."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Populations as visit rates: how often, in the mean week, each user visits each topic (jha, Section 5)."""
 
-from __future__ import annotations
-
 import gzip
 import math
 import zlib

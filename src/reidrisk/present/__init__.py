@@ -1,7 +1,5 @@
 """Results as pages: one model of sections, shown in a terminal or written as one offline HTML file."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A page on a terminal: the verdict, then the sections that are short and important enough for one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

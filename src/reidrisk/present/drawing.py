@@ -4,8 +4,6 @@ Lines differ in dash and marker as well as in colour (the palette of Okabe and I
 prints; labels stand at their ends instead of a legend.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

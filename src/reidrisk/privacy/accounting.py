@@ -1,7 +1,5 @@
 """How much Gaussian noise a privacy budget asks for: exact for continuous noise, by zCDP for discrete noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from numbers import Real

@@ -1,7 +1,5 @@
 """Noise that protects people: discrete, from the operating system's randomness, drawn by opendp, never seeded."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

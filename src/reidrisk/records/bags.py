@@ -1,7 +1,5 @@
 """Bags: unordered items of each user, without epochs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What all records have in common: users in rows, a vocabulary, tokens checked once, at the door."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Channel: a row-stochastic representation matrix P, dense or sparse (carey, Section 3)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

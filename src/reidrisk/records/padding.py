@@ -4,8 +4,6 @@ One random word and the set itself decide the token of a slot. Words come from t
 protected, and from seed and row where a simulation must be repeatable.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any

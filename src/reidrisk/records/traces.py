@@ -1,7 +1,5 @@
 """Traces: what one observer saw, one token per user and epoch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The truth of each query: the target of the same user, a given pair, or none."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

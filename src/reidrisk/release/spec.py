@@ -1,7 +1,5 @@
 """Specs of a release: what defines a measurement, a fit and a validation, as frozen values and as options."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pydantic import Field

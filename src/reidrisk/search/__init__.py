@@ -3,8 +3,6 @@
 What is compiled is imported when first used, so that :mod:`reidrisk.search.gpu` also runs with torch and NumPy alone.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

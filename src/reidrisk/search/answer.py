@@ -1,7 +1,5 @@
 """The answers of a search for each query, and how the answers of several sets of targets become one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

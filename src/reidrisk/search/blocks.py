@@ -1,7 +1,5 @@
 """What follows from the scores of some queries with every target: the best, and candidates."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any

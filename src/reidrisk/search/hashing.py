@@ -5,8 +5,6 @@ are verified on the tokens themselves. A slot is two words, key and (lowest row 
 a look-up touches one line of memory; a size of 0 marks a free slot.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

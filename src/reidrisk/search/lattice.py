@@ -11,8 +11,6 @@ question, one over the targets that it lets through, settle that within the proc
 through meets in a hash table, of which each thread fills its own part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Which engine answers a search: lattice or scan, processor or GPU; the answers are the same, bit for bit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Targets are walked in blocks that stay in the nearest cache; a thread owns its queries.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

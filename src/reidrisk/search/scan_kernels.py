@@ -1,7 +1,5 @@
 """The compiled loops of the blocked scan: the scores of a block of targets, and what is kept of them."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

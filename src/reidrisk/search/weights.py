@@ -7,8 +7,6 @@ Weights are rounded once, here, to whole multiples of 1 / GRID nats. From then o
 the order nor the device nor the way the data was cut can change.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

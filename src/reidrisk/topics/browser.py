@@ -1,7 +1,5 @@
 """One browser by the specification of the Topics API: from page visits to what a caller learns on a site."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections import Counter, deque

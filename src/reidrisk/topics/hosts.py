@@ -1,7 +1,5 @@
 """Hosts as people give them and as the published lists write them; observers, which are registrable domains."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

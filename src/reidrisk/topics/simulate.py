@@ -1,7 +1,5 @@
 """The Topics API as the papers model it, fast: one topic per epoch and observer, noise, independent sites."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The kernel that turns visit rates into top sets: Poisson visits, the k most visited topics, padding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

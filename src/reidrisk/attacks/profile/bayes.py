@@ -4,8 +4,6 @@ The papers' attacks either ignore when a token was seen (jha) or ignore everythi
 persist, and in one epoch both observers draw from one top set: both are evidence, and here they are weighed together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace

@@ -6,8 +6,6 @@ together here. Two observers look, a fresh attack learns from the one and links 
 chosen for which exp(score / T), made to add up to 1 over the targets, gives the true links the highest likelihood.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from reidrisk.attacks.profile.counts import BAG_TRIALS, Counts, Ladder

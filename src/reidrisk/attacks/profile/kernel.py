@@ -7,8 +7,6 @@ For each kind of user the score is a sum over tokens. Most tokens are in neither
 where only the last is done pair by pair. All sums are sums of integers.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

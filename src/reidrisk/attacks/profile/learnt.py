@@ -1,7 +1,5 @@
 """What one fit of ProfileBayes has learnt: how rates are spread, and the tables of evidence that follow from it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -6,8 +6,6 @@ all tokens by a few pseudo-users, since rare tokens say little of themselves. Ki
 few) let the tokens of one user depend on each other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

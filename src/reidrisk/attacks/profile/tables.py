@@ -11,8 +11,6 @@ overlap o of the ladder, independently; the other epochs, and their share of the
 alone. Without gaps this is exact.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

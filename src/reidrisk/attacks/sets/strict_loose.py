@@ -4,8 +4,6 @@ The paper searches, for a victim v of one site, the audience of the other. Here 
 searched are the targets; the conditions are symmetric, so with the two tables swapped the same holds for a target.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The environment: a non-stationary latent bandit, one best arm per state (galozy, Section 3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regret: what a recommender loses against one that sees the state (galozy, equation 2), with its interval."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

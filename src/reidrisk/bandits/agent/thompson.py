@@ -7,8 +7,6 @@ The agent holds a belief P_t over states, draws B_t ~ P_t, plays the best arm of
 Environment and agent have a generator each, so that runs of one seed are paired across agents and assumed matrices.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -18,8 +18,6 @@ Contradictions cost 30 nats and no more, since rounding may cause them. This att
 and comes near to the best attack; it is not a bound.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

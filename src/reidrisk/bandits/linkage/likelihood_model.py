@@ -1,7 +1,5 @@
 """What the attacker who knows the mechanism works out before any record is compared; see ``likelihood``."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Anonymisation: what each user receives, whose record it is, and who is behind it (galozy, Section 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Who is like whom, by profile: nearest neighbours, clusters, and groups of a guaranteed size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

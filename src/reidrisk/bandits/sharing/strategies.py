@@ -4,8 +4,6 @@ At most one step says *whose* records are put together (one's own by default), a
 it those of each user's own record, after it of what each receives. As text: ``"clusters:7+laplace:0.5"``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """How much a cell of the matrix counts: by how diverse its values are in the data set (galozy, Section 6.2)."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -9,8 +9,6 @@ known as conditional Poisson sampling. The weights are found by the fixed-point 
 Poisson-binomial count, built up from both ends by sums and products of positive numbers only, so nothing cancels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

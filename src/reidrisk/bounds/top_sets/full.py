@@ -4,8 +4,6 @@ Given its top set, a user shows a token of the set with probability ``q_in`` and
 epoch anew. The (n, N) matrix of an epoch is therefore known from how many users hold each token; it is never built.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Partial information in the Topics model: what one site's tokens tell about another's (carey, Appendix D)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -3,8 +3,6 @@
 Version 1.1 changed the branches for fewer than 9 and for 17 to 64 bytes: it agrees on some strings only.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Domains that users visited, as people give them: one user's or many, by distinct domain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Set
 from typing import Any, NamedTuple
 

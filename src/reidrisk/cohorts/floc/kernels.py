@@ -1,7 +1,5 @@
 """Compiled CityHash64 v1.0.3, and the SimHash made of it; the twins are in the tests."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """SimHash of the domains a user visited, bit for bit as Chrome computed it for FLoC."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

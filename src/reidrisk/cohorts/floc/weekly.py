@@ -1,7 +1,5 @@
 """One cohort per week is one token per epoch: sequences of cohorts as traces, each cohort k-anonymous in every week."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

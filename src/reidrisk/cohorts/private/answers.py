@@ -1,7 +1,5 @@
 """Asking users without seeing their histories: one random question each, answered by randomised response."""
 
-from __future__ import annotations
-
 import math
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Cohort counts that protect people: one table with central noise, or answers that each user randomised alone."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

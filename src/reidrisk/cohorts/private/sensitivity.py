@@ -1,7 +1,5 @@
 """Sensitive cohorts without seeing anyone's history: gaps, intervals and a blocklist from noisy counts alone."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Blocklists: the cohorts a browser keeps to itself; how they age and travel, and what the blocked have in common."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """From visits to sensitive categories: tables of (user, host) and (host, category) become a sparse 0/1 matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

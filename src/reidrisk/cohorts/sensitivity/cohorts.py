@@ -1,7 +1,5 @@
 """Which cohorts give a sensitive category away: by the plain definition, and how sure that is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How many users of each cohort visited each sensitive category: the one table all definitions are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

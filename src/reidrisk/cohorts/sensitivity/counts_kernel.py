@@ -1,7 +1,5 @@
 """The compiled loop that counts users by cohort and category; the twin is in the tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reidrisk.base.kernels import njit

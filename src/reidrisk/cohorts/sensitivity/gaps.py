@@ -1,7 +1,5 @@
 """How far each cohort is from the population, in whole numbers: no rounding decides what exceeds a threshold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

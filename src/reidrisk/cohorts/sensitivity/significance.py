@@ -4,8 +4,6 @@ A cohort is a sample of users like these, independent of the **rest**, r of n us
 (r / n) (p_cohort - p_rest), which accounts for the cohort's own part in the population, however large it is.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """What a threshold costs: the share of cohorts and of users blocked, and how frequent categories are."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

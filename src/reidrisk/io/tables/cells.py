@@ -1,7 +1,5 @@
 """What the text cells of a CSV file stand for: numbers or labels, decided over whole columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Cells of one column: whole numbers or labels, with the row at fault where they are neither."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """CSV files: the header, and all cells as text; what they stand for is decided later."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

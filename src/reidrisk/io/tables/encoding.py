@@ -1,7 +1,5 @@
 """One vocabulary for one or two tables: what their numbers and labels stand for, settled before they are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, islice

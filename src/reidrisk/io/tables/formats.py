@@ -1,7 +1,5 @@
 """Tables in files: which format a name stands for, and one way to read the columns of all of them."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """User ids of a table, with the row at fault where one is missing or there twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Layouts: what the names of the columns say about a table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 

@@ -1,7 +1,5 @@
 """What a file says of itself: the vocabulary and its size travel with the table."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

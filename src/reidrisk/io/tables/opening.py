@@ -1,7 +1,5 @@
 """Files on their way in: they are there, they are files, they are not too large, and what is damaged is named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tokens as a file gives them: numbers or codes of its own labels, not yet over a common vocabulary."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Tables into files: one way to write users and tokens in every format, each file in one step."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext

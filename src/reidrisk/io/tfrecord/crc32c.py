@@ -1,7 +1,5 @@
 """CRC-32C (Castagnoli), the checksum of TFRecord files, eight bytes at a time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Writing tf.train.Example records without TensorFlow."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
 

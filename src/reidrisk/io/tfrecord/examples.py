@@ -1,7 +1,5 @@
 """Features of tf.train.Example records, many records at once, column by column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """TFRecord framing: length, checksum, data, checksum; every checksum is verified."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """The features of a record of the Topics release: what they are called, and what they must hold."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Google's public Topics release and the records of its simulator: TFRecord files of one user a record."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

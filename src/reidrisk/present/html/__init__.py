@@ -1,7 +1,5 @@
 """A page as one offline HTML file: nothing in it is fetched, nothing in it is about one person."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any

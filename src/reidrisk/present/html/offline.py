@@ -1,7 +1,5 @@
 """What every HTML page shares: safe text, the scripts that draw charts, a policy under which nothing is fetched."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

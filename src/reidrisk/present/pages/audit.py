@@ -1,7 +1,5 @@
 """The page of an audit: how many people can be found, how sure that is, who is exposed, and what that rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from reidrisk.audit import AuditResult

@@ -1,7 +1,5 @@
 """The page of a channel: what no attacker can beat."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from reidrisk.base.results import Bound, Measurement

@@ -1,7 +1,5 @@
 """The page of an audit of cohorts, for people inside; the blocklist alone is for publication."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from reidrisk.cohorts import AssignmentSummary, CohortAudit

@@ -1,7 +1,5 @@
 """The two pages of a release: a public one, and an internal one that no privacy statement covers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from reidrisk.present import words

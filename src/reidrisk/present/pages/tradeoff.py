@@ -1,7 +1,5 @@
 """The page of a trade-off: what sharing behaviour costs and gives away."""
 
-from __future__ import annotations
-
 from reidrisk.bandits import Tradeoff
 from reidrisk.present import words
 from reidrisk.present.model import Page, Section, Sentence

@@ -1,7 +1,5 @@
 """What was assumed, a sentence for each note of a result, and what happens to the numbers where it does not hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from reidrisk.base.notes import Note

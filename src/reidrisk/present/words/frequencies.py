@@ -1,7 +1,5 @@
 """Numbers in words people understand: natural frequencies with two significant digits, ranges, lists of names."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Sentences about how two tables were read: the vocabulary, the dates, who is in both."""
 
-from __future__ import annotations
-
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.register import Assumed, say, says

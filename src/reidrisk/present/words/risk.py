@@ -1,7 +1,5 @@
 """Sentences about measured rates: how many people are linked, for whom that holds, and what it rests on."""
 
-from __future__ import annotations
-
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Difference, Risk
 from reidrisk.present.terms import Terms

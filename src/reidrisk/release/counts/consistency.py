@@ -5,8 +5,6 @@ half of the noise of every pair that never occurs; so the number of users and ho
 from all tables first, and every table is then moved to the nearest one that has these sums and nothing below 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

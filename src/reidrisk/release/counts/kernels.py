@@ -1,7 +1,5 @@
 """Compiled counting of pairs of tokens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reidrisk.base.kernels import njit

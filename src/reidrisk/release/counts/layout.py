@@ -1,7 +1,5 @@
 """Statistics in files: the published JSON layout, and a folder of it with the privacy statement."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Noise for the counts: how the budget is shared among the tables, and the noise itself (dick, Section 4.2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The statistics that are published: how often each token, pair within and pair across epochs occurs, with noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

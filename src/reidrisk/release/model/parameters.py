@@ -1,7 +1,5 @@
 """The published layout of a model's parameters: JSON of types, epochs, slots and topic ids."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

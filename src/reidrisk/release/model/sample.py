@@ -1,7 +1,5 @@
 """Synthetic users in Parquet files: drawn from a mixture of types, file by file, and read back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

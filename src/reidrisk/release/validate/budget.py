@@ -1,7 +1,5 @@
 """Whether the noise that is stated is enough for the budget that is stated: arithmetic, without drawing any noise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The noise is drawn anew, of the stated size; :mod:`reidrisk.release.validate.noise` asks if counts in a file have it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Mapping

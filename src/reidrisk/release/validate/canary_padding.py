@@ -5,8 +5,6 @@ move much further, and the noise hides nothing. Here everybody else keeps the ra
 else changes is the fault of the padding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

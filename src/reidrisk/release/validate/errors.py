@@ -1,7 +1,5 @@
 """How far a model or a sample is from the statistics it should have (dick, Figures 3 and 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

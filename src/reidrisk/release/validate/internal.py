@@ -1,7 +1,5 @@
 """The internal validation: model and synthetic users against the real people, without noise; for their owner alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How alike people are: in their number of distinct tokens, real and synthetic, and from epoch to epoch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 It needs nothing but what is published.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

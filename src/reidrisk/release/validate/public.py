@@ -1,7 +1,5 @@
 """The public validation: a model and its samples against the differentially private statistics: post-processing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

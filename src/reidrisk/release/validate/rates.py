@@ -1,7 +1,5 @@
 """Re-identification rates on real and on synthetic users, trial by trial (dick, Figure 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 None asks what was counted; :func:`reidrisk.release.validate.noise.noise_fit` says why they hold.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How well two kinds of releases can be told apart: the promised trade-off curve, the measured one, and their areas."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

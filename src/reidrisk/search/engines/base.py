@@ -1,7 +1,5 @@
 """What an engine must do, what a scorer must keep to so that all engines give the same answer, and the default one."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol, Self
 
 from reidrisk.base.arrays import Ints

@@ -1,7 +1,5 @@
 """Browsing histories through browsers by the specification: slower, and with what the model leaves out."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Literal
 

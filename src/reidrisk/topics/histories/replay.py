@@ -1,7 +1,5 @@
 """From browsing histories to top sets: classify hosts, count topics an epoch, keep the k most visited, pad."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Browsing histories: who visited which host when, read from a table and checked once, at the door."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Moments as tables give them (Arrow times, whole seconds, ISO 8601 text), and the epochs they belong to."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

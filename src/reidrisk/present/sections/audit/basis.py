@@ -1,7 +1,5 @@
 """What an audit rests on: assumptions, what it does not tell, and the methods."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What no attacker can beat: every bound, the tightest marked, and what each rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

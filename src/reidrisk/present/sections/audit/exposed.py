@@ -1,7 +1,5 @@
 """Who is exposed: how the risk is spread over people, and what the exposed have in common."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How it grows: risk against the number of periods, one line per attack, blind guessing, and the tightest bound."""
 
-from __future__ import annotations
-
 import itertools
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Put into perspective: this data between what names everyone and blind guessing, beside published figures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """How sure can the attacker be: right and wrong links as it answers only when sure; without truth, with a check."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

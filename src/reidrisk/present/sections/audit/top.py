@@ -1,7 +1,5 @@
 """The top of an audit's page: what was audited, how good the news is, three numbers, and the gate's answer."""
 
-from __future__ import annotations
-
 from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.present.model import Badge, Mood, Tile

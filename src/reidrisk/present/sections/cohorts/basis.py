@@ -1,7 +1,5 @@
 """What a measurement of cohorts rests on: privacy, assumptions, and how to run it again."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """How large the gaps are: a histogram of all cohorts, and t-closeness beside it."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

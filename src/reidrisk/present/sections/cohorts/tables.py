@@ -1,7 +1,5 @@
 """Cohorts in tables: how many give something away, which are the worst, and who is blocked."""
 
-from __future__ import annotations
-
 from reidrisk.cohorts import CohortAudit, CohortRow, EmptyProfile
 from reidrisk.present.model import Section, Table
 from reidrisk.present.terms import Terms

@@ -1,7 +1,5 @@
 """What blocking costs: the share of cohorts and of users that each threshold would block."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

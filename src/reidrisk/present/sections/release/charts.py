@@ -1,7 +1,5 @@
 """The charts of the pages of a release."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """How far off model and sample are: by kind of statistic, in percentage points, in proportion, and which way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 

@@ -3,8 +3,6 @@
 A terminal shows a section only where it passed: whatever did not is in the verdict above it.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from reidrisk.present.model import Figure, Section, Table

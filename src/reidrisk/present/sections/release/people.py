@@ -1,7 +1,5 @@
 """Synthetic people beside the real ones: who is found again, how varied they are, and how alike the periods are."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from reidrisk.present.model import Figure, Section, Table

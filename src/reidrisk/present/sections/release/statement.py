@@ -1,7 +1,5 @@
 """The privacy statement: what protects the people, by how much, and what it does not protect."""
 
-from __future__ import annotations
-
 from reidrisk.present.model import Section, Table
 from reidrisk.present.terms import Terms
 from reidrisk.privacy import PrivacyStatement

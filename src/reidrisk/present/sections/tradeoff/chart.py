@@ -1,7 +1,5 @@
 """The chart of a trade-off: regret against de-anonymisation, one line per strategy, Pareto-optimal choices marked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

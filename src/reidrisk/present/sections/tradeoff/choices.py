@@ -1,7 +1,5 @@
 """What protection costs: a chart for each attacker, the choices in numbers, and the method."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 
