@@ -22,8 +22,6 @@ class FullInformation(ScoredAttack[Traces]):
 
     ``top_sets`` are what the system holds of the targets: the same users, or row by row where nobody is named.
 
-    Examples
-    --------
     >>> sets = TopSets([[[0, 1]], [[2, 3]]], n_tokens=9)
     >>> links = FullInformation(sets).fit(Traces([[0], [2]], 9)).link(Traces([[3], [8]], 9))
     >>> links.target.tolist(), links.n_ties.tolist()

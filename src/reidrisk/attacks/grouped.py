@@ -17,8 +17,6 @@ from reidrisk.base.errors import DataError
 class Groups:
     """Which targets and which queries share a fingerprint: the number of each record's group, -1 where not known.
 
-    Examples
-    --------
     >>> groups = Groups.of(["x", "y", "x"], ["y", "z", ""])
     >>> groups.query.tolist(), groups.sizes.tolist()
     ([1, 2, -1], [2, 1, 0])

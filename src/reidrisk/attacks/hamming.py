@@ -27,8 +27,6 @@ class Hamming(PositionalAttack):
 
     score(o, w) = number of epochs s with w_s = o_s, both observed.
 
-    Examples
-    --------
     >>> targets = Traces([[1, 2, 3], [1, 5, 6]], n_tokens=9)
     >>> links = Hamming().fit(targets).link(Traces([[1, 5, 0]], n_tokens=9))
     >>> links.target.tolist(), links.score.tolist(), links.n_ties.tolist()
@@ -64,8 +62,6 @@ class WeightedHamming(PositionalAttack):
     observers of training users. With it, the mismatch term depends on both tokens, as in Theorem 1 before its
     simplification (:func:`pair_weights`).
 
-    Examples
-    --------
     Two targets agree with the query once each; the match on the rare token 3 counts more.
 
     >>> targets = Traces([[0, 3], [0, 1], [2, 1], [0, 2]], n_tokens=5)

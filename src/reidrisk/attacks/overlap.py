@@ -24,8 +24,6 @@ class Overlap(ScoredAttack[Bags]):
     The unordered counterpart of the Hamming attack (carey, Section E.2), for systems that hand out samples without
     epochs. A query that shares nothing with anyone ties with everyone.
 
-    Examples
-    --------
     >>> targets = Bags([[1, 1, 0], [0, 1, 1]])
     >>> links = Overlap().fit(targets).link(Bags([[0, 1, 2]]))
     >>> links.target.tolist(), links.score.tolist(), links.n_ties.tolist()

@@ -58,8 +58,6 @@ def pool(observers: Sequence[Traces]) -> Pooled:
     there. Where nobody is named, row i is the same user everywhere. Observers share one vocabulary and the same number
     of epochs (fill epochs without observation with -1).
 
-    Examples
-    --------
     >>> a = Traces([[1, 2], [3, 4]], n_tokens=9, users=["ann", "bob"])
     >>> b = Traces([[5, 6], [7, 8]], n_tokens=9, users=["eve", "ann"])
     >>> both = pool([a, b])

@@ -29,8 +29,6 @@ class Scoreboard(ScoredAttack[Cells]):
 
     ``alpha`` is the tolerance, ``weights`` (m,) the weight of each cell; default: all count the same.
 
-    Examples
-    --------
     >>> targets = Cells([[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.5, 0.1, 0.4]])
     >>> links = Scoreboard().fit(targets).link(Cells([[0.5, float("nan"), 0.0], [0.5, float("nan"), float("nan")]]))
     >>> links.target.tolist(), links.n_ties.tolist()

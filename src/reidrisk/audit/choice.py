@@ -25,8 +25,6 @@ def telling_epochs(
     Significant means a paired t-test at the level ``0.001 / C(E, r)``, for each of the C(E, r) choices of r among E.
     With the usual numbers of epochs, those that tell significantly more than 1 / n each are one more choice.
 
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> a, b = (rng.integers(0, 50, (300, 6)) for _ in range(2))
     >>> b[:, [2, 5]] = a[:, [2, 5]]

@@ -46,8 +46,6 @@ def fingerprints(files: Mapping[str, str | Path | None], key: bytes | None) -> F
 
     A pipe can be read once only, and has no sum; nor has what is missing.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
     >>> _ = path.write_text("user,epoch_0")

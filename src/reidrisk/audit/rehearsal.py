@@ -74,8 +74,6 @@ def rehearse(
 
     ``claimed`` is what the attack states of the records to identify.
 
-    Examples
-    --------
     >>> from reidrisk import attacks
     >>> own = Traces(np.repeat(np.arange(300)[:, None], 4, axis=1), n_tokens=400)      # a token of one's own each
     >>> attack = attacks.WeightedHamming(top_k=2, noise=0.0)

@@ -160,8 +160,6 @@ def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> l
     all, a lower end is too high with probability alpha at most, and alpha / 2 where epochs differ clearly or not at
     all.
 
-    Examples
-    --------
     >>> first, best = (Risk(0.5, 0.4, 0.6, 0.5, 0.0, 0.1, 10, 10, n_epochs=2, which=which) for which in ((), (2, 5)))
     >>> error_parts([first, first], 6, (2,)), error_parts([first, best], 6, (2,))
     ([2, 2], [2, 30])
@@ -183,8 +181,6 @@ def strongest(risks: Iterable[Risk], lower_ends: Iterable[float]) -> Risk | None
     the level 1 - alpha / m for m rows: whichever row is the strongest in truth, it is at least as high. Of equal rates
     the one with the fewest epochs counts: the attacker needs no more.
 
-    Examples
-    --------
     >>> def row(rate, low, high, n_epochs):
     ...     return Risk(rate, low, high, 1 - rate, 0.0, 0.01, n_targets=100, n_queries=100, n_epochs=n_epochs)
     >>> found = strongest([row(0.92, 0.9, 0.94, 2), row(0.6, 0.55, 0.65, 8)], [0.89, 0.53])

@@ -53,8 +53,6 @@ def run(
     plain SHA-256 sums if ``plain_sums`` asks for them. Whoever has these can try guesses against them: a small table,
     or one known but for a few cells, can be recovered. ``engine`` is as for :func:`audit_traces`.
 
-    Examples
-    --------
     >>> from reidrisk.audit import AuditSpec, Published
     >>> result = run(AuditSpec(inputs=Published(users=200, epochs=2), system="topics", seed=1))
     >>> [risk.attack for risk in result.risks if risk.n_epochs == 2]

@@ -36,8 +36,6 @@ _SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "s
 def result_schema() -> dict[str, Any]:
     """Return the JSON Schema of the results that this version writes (format 2).
 
-    Examples
-    --------
     >>> schema = result_schema()
     >>> schema["title"], schema["additionalProperties"], schema["properties"]["format"]["const"]
     ('AuditResult', False, 2)

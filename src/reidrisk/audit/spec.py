@@ -13,8 +13,6 @@ from reidrisk.records import Traces
 def usual_epochs(n_epochs: int) -> tuple[int, ...]:
     """Return the numbers of epochs an audit looks at by default: 1, 2, 4, … and all.
 
-    Examples
-    --------
     >>> usual_epochs(6)
     (1, 2, 4, 6)
     """
@@ -24,8 +22,6 @@ def usual_epochs(n_epochs: int) -> tuple[int, ...]:
 def other_counts(asked: Iterable[int], n_epochs: int) -> tuple[int, ...]:
     """Return the numbers of epochs of which one may be tried beside the usual ones; none where others were asked for.
 
-    Examples
-    --------
     >>> other_counts((1, 2, 4, 6), 6), other_counts((1, 2), 6)
     ((3, 5), ())
     """
@@ -73,8 +69,6 @@ class AuditSpec(_Frozen):
     run that take seconds (see :func:`reidrisk.attacks.registry`); a result records which ones did.
     ``level`` lies in [0.8, 0.9999]: below, an interval says next to nothing.
 
-    Examples
-    --------
     >>> spec = AuditSpec(inputs=Published(users=1000), system="topics", seed=1)
     >>> AuditSpec.model_validate_json(spec.model_dump_json()) == spec
     True

@@ -67,8 +67,6 @@ def suppress(result: AuditResult) -> AuditResult:
 def few(people: float, min_group: int) -> bool:
     """Whether there are some, but fewer than ``min_group``; credits of ties add up to fractions of people.
 
-    Examples
-    --------
     >>> few(0, 20), few(0.3, 20), few(19, 20), few(20, 20)
     (False, True, True, False)
     """
@@ -81,8 +79,6 @@ def cuts_to_show(cells: Sequence[Mapping[float, float]], totals: Sequence[float]
     ``cells`` say how many are beyond each threshold, of everybody, of those linked rightly, and of those who were not;
     ``totals`` how many of each there are in all.
 
-    Examples
-    --------
     Of 33 people 32 are above one half: that would tell of the one who is not.
 
     >>> cuts_to_show([{0.1: 33, 0.9: 0}], [33], 20), cuts_to_show([{0.1: 33, 0.5: 32}], [33], 20)

@@ -79,8 +79,6 @@ def check_truth(
     Each attack is fitted here, on half of the targets at a time; a single epoch is compared only where there are no
     more. ``scored`` are queries that have a counterpart, ``truth`` (n_scored,) is the target row of each.
 
-    Examples
-    --------
     >>> from reidrisk import attacks
     >>> rng = np.random.default_rng(0)
     >>> people = Traces(rng.integers(0, 50, (300, 6)), n_tokens=50)

@@ -11,8 +11,6 @@ def require(module: str, extra: str, purpose: str, package: str = "reidrisk") ->
 
     ``purpose`` is what needs it, as the subject of the sentence; ``package`` the distribution that has the extra.
 
-    Examples
-    --------
     >>> require("no_such_module", "report", "the HTML report")
     Traceback (most recent call last):
         ...

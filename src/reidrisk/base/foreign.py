@@ -27,8 +27,6 @@ def printable(text: str) -> str:
 
     So are line ends and tabs, marks that turn the direction of writing, and halves of characters.
 
-    Examples
-    --------
     >>> print(printable("caf\u00e9 \x1b[31m red\n\u202eon"))
     café \x1b[31m red\n\u202eon
     """
@@ -53,8 +51,6 @@ def masked(message: str, given: Iterable[str] = ()) -> str:
     Numbers that say where to look (row 3, line 7) stay, and what the user wrote on the command line (``given``).
     Errors of this package quote every value that is text, which is what makes this work.
 
-    Examples
-    --------
     >>> masked("a.csv: row 3, column 'user' holds 'ann-17' again, after row 2; user 4711 too", ["a.csv"])
     "a.csv: row 3, column '…' holds '…' again, after row 2; user … too"
     """
@@ -89,8 +85,6 @@ def reason(error: BaseException, most: int = 200) -> str:
     Where error lines are masked it is the kind of the failure, and its line where that is known: libraries quote rows
     of the data as they stand.
 
-    Examples
-    --------
     >>> reason(ValueError("no such\n  thing."))
     'no such thing'
     """

@@ -13,8 +13,6 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 def plain_host(value: str | None) -> tuple[str, str]:
     """Return the host in lower-case ASCII and an empty string, or an empty string and what is wrong with it.
 
-    Examples
-    --------
     >>> plain_host("WWW.Example.org."), plain_host("http://example.org")
     (('www.example.org', ''), ('', 'it has a scheme'))
     """
@@ -54,8 +52,6 @@ def registrable(hosts: Sequence[str | None], invalid: Literal["refuse", "none"] 
     nothing is fetched; domains of years ago may come out otherwise today, and so may their SimHash. Needs the extra
     ``topics``.
 
-    Examples
-    --------
     >>> registrable(["www.yahoo.co.jp", "Mail.Example.org.", "10.0.0.1"], invalid="none")
     ['yahoo.co.jp', 'example.org', None]
     """

@@ -17,8 +17,6 @@ def checked_csr(matrix: Any, what: str = "the matrix") -> Any:
 
     It may be in any format of ``scipy.sparse``; one that is in CSR already is not copied. Messages call it ``what``.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> bad = sparse.csr_array([[0, 1], [1, 0]])
     >>> bad.indptr[1] = 2_000_000

@@ -33,8 +33,6 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95, design_effect: flo
 
     See :func:`design_effect`, which must be at least 1.
 
-    Examples
-    --------
     >>> low, high = mean_interval([0] * 100)
     >>> low, round(high, 4)                       # Clopper-Pearson for 0 of 100
     (0.0, 0.0362)
@@ -62,8 +60,6 @@ def design_effect(values: npt.ArrayLike, variance: float) -> float:
     ``variance`` is that of their mean, by a method that allows for dependence, such as a jackknife. That of the values
     is taken after one more 0 and one more 1: where all are equal, little is known of their spread.
 
-    Examples
-    --------
     >>> values = [0, 1] * 50
     >>> design_effect(values, 0.25 / 100), design_effect(values, 0.75 / 100)
     (1.0, 3.0)
@@ -78,8 +74,6 @@ def difference_interval(
 ) -> tuple[float, float]:
     """Return the interval of mean(a - b) for paired values in [0, 1]; the design effect is that of (a - b + 1) / 2.
 
-    Examples
-    --------
     >>> low, high = difference_interval([1, 1, 0, 1] * 50, [0, 1, 0, 0] * 50)
     >>> low < 0.5 < high
     True

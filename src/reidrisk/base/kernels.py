@@ -17,8 +17,6 @@ _SUM = hashlib.sha256().digest_size
 def njit(**options: Any) -> Callable[[Any], Any]:
     """Compile a function on its first call, as ``numba.njit`` does; with ``cache=True`` for all runs to come.
 
-    Examples
-    --------
     >>> @njit(nogil=True)
     ... def double(x):
     ...     return 2 * x

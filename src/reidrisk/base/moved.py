@@ -16,8 +16,6 @@ def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     After a colon stands what a name is called there, where that has changed.
 
-    Examples
-    --------
     >>> find = moved("reidrisk.cohorts", {"weekly_histories": "no_such_studies.floc.weekly_histories"})
     >>> find("weekly_histories")
     Traceback (most recent call last):

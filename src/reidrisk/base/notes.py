@@ -12,8 +12,6 @@ class Note(Mapping[str, Any]):
 
     The code, in kebab case, says which sentence; the values are numbers, texts of the user's own data, lists of them.
 
-    Examples
-    --------
     >>> note = Note("rows-dropped", dropped=1204, kept=0.93)
     >>> note.code, note["dropped"]
     ('rows-dropped', 1204)

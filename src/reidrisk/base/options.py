@@ -12,8 +12,6 @@ def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
 
     A bool is no number. ``unit`` says what is counted, for the message.
 
-    Examples
-    --------
     >>> whole("epochs", 2.5)
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: epochs must be a whole number of at least 1, not 2.5
@@ -29,8 +27,6 @@ def whole_up_to(name: str, value: Any, most: int, least: int = 1, limit: str = "
 
     ``limit`` is how the message names the largest. Default: its number.
 
-    Examples
-    --------
     >>> whole_up_to("top_k", 9, 8, limit="the 8 tokens")
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: top_k must be a whole number from 1 to the 8 tokens, not 9
@@ -43,8 +39,6 @@ def whole_up_to(name: str, value: Any, most: int, least: int = 1, limit: str = "
 def from_0_to_1(name: str, value: Any, what: str = "a probability") -> float:
     """Return ``value`` as a ``float``, or refuse what is not a number from 0 to 1.
 
-    Examples
-    --------
     >>> from_0_to_1("share", "half")
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: share is a probability from 0 to 1, not 'half'
@@ -57,8 +51,6 @@ def from_0_to_1(name: str, value: Any, what: str = "a probability") -> float:
 def between_0_and_1(name: str, value: Any) -> float:
     """Return ``value`` as a ``float``, or refuse what is not a number between 0 and 1, neither of them included.
 
-    Examples
-    --------
     >>> between_0_and_1("level", 95)
     Traceback (most recent call last):
     reidrisk.base.errors.OptionError: level must lie strictly between 0 and 1, not 95

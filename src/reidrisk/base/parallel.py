@@ -32,8 +32,6 @@ def each(
     changes nothing but the time. With one thread, or one part, everything runs in the caller's. ``progress`` hears of
     ``stage`` after each part.
 
-    Examples
-    --------
     >>> each(lambda part: part * 10, [1, 2, 3], threads=2)
     [10, 20, 30]
     """
@@ -45,8 +43,6 @@ def each(
 class Crew:
     """Threads that stay for many rounds of short work; :func:`each` is one round.
 
-    Examples
-    --------
     >>> with Crew(2) as crew:
     ...     [crew.each(lambda part, by=by: part * by, [1, 2]) for by in (10, 20)]
     [[10, 20], [20, 40]]

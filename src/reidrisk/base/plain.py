@@ -30,8 +30,6 @@ MEMORY = {"memory": True}
 def plain(value: Any) -> Any:
     """Return a value as what ``json`` can write; infinities become the strings ``"inf"`` and ``"-inf"``.
 
-    Examples
-    --------
     >>> plain({"rates": np.array([0.5, np.inf]), "note": Note("closed-world")})
     {'rates': [0.5, 'inf'], 'note': {'code': 'closed-world'}}
     """
@@ -59,8 +57,6 @@ def rebuilt(hint: Any, value: Any, where: str) -> Any:
     ``hint`` is as annotated: numbers, texts, ``X | None``, tuples, mappings, ``Literal``, arrays, notes, results;
     ``where`` is how a message names the place.
 
-    Examples
-    --------
     >>> rebuilt(float | None, "half", "risks[0].low")
     Traceback (most recent call last):
     reidrisk.base.errors.FormatError: risks[0].low must be a number, not 'half'

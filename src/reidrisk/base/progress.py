@@ -13,8 +13,6 @@ def silent(stage: str, share: float) -> None:
 class Steps:
     """Turns the steps of a job into progress: each has a cost, and the costs add up to ``total``.
 
-    Examples
-    --------
     >>> steps = Steps(lambda stage, share: print(stage, share), total=4)
     >>> steps.begin("draw", 1)
     draw 0.0

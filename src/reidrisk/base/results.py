@@ -77,8 +77,6 @@ class Risk(Spoken):
 
     A result that was saved without ``covers`` promises ``"queries"``, in the matching setting ``"none"``.
 
-    Examples
-    --------
     >>> risk = Risk(rate=0.25, low=0.1, high=0.4, incorrect=0.75, abstained=0.0, baseline=0.01,
     ...             n_targets=100, n_queries=40, attack="Hamming")
     >>> Risk.from_json(risk.to_json()) == risk

@@ -15,8 +15,6 @@ from reidrisk.base.errors import OptionError, SizeError
 class SizeLimit:
     """A bound on one kind of size; an environment variable may hold another one.
 
-    Examples
-    --------
     >>> people = SizeLimit("REIDRISK_MAX_PEOPLE", 1000, "people")
     >>> people.check(10**30, "survey.csv", "leave some out")
     Traceback (most recent call last):

@@ -27,8 +27,6 @@ class Spec(BaseModel):
     Validators of fields raise a ``ValueError`` that begins with 'must': the name of the field comes before it, and what
     was given after it.
 
-    Examples
-    --------
     >>> class Party(Spec):
     ...     guests: int = 2
     >>> Party(guests="all")

@@ -17,8 +17,6 @@ def stream(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
 
     Streams of different purposes are independent, and so are those of different blocks of users (:func:`blocks`).
 
-    Examples
-    --------
     >>> a, b, c = (stream(0, "example", block).integers(100, size=3) for block in (0, 0, 1))
     >>> bool((a == b).all()), bool((a == c).all())
     (True, False)
@@ -32,8 +30,6 @@ def stream(seed: int, purpose: str, block: int = 0) -> np.random.Generator:
 def blocks(n: int, size: int = BLOCK) -> Iterator[tuple[int, int, int]]:
     """Cut ``range(n)`` into fixed blocks ``(block, start, stop)``.
 
-    Examples
-    --------
     >>> list(blocks(5, size=2))
     [(0, 0, 2), (1, 2, 4), (2, 4, 5)]
     """

@@ -21,8 +21,6 @@ def is_text(users: UserIds) -> bool:
 def as_users(users: Any, n: int) -> UserIds | None:
     """Check ``n`` user ids and bring them into one of the two forms; ``None`` stays ``None``.
 
-    Examples
-    --------
     >>> as_users(["ann", "bob"], 2).to_pylist()
     ['ann', 'bob']
     >>> as_users([7, 7], 2)
@@ -58,8 +56,6 @@ def take_users(users: UserIds | None, index: npt.NDArray[np.int64] | slice) -> U
 def find_users(wanted: UserIds, known: UserIds) -> npt.NDArray[np.int64]:
     """Return for each wanted id its row among the known ones, -1 where there is none.
 
-    Examples
-    --------
     >>> find_users(as_users([9, 5], 2), as_users([5, 7, 9], 3)).tolist()
     [2, 0]
     """

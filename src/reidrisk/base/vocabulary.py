@@ -14,8 +14,6 @@ from reidrisk.base.errors import DataError
 class Vocabulary:
     """An ordered set of distinct labels; token ``t`` stands for ``labels[t]``.
 
-    Examples
-    --------
     >>> v = Vocabulary(["news", "sports", "music"])
     >>> v.encode(["music", None, "news"]).tolist()
     [2, -1, 0]

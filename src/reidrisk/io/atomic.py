@@ -27,8 +27,6 @@ def write_atomically(path: PathLike) -> Iterator[Path]:
     pipe, ``/dev/stdout``) is never replaced: what was written is passed on into it. A file that is replaced keeps its
     permissions, owner and group, as far as this user may set them; hard links to the old one keep the old content.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> with write_atomically(folder / "result.json") as temporary:

@@ -27,8 +27,6 @@ def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared 
     The table has the columns ``user, token`` (each row is one item; repeated rows add up) or ``user, token, count``
     (each user and token once). A row without a token only says that the user exists.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "plays.csv"
     >>> _ = file.write_text("user,token,count\nann,waltz,2\nbob,tango,1\nann,tango,1\n")
@@ -45,8 +43,6 @@ def write_bags(bags: Bags, path: PathLike) -> None:
 
     A user without items gets one row without a token.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "plays.parquet"
     >>> write_bags(Bags([[2, 0, 1], [0, 0, 0]], users=["ann", "bob"]), file)

@@ -34,8 +34,6 @@ def read_channel(path: PathLike) -> Channel:
     or without a header row and a first column of user ids that are text (or that the header calls ``user``). Parquet
     and Arrow IPC hold numeric columns, and an optional column ``user``.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "matrix.csv"
     >>> _ = file.write_text("user,red,blue\nann,0.25,0.75\nbob,1,0\n")

@@ -30,8 +30,6 @@ def convert(
     ending, in the ``layout`` ``'wide'`` (the default) or ``'long'``. ``n_tokens`` and ``vocabulary`` are those of
     :func:`read_traces` and :func:`read_tfrecords`.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "weeks.csv").write_text("user,epoch_0\nann,news\nbob,music\n")

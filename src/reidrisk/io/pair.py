@@ -63,8 +63,6 @@ def read_pair(
     distractor, and any link of such a query is wrong. ``truth`` is a file of true pairs (see :func:`read_truth`) for
     tables whose ids differ; the check of common users is then left out.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.csv").write_text("user,epoch_0\nann,news\nbob,music\n")
@@ -91,8 +89,6 @@ def read_bags_pair(
 ) -> Pair[Bags]:
     r"""Read two tables of bags over one vocabulary: what :func:`read_pair` does for traces.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.csv").write_text("user,token\nann,waltz\nann,tango\nbob,polka\n")
@@ -114,8 +110,6 @@ def read_truth(path: PathLike, pair: Pair[Any]) -> npt.NDArray[np.int64]:
     users. A row with an empty ``target`` says that the query is not among the targets, and so does a query without a
     row.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.csv").write_text("user,epoch_0\nann,news\nbob,music\n")

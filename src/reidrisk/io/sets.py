@@ -21,8 +21,6 @@ def read_top_sets(path: PathLike, n_tokens: int | None = None, vocabulary: Decla
     ``epoch_0_0, epoch_0_1, …`` (the only form that CSV can hold). Shorter sets are filled with -1 up to the length of
     the longest. ``n_tokens`` and ``vocabulary`` are those of :func:`read_traces`.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "sets.csv"
     >>> _ = file.write_text("user,epoch_0_0,epoch_0_1\nann,3,1\nbob,0,\n")
@@ -52,8 +50,6 @@ def write_top_sets(top_sets: TopSets, path: PathLike) -> None:
     column per slot, of labels where there is a vocabulary. That sets were made with a seed is in the metadata too, in
     CSV in a column ``made_with_seed``.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "sets.parquet"
     >>> write_top_sets(TopSets([[[3, 1], [2, -1]]], n_tokens=5), file)

@@ -31,8 +31,6 @@ def read_traces(
     In the long layout, users come in the order of their first row and epochs in the order of their distinct values;
     text whose order is not understood (names of months, ambiguous dates) is refused.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "weeks.csv"
     >>> _ = file.write_text("user,epoch_0,epoch_1\nann,news,sports\nbob,music,\n")
@@ -48,8 +46,6 @@ def traces_from_frame(
 ) -> Traces:
     """Take traces from any frame with the Arrow interface (polars, pyarrow, pandas, DuckDB), as :func:`read_traces`.
 
-    Examples
-    --------
     >>> import polars
     >>> frame = polars.DataFrame({"user": [7, 7, 9], "epoch": [1, 2, 1], "token": [4, 0, 3]})
     >>> traces_from_frame(frame, n_tokens=5).tokens.tolist()
@@ -65,8 +61,6 @@ def write_traces(traces: Traces, path: PathLike, layout: str = "wide") -> None:
     holds the labels themselves. ``layout`` is ``'wide'``, one row per user, or ``'long'``, one row per user and epoch;
     rows without names can only be written wide.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "weeks.parquet"
     >>> write_traces(Traces([[3, 1], [0, -1]], n_tokens=5, users=["ann", "bob"]), file)

@@ -16,8 +16,6 @@ def read_vocabulary(path: PathLike) -> Vocabulary:
     A file whose name ends in ``.json`` holds a list of labels (integers are taken as text), or of objects with a
     ``topic_id``, as the taxonomy of Google's Topics release; any other file is UTF-8 text, one label per line.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "labels.txt"
     >>> _ = file.write_text("news\nsports\n")

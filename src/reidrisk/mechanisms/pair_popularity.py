@@ -14,8 +14,6 @@ Floats = npt.NDArray[np.float64]
 def pairs_from_sets(top_sets: TopSets) -> Floats:
     """Return x[o, w] = P({o, w} in S) over all users and epochs; the diagonal is the popularity P(o in S).
 
-    Examples
-    --------
     >>> pairs_from_sets(TopSets([[[0, 1]], [[0, 2]]], n_tokens=3)).tolist()
     [[1.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]
     """
@@ -40,8 +38,6 @@ def pairs_from_observers(one: Traces, two: Traces, top_k: int, noise: float) -> 
     which is solved for x and clipped to what is possible, max(0, p_o + p_w - 1) <= x <= min(p_o, p_w). From one
     observer alone, x cannot be learnt: it shows one token per user and epoch.
 
-    Examples
-    --------
     >>> a = Traces([[0], [1], [0], [1]], n_tokens=2)
     >>> b = Traces([[0], [0], [1], [1]], n_tokens=2)
     >>> pairs_from_observers(a, b, top_k=2, noise=0.0).tolist()

@@ -17,8 +17,6 @@ def popularity(traces: Traces, top_k: int, noise: float, per_epoch: bool = False
     a match on such a topic counts as much as a mismatch and never less. Missing tokens are left out. The result is
     (1, N), or (r, N) with ``per_epoch``.
 
-    Examples
-    --------
     >>> t = Traces([[0], [0], [0], [1]], n_tokens=2)
     >>> popularity(t, top_k=1, noise=0.0).tolist()
     [[0.75, 0.25]]

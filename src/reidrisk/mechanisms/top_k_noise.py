@@ -31,8 +31,6 @@ def token_probabilities(n_tokens: int, top_k: int = 5, noise: float = 0.05) -> t
 
     ``q_in = (1 - noise)/top_k + noise/N`` and ``q_out = noise/N`` (carey, Appendix D, equation 6, for any set size).
 
-    Examples
-    --------
     >>> token_probabilities(4, top_k=2, noise=0.2)
     (0.45, 0.05)
     """

@@ -121,8 +121,6 @@ def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None)
     that the papers name, by rate; the others are numbered by popularity. The same seed gives the same people on any
     number of threads, and more users or weeks leave the first ones as they are.
 
-    Examples
-    --------
     >>> sets = published(1000, epochs=2)
     >>> sets
     TopSets(1,000 users x 2 epochs x 5 tokens of 469)

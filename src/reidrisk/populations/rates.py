@@ -27,8 +27,6 @@ class Rates:
     Most rates are 0, so a block is a ``scipy.sparse.csr_array``; nothing larger than a block is ever held.
     ``make`` returns the block of a number, of :data:`BLOCK` users; ``model`` says where they come from.
 
-    Examples
-    --------
     >>> rates = real([[3.0, 0.0, 0.5], [0.0, 1.0, 0.0]])
     >>> rates
     Rates(2 users x 3 topics, real)

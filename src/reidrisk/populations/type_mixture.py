@@ -57,8 +57,6 @@ class TypeMixture:
     duplicates once (dick, Algorithm 2). ``theta`` are the (T, r, k, N) logits; ``statement`` is what protects the
     people behind the statistics that the model was fitted to, and ``report`` says how.
 
-    Examples
-    --------
     >>> model = TypeMixture(np.zeros((1, 2, 1, 2)))       # one type, two epochs, one slot, a fair coin
     >>> model
     TypeMixture(1 types, 2 epochs, sets of 1 out of 2 tokens)
@@ -213,8 +211,6 @@ def mixture(model: TypeMixture, n: int, seed: int = 0) -> TopSets:
     A set that came out short is padded once per user and epoch, so that every observer sees the same padding (dick,
     Section 5). Anything with a method ``sample`` is a model.
 
-    Examples
-    --------
     >>> mixture(TypeMixture(np.zeros((3, 2, 2, 9))), 1000, seed=0).is_padded
     True
     """

@@ -49,8 +49,6 @@ class RateScale:
 def rate_scale(rates: Iterable[float]) -> RateScale:
     """Choose the axis for some rates.
 
-    Examples
-    --------
     >>> scale = rate_scale([1e-5, 0.03])
     >>> scale.log, scale.ticks
     (True, (1e-05, 0.0001, 0.001, 0.01, 0.1))
@@ -102,8 +100,6 @@ def _round_up(largest: float) -> tuple[float, float]:
 def spread(positions: Sequence[float], gap: float, length: float) -> list[float]:
     """Move positions apart until neighbours are ``gap`` apart, as little as possible, within ``[0, length]``.
 
-    Examples
-    --------
     >>> spread([50.0, 52.0, 0.0], gap=10.0, length=100.0)
     [46.0, 56.0, 0.0]
     """

@@ -10,8 +10,6 @@ _IRREGULAR = {"person": "people", "category": "categories", "company": "companie
 def plural(word: str, n: float = 2) -> str:
     """Return a noun as it stands after a number.
 
-    Examples
-    --------
     >>> plural("week", 1), plural("week"), plural("person"), plural("category"), plural("purchase", 0)
     ('week', 'weeks', 'people', 'categories', 'purchases')
     """
@@ -22,8 +20,6 @@ def plural(word: str, n: float = 2) -> str:
 class Terms:
     """What the reader calls a person, an item, a period, and a record.
 
-    Examples
-    --------
     >>> terms = Terms(person="customer", item="purchase", period="week")
     >>> terms.people, terms.many("period", 8), terms.many("person", 1), terms.many("item", 1204)
     ('customers', '8 weeks', '1 customer', '1,204 purchases')
@@ -61,8 +57,6 @@ class Terms:
     def spoken(self, text: str) -> str:
         """Return a name or a description, written where nothing is known of the data, in the reader's words.
 
-        Examples
-        --------
         >>> Terms(period="week", item="topic").spoken("counts epochs in which query and target show one token")
         'counts weeks in which record to identify and known record show one topic'
         """

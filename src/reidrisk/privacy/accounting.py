@@ -33,8 +33,6 @@ def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> fl
 
     :math:`\Phi(\Delta / 2\sigma - \epsilon\sigma/\Delta) - e^\epsilon \Phi(-\Delta / 2\sigma - \epsilon\sigma/\Delta)`.
 
-    Examples
-    --------
     >>> round(gaussian_delta(sigma=1.0, epsilon=1.0), 4)
     0.1269
     """
@@ -57,8 +55,6 @@ def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> fl
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """Return the least standard deviation of Gaussian noise that is (epsilon, delta)-private (dick, Proposition 4).
 
-    Examples
-    --------
     >>> round(gaussian_sigma(math.log(3), 1e-15, math.sqrt(45)), 1)
     45.8
     """
@@ -90,8 +86,6 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """Return the largest rho whose zCDP implies (epsilon, delta)-privacy by :func:`zcdp_delta`.
 
-    Examples
-    --------
     >>> rho = zcdp_rho(math.log(3), 1e-15)
     >>> round(math.sqrt(45 / (2 * rho)), 1)      # discrete noise costs 3 % more than the 45.8 above
     47.4

@@ -18,8 +18,6 @@ def discrete_gaussian(sigma: float) -> Any:
 
     Its own accounting, ``measurement.map(sensitivity)``, says the rho of zCDP that an l2 sensitivity spends.
 
-    Examples
-    --------
     >>> round(discrete_gaussian(5.0).map(1.0), 6)                # 1 / (2 sigma^2)
     0.02
     """
@@ -44,8 +42,6 @@ def randomised_response(bits: npt.NDArray[np.bool_], epsilon: float) -> npt.NDAr
     The true answer is given with probability :math:`e^\epsilon / (1 + e^\epsilon)`, so two answers to one question
     differ in probability by a factor of at most :math:`e^\epsilon`. Each bit is one person's only answer.
 
-    Examples
-    --------
     >>> told = randomised_response(np.ones(100_000, dtype=bool), epsilon=1.0)
     >>> bool(abs(told.mean() - 0.7311) < 0.01)
     True

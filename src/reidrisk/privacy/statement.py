@@ -16,8 +16,6 @@ from reidrisk.privacy.accounting import check_budget
 class PrivacyStatement(Spoken):
     """What was protected, by how much and by what; a result, so it prints and round-trips to JSON.
 
-    Examples
-    --------
     >>> statement = PrivacyStatement(mechanism="discrete Gaussian noise", epsilon=1.0, delta=1e-9)
     >>> statement.after("a model was fitted").post_processing
     ('a model was fitted',)

@@ -16,8 +16,6 @@ class Bags(Records):
     ``counts``, an (n, n_tokens) sparse matrix or array of whole numbers, says how often each user has each token;
     ``users`` and ``vocabulary`` are as for :class:`reidrisk.Traces`.
 
-    Examples
-    --------
     >>> Bags([[2, 0, 1], [0, 0, 1]])
     Bags(2 users, 3 tokens, 3 different items in all)
     """

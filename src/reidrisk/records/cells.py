@@ -16,8 +16,6 @@ class Cells:
 
     ``values`` is (n, m), one record per row; ``users`` are their ids, if any.
 
-    Examples
-    --------
     >>> Cells([[0.2, 0.8], [0.5, float("nan")]])
     Cells(2 records x 2 cells, 25 % unknown)
     """

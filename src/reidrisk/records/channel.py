@@ -18,8 +18,6 @@ class Channel:
 
     ``matrix`` is an (n, m) array, a ``scipy.sparse`` matrix or a Channel; rows are users and sum to 1.
 
-    Examples
-    --------
     >>> Channel([[0.5, 0.5], [0.0, 1.0]])
     Channel(2 users x 2 outputs, dense)
     """

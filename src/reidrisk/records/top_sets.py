@@ -25,8 +25,6 @@ class TopSets(Epochs):
     ``made_with_seed`` says that a seed decided anything in these sets, such as ties or padding; such sets are not
     released. (Its former name, ``padded_with_seed``, is deprecated.) All else is as for :class:`reidrisk.Traces`.
 
-    Examples
-    --------
     >>> s = TopSets([[[3, 1], [2, -1]]], n_tokens=5)
     >>> s, s.is_padded
     (TopSets(1 users x 2 epochs x 2 tokens of 5), False)

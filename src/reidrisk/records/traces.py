@@ -17,8 +17,6 @@ class Traces(Epochs):
     ``[0, n_tokens)``; -1 = not observed. ``n_tokens`` is the size of the vocabulary of the system under audit,
     ``users`` are (n,) distinct integers or strings that say who the rows are, ``vocabulary`` labels the tokens.
 
-    Examples
-    --------
     >>> Traces([[3, 1], [0, -1]], n_tokens=5, users=["ann", "bob"])
     Traces(2 users x 2 epochs, 5 tokens, 25% missing)
     """

@@ -28,8 +28,6 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None =
     Given pairs win, (n_queries,) integers: the target row of each query, -1 = this user is not among the targets; then
     equal user ids; row numbers count as users only when both tables have the same length and neither names its users.
 
-    Examples
-    --------
     >>> from reidrisk import Traces
     >>> a = Traces([[1], [2]], n_tokens=3, users=["ann", "bob"])
     >>> b = Traces([[1], [2]], n_tokens=3, users=["bob", "eve"])

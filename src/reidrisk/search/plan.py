@@ -87,8 +87,6 @@ def best(
     Weights of pairs of tokens, and those where a match counts less than a mismatch, always go to the scan: for them,
     more matters than which epochs agree.
 
-    Examples
-    --------
     >>> from reidrisk.search import Weights
     >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
     >>> index, queries = Index(np.array([[1, 2], [3, 4], [3, 5]]), 9), np.array([[3, 4], [3, 8]])

@@ -63,8 +63,6 @@ class ProfileBayes(ScoredAttack[Records]):
     The ``seed`` is of the simulated users, and of the choice of targets to learn from when there are more than 20,000:
     what is drawn depends on it and on what the targets hold, not on the order of their rows.
 
-    Examples
-    --------
     The first query has the first target's tokens in another order.
 
     >>> targets = Traces([[1, 2, 1, 2, 1], [3, 4, 3, 3, 4], [5, 6, 5, 6, 6]], n_tokens=9)

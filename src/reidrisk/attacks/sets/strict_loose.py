@@ -109,8 +109,6 @@ class StrictSets(SetAttack):
     targets. An empty profile matches nobody. The score of a match is 1 + |R^f|, of anything else 0. (The paper
     prints P_U(2|1) P_U = P_U(1); it is P_U = P_U(1) P_U(2|1), as its next line uses it.)
 
-    Examples
-    --------
     Token 1 twice is the first target's profile and the first query's alone; the second query keeps nothing.
 
     >>> targets = Traces([[1, 1, 4], [2, 2, 5]], n_tokens=9)
@@ -141,8 +139,6 @@ class LooseSets(SetAttack):
     With ``require_unique`` it answers only if also R^f_v is unique among the queries and R^f_v' among the targets: the
     text does not ask for it, the code released with the paper does.
 
-    Examples
-    --------
     Target 0 kept token 1, query 0 kept tokens 1 and 4, of which the target saw 4 once.
 
     >>> targets = Traces([[1, 1, 4, 8], [2, 2, 5, 8]], n_tokens=9)

@@ -62,8 +62,6 @@ def read_tfrecords(
     of each epoch (ties: the first in the file). Default: all, and the largest number of them is the size of a set. A
     topic that is listed twice in an epoch is held once.
 
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "topics.tfrecord"
     >>> write_tfrecords(file, TopSets([[[0, 1], [1, -1]]], 3, ["user 0"], Vocabulary(["1", "299", "629"])))

@@ -25,8 +25,6 @@ _RECEIVED = {
 def strategy_label(strategy: str) -> str:
     """Write a strategy for people.
 
-    Examples
-    --------
     >>> strategy_label("own"), strategy_label("neighbour:2"), strategy_label("clusters:14"), strategy_label("svd:3")
     ("one's own record", 'second neighbour', '14 clusters', 'svd:3')
     """

@@ -30,8 +30,6 @@ def _bound(bound: Bound, terms: Terms) -> str:
 def at_most(bound: Bound, because: str, terms: Terms) -> str:
     """Say what no attacker can beat, or that nothing is excluded; with the interval of a bound that was estimated.
 
-    Examples
-    --------
     >>> at_most(Bound("k-anonymity", "random user", 0.02, 0.001, ""), "50 people are always alike", Terms())
     'Because 50 people are always alike, no attacker names the right person for more than 2 in 100 records; blind
     guessing reaches 1 in 1,000.'

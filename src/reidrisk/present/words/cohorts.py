@@ -162,8 +162,6 @@ def closeness(audit: cohorts.CohortAudit) -> str:
 def known(summary: cohorts.SensitivitySummary, name: str) -> str:
     """Write a count of users, or that the noise hides it.
 
-    Examples
-    --------
     >>> from reidrisk.cohorts import sensitivity
     >>> known(sensitivity([0, 0, 1, 1], [[1], [1], [0], [0]]).summary, "n_users")
     '4'

@@ -10,8 +10,6 @@ _ALMOST_ALL = 0.995  # would be rounded to 100
 def two_digits(value: float) -> str:
     """Round to two significant digits, without an exponent.
 
-    Examples
-    --------
     >>> two_digits(3.14159), two_digits(0.0123), two_digits(1234), two_digits(100.0), two_digits(0)
     ('3.1', '0.012', '1,200', '100', '0')
     """
@@ -26,8 +24,6 @@ def two_digits(value: float) -> str:
 def percent(rate: float) -> str:
     """Write a rate as a percentage; almost everyone is not everyone.
 
-    Examples
-    --------
     >>> percent(0.0314), percent(0.00005), percent(0.9965), percent(1.0)
     ('3.1 %', '0.005 %', 'more than 99 %', '100 %')
     """
@@ -37,8 +33,6 @@ def percent(rate: float) -> str:
 def in_words(rate: float) -> str:
     """Write a rate as a natural frequency; one in n stays one in n, and almost everyone is not everyone.
 
-    Examples
-    --------
     >>> in_words(0.031), in_words(0.000052), in_words(1 / 3_000), in_words(0.0), in_words(0.9996)
     ('3.1 in 100', '5.2 in 100,000', '1 in 3,000', 'none', 'more than 99 in 100')
     """
@@ -57,8 +51,6 @@ def in_words(rate: float) -> str:
 def about_in_words(rate: float) -> str:
     """Write a measured rate; what is only bounded is not 'about'.
 
-    Examples
-    --------
     >>> about_in_words(0.031), about_in_words(0.9996)
     ('about 3.1 in 100', 'more than 99 in 100')
     """
@@ -69,8 +61,6 @@ def about_in_words(rate: float) -> str:
 def people(rate: float) -> str:
     """Write a rate as the people it stands for.
 
-    Examples
-    --------
     >>> people(0.031), people(0.0)
     ('3.1 in 100 people', 'nobody')
     """
@@ -80,8 +70,6 @@ def people(rate: float) -> str:
 def range_in_words(rate: float, low: float, high: float) -> str:
     """Write an interval over the denominator of its rate.
 
-    Examples
-    --------
     >>> range_in_words(0.029, 0.0271, 0.0316)
     '2.7 to 3.2 in 100'
     >>> range_in_words(1 / 300, 0.000084, 0.0184)         # '1 in 300' has its own
@@ -99,8 +87,6 @@ def interval(rate: float, low: float, high: float) -> str:
 def with_interval(rate: float, low: float | None, high: float | None) -> str:
     """Write a natural frequency with its interval, where there is one.
 
-    Examples
-    --------
     >>> with_interval(0.029, 0.0271, 0.0316), with_interval(0.5, None, None)
     ('2.9 in 100 (2.7 to 3.2 in 100)', '50 in 100')
     """
@@ -111,8 +97,6 @@ def with_interval(rate: float, low: float | None, high: float | None) -> str:
 def attack_label(name: str) -> str:
     """Write the name of an attack as words.
 
-    Examples
-    --------
     >>> attack_label("WeightedHamming"), attack_label("Hamming")
     ('Weighted Hamming', 'Hamming')
     """
@@ -122,8 +106,6 @@ def attack_label(name: str) -> str:
 def joined(parts: Sequence[str]) -> str:
     """Join words as in a sentence.
 
-    Examples
-    --------
     >>> joined(["a"]), joined(["a", "b", "c"])
     ('a', 'a, b and c')
     """

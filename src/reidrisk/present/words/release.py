@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 def share(rate: float) -> str:
     """Write a share with one decimal, with two where nearly all would read as all or hardly any as none.
 
-    Examples
-    --------
     >>> share(0.12345), share(0.99972), share(0.9999987), share(1.0), share(0.00012), share(0.0)
     ('12.3 %', '99.97 %', 'more than 99.99 %', '100 %', '0.01 %', '0 %')
     """

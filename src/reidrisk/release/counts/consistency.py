@@ -42,8 +42,6 @@ def consistent_tables(noisy: Mapping[str, Any], variance: Mapping[str, float], k
     of users. The tables then follow by Dykstra's projections. Exact counts come out as they went in. ``variance``
     is that of the noise of one count of each table.
 
-    Examples
-    --------
     >>> tables = {"f12": np.array([[5.0, -1.0], [0.0, 4.0]])}
     >>> consistent_tables(tables, {"f12": 1.0}, k=1, n_epochs=2)["f12"].sum()
     np.float64(8.0)

@@ -37,8 +37,6 @@ def write_statistics(statistics: Statistics, folder: PathLike, ids: Sequence[int
     new ones. Exact statistics are private and refused. ``ids`` are the numbers of the tokens in the files; default:
     0, 1, …
 
-    Examples
-    --------
     >>> import tempfile
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 2]]] * 50_000, n_tokens=3)

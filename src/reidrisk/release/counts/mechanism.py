@@ -68,8 +68,6 @@ def plan_noise(
     :math:`\sum_b c_b \sigma_b^2` of the statistics is least at
     :math:`\sigma_b^2 = m^2 (\Delta_b / \sqrt{c_b}) \sum_j \Delta_j \sqrt{c_j}`. Discrete noise is accounted by zCDP.
 
-    Examples
-    --------
     >>> from reidrisk.release.counts.pairs import measured_blocks
     >>> [round(s, 1) for s in plan_noise(measured_blocks(5, 469, 2), math.log(3), 1e-15, discrete=False).sigma]
     [53.9, 53.9, 41.5]

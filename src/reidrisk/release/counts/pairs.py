@@ -44,8 +44,6 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
     adds at most E to each of :math:`\binom k2` pairs and E - 1 to each of :math:`k^2`, and does when their set never
     changes.
 
-    Examples
-    --------
     >>> [(block.name, round(block.sensitivity, 3)) for block in measured_blocks(5, 469, 4)]
     [('within', 12.649), ('across', 15.0)]
     """
@@ -102,8 +100,6 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
     a in the first and b in the second. More epochs: ``within`` and ``across`` are the sums over epochs and over pairs
     of consecutive epochs. The sets must be full: pad short ones first, once, with ``top_sets.padded()``.
 
-    Examples
-    --------
     >>> counts = count_pairs(TopSets([[[0, 1], [1, 2]], [[1, 0], [0, 2]]], n_tokens=3))
     >>> counts.tables["f12"].tolist()
     [[1, 1, 2], [1, 1, 2], [0, 0, 0]]

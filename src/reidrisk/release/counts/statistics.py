@@ -90,8 +90,6 @@ def statistics(
     (:func:`plan_noise`). A ``simulation`` is a try with floating-point noise and a seed (default: drawn afresh), which
     protects nobody and is marked so. Real noise is never seeded.
 
-    Examples
-    --------
     >>> sets = TopSets([[[0, 1], [0, 2]], [[0, 2], [0, 1]]] * 50_000, n_tokens=4)
     >>> stats = statistics(sets, epsilon=1.0, delta=1e-9)
     >>> bool(abs(stats.single[0] - 1.0) < 0.01), stats.statement.simulation

@@ -59,8 +59,6 @@ def fit_mixture(
     an interrupt; removed at the end, unless the caller keeps it until the model is safe in a file
     (``keep_checkpoint``).
 
-    Examples
-    --------
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 500, n_tokens=4)
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)

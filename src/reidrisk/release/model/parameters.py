@@ -70,8 +70,6 @@ def read_parameters(
     by ``vocabulary`` (default: as in the file beside it, or by their ids). Without a ``statement``, or one in the file
     beside it, nothing is read; for the parameters that dick's authors published it is :data:`PUBLISHED`.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from reidrisk.release import PUBLISHED
     >>> file = Path(tempfile.mkdtemp()) / "parameters.json"

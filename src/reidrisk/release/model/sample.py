@@ -66,8 +66,6 @@ def holds_users(folder: PathLike) -> bool:
 def read_users(folder: PathLike) -> tuple[TopSets, PrivacyStatement]:
     """Read what :func:`write_users` wrote, all files of it, and the privacy statement; without one it is refused.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from reidrisk.release import PUBLISHED, TypeMixture
     >>> folder = tempfile.mkdtemp()

@@ -32,8 +32,6 @@ def noise_budget(statistics: Statistics) -> NoiseBudget:
     is held to the accounting of a release as well, zero-concentrated differential privacy. The stated sensitivities are
     not believed: they follow from the size of a set and the number of epochs.
 
-    Examples
-    --------
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
     >>> noise_budget(release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)).enough

@@ -101,8 +101,6 @@ def canary(
     larger epsilon needs fewer. Only a simulation has a seed. ``mechanism`` and ``padding`` are tried in place of what a
     release does; a padding that takes its randomness from elsewhere than the given words fails.
 
-    Examples
-    --------
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)

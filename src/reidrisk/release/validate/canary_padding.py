@@ -28,8 +28,6 @@ def padding_distances(k: int, n_epochs: int, padding: Padding = TopSets.padded_b
     Of each place in the table the largest over users whose sets hold 0 to k tokens, as everybody else's do. More than 1
     means that the noise was made for less.
 
-    Examples
-    --------
     >>> found = padding_distances(k=3, n_epochs=2)
     >>> max(max(tables.values()) for tables in found.values()) <= 1.0
     True

@@ -69,8 +69,6 @@ def errors_of(found: MixtureStatistics, targets: Statistics) -> dict[str, tuple[
 def compare(found: MixtureStatistics, targets: Statistics, what: str) -> tuple[tuple[ErrorSummary, ...], ErrorCurves]:
     """Compare every term of J with its target.
 
-    Examples
-    --------
     >>> from reidrisk import TopSets, release
     >>> exact = release.exact_statistics(TopSets([[[0, 1], [0, 2]], [[1, 2], [0, 2]]], n_tokens=3))
     >>> [(s.kind, s.n) for s in compare(popularity_alone(exact, 2), exact, "popularity alone")[0]]

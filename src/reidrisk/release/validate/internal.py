@@ -61,8 +61,6 @@ def internal_validation(
     :func:`compare_rates`; 0 trials leave it out. ``models`` gives, for the number of a trial, a model fitted anew, such
     as :func:`refitted` does; by default one model serves all trials, which hides how much a fit depends on its start.
 
-    Examples
-    --------
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 2_000, n_tokens=4)
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)

@@ -34,8 +34,6 @@ class Distinct(Result):
 def distinct_tokens(real: TopSets, synthetic: TopSets, seed: int = 0) -> Distinct:
     """Compare how many distinct tokens people have over all epochs (dick, Figure 5).
 
-    Examples
-    --------
     >>> a = TopSets([[[0, 1], [0, 1]], [[0, 1], [1, 2]]] * 50, n_tokens=3)
     >>> distinct_tokens(a, a).real
     (0.0, 0.5, 0.5, 0.0)

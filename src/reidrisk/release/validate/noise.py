@@ -84,8 +84,6 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     Sums and alike counts have half of ``error``, near-empty counts the other half. That real counts are whole, and that
     the statistics follow from the counts, is checked without error.
 
-    Examples
-    --------
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[i, (i + 1) % 20], [i, (i + 2) % 20]] for i in range(20)] * 500, n_tokens=20)
     >>> found = noise_fit(release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0))

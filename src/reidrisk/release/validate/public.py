@@ -61,8 +61,6 @@ def public_validation(
     This may be published: exact statistics are refused, and so is a model, or users drawn from it, whose privacy
     statement is another than that of the statistics. Users' sets that came out short count as they are.
 
-    Examples
-    --------
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 5_000, n_tokens=4)
     >>> stats = release.statistics(sets, epsilon=1.0, delta=1e-6, simulation=True, seed=0)

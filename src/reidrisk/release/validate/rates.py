@@ -62,8 +62,6 @@ def compare_rates(
     as many synthetic people. ``noise`` is the probability that a site is shown a random token, ``epochs`` are the
     numbers of epochs observed (default: all of them), and ``bayes_users`` how many users ProfileBayes attacks.
 
-    Examples
-    --------
     >>> from reidrisk import populations
     >>> one, two = (populations.published(2_000, epochs=2, seed=seed) for seed in (0, 1))
     >>> found = compare_rates(one, lambda trial: two, trials=1, queries=500, bayes_users=0)
