@@ -1,8 +1,11 @@
 """Bags: unordered items of each user, without epochs."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.indices import checked_csr
@@ -48,6 +51,19 @@ class Bags(Records):
     def counts(self) -> Any:
         """The (n, n_tokens) ``scipy.sparse.csr_array`` of whole numbers."""
         return self._rows
+
+    def with_counts(self, values: npt.NDArray[np.int64]) -> Bags:
+        """Return the same users with other counts of the items they have: one for each of ``counts.data``, 0 = none."""
+        from scipy import sparse
+
+        held = self._rows
+        changed = np.array(values, dtype=np.int64)
+        if changed.shape != held.data.shape or (changed.size and changed.min() < 0):
+            raise DataError(f"give a count of at least 0 for each of the {held.nnz:,} entries, not {changed.shape}")
+        matrix = sparse.csr_array((changed, held.indices.copy(), held.indptr.copy()), shape=held.shape)
+        matrix.eliminate_zeros()
+        frozen(matrix.data)
+        return self._with(matrix, self._users)
 
     def __repr__(self) -> str:
         return f"Bags({len(self):,} users, {self._n_tokens:,} tokens, {self._rows.nnz:,} different items in all)"

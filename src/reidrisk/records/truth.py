@@ -14,8 +14,8 @@ from reidrisk.base.users import find_users, is_text
 class Truth:
     """Target row of each query's user, -1 where that user is not among the targets; and how it is known.
 
-    ``origin`` is a code: ``"given"`` pairs, equal ``"ids"``, equal ``"rows"``, ``"simulated"`` people; or a sentence of
-    your own.
+    ``origin`` is a code: ``"given"`` pairs, equal ``"ids"``, equal ``"rows"``, ``"simulated"`` people, records that
+    were ``"cut"`` in two; or a sentence of your own.
     """
 
     target: npt.NDArray[np.int64]

@@ -22,7 +22,14 @@ _WHY = {
     "format": "format 1 is not safe to pass on; audit again",
 }
 
-_TRUTH = {"given": "given", "ids": "ids", "rows": "row by row", "simulated": "simulated", "unrecorded": "not recorded"}
+_TRUTH = {
+    "given": "given",
+    "ids": "ids",
+    "rows": "row by row",
+    "simulated": "simulated",
+    "cut": "cut from one table",
+    "unrecorded": "not recorded",
+}
 
 
 @reads("Gate")

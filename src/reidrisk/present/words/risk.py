@@ -11,6 +11,7 @@ ORIGINS = {
     "ids": "Records of the same person carry the same id in both tables.",
     "rows": "Neither table names its people: row i of one table was taken to be the same person as row i of the other.",
     "simulated": "Both sites see the same simulated people, so who is whom is known.",
+    "cut": "Both records of a person were cut from one, so who is whom is known.",
     "unrecorded": "Where the truth came from is not recorded in format 1.",
 }
 """How the truth is known, by its code; what is not listed is said in the words of whoever gave it."""

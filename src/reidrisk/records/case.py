@@ -1,0 +1,62 @@
+"""Case: the records that an attacker knows, those to identify, who is whom, and what was done on the way."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reidrisk.base.errors import DataError, TruthError
+from reidrisk.base.notes import Note
+from reidrisk.records.truth import Truth, find_truth
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One attack to be tried: ``targets`` and ``queries``, two tables of one kind over one vocabulary.
+
+    ``truth`` is the target row of each query, -1 where its person is not among the targets; several queries may have
+    one target. ``None``: who is whom is not known. ``notes`` say what was done, and dropped, on the way.
+
+    >>> import numpy as np
+    >>> from reidrisk import Bags
+    >>> case = Case(Bags([[2, 0], [1, 1]]), Bags([[0, 1]]), Truth(np.array([1]), "given"))
+    >>> case
+    Case(2 targets, 1 query of Bags, truth given)
+    >>> targets, queries, truth = case
+    >>> truth.target.tolist()
+    [1]
+    """
+
+    targets: Any
+    queries: Any
+    truth: Truth | None
+    notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_tables(self.targets, self.queries)
+        if self.truth is not None and not isinstance(self.truth, Truth):
+            raise TruthError(f"the truth of a case is a Truth or None, not a {type(self.truth).__name__}")
+        if self.truth is not None:
+            object.__setattr__(self, "truth", find_truth(self.targets, self.queries, self.truth))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.targets, self.queries, self.truth))
+
+    def __repr__(self) -> str:
+        queries = f"{len(self.queries):,} {'query' if len(self.queries) == 1 else 'queries'}"
+        known = "unknown" if self.truth is None else self.truth.origin
+        return f"Case({len(self.targets):,} targets, {queries} of {type(self.targets).__name__}, truth {known})"
+
+
+def check_tables(targets: Any, queries: Any) -> None:
+    """Refuse two tables that cannot be compared: of two kinds, or over two vocabularies."""
+    kinds = [type(table).__name__ for table in (targets, queries)]
+    for table, kind in zip((targets, queries), kinds, strict=True):
+        if not hasattr(table, "n_tokens"):
+            raise DataError(f"a case compares records such as Traces or Bags, not {kind}")
+    if kinds[0] != kinds[1]:
+        raise DataError(f"targets are {kinds[0]} and queries are {kinds[1]}; bring both into one form")
+    if targets.n_tokens != queries.n_tokens:
+        sizes = f"targets have {targets.n_tokens:,} tokens in their vocabulary, queries {queries.n_tokens:,}"
+        raise DataError(f"{sizes}; read both over one")
+    if targets.vocabulary and queries.vocabulary and targets.vocabulary != queries.vocabulary:
+        raise DataError("targets and queries have different vocabularies; read both over one")

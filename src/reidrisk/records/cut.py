@@ -1,0 +1,70 @@
+"""Cut the records of one table in two, so that whoever holds it can practise on people whom they know."""
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from reidrisk.base.arrays import Ints
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.streams import stream
+from reidrisk.records.bags import Bags
+from reidrisk.records.case import Case
+from reidrisk.records.thinning import drawn
+from reidrisk.records.truth import Truth
+
+Way = Literal["part", "held", "apart"]
+"""Where the events of a rehearsed query go: out of the record; into both; or with all events of the same items."""
+
+
+def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part") -> Case:
+    """Take a query out of every record: targets are what is left, queries come in an order of their own.
+
+    Each record draws a size s from ``sizes``, the totals of real queries, and gives a query of
+
+    * ``"part"``: s of its events, drawn without replacement and taken out of it, at most half of them;
+    * ``"held"``: s of its events, at most all of them, which stay in the record too: the attacker knows facts that the
+      released record still holds;
+    * ``"apart"``: s of its different items with all their events, taken out of it, at most half of them, so that the
+      two sides have no item in common; ``sizes`` are then numbers of different items.
+
+    A record with fewer than two events (``"apart"``: different items) stays whole and gives no query. A target keeps
+    its row; the truth is the row that each query was taken from.
+
+    >>> plays = Bags([[4, 0, 6], [1, 0, 0], [0, 3, 5]], users=["ann", "bob", "eve"])
+    >>> case = cut(plays, sizes=np.array([3]), seed=0)
+    >>> case.targets.counts.sum(axis=1).tolist(), case.queries.counts.sum(axis=1).tolist()
+    ([7, 1, 5], [3, 3])
+    >>> sorted(case.truth.target.tolist())
+    [0, 2]
+    """
+    if way not in get_args(Way):
+        raise OptionError(f"a record is cut by one of {', '.join(get_args(Way))}, not {way!r}")
+    held: Any = bags.counts
+    units = held if way != "apart" else _ones(held)
+    totals = np.asarray(units.sum(axis=1), dtype=np.int64).ravel()
+    enough = totals >= 2
+    if not enough.any():
+        unit = "different items" if way == "apart" else "events"
+        raise DataError(f"no record has two {unit} or more, so there is nothing to cut; leave the rehearsal out")
+    wanted = stream(seed, "cut: sizes").choice(_checked(sizes), size=len(bags))
+    most = np.where(enough, totals if way == "held" else totals // 2, 0)
+    taken = drawn(units, np.minimum(wanted, most), stream(seed, f"cut: {way}"))
+    asked = taken if way != "apart" else np.where(taken > 0, held.data, 0)
+    left = held.data if way == "held" else held.data - asked
+    rows = stream(seed, "cut: order").permutation(np.flatnonzero(enough))
+    queries = bags.with_counts(asked).take(rows)
+    return Case(bags.with_counts(left), queries, Truth(rows, "cut"))
+
+
+def _ones(held: Any) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_array((np.ones(held.nnz, dtype=np.int64), held.indices, held.indptr), shape=held.shape)
+
+
+def _checked(sizes: Ints) -> Ints:
+    """Return the sizes of queries, 1 at least: a query of nothing can be linked to nobody."""
+    given = np.asarray(sizes)
+    if given.ndim != 1 or not given.size or given.dtype.kind not in "iu" or given.min() < 0:
+        raise OptionError(f"sizes are those of real queries, whole numbers in a list, not {given.dtype} {given.shape}")
+    return np.maximum(given, 1).astype(np.int64)
