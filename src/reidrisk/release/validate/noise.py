@@ -151,12 +151,14 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
 def _sums_off(sums: Mapping[str, Mapping[str, float]], every: Mapping[str, float], level: float) -> list[Note]:
     """Complain of sums that agree too well or differ too much: of one epoch, or else of all of them together."""
     found = []
-    for tail, code in (("p_low", "sums-agree-too-well"), ("p_high", "sums-differ-too-much")):
+    for tail in ("p_low", "p_high"):
         off = [([name, "f12"], one) for name, one in sums.items() if one[tail] <= level]
         if not off and every["n"] and every[tail] <= level:
             off = [([], every)]
         for tables, one in off:
-            found.append(Note(code, tables=tables, **{name: one[name] for name in ("ratio", "low", "high")}))
+            seen = {"tables": tables, **{name: one[name] for name in ("ratio", "low", "high")}}
+            note = Note("sums-agree-too-well", **seen) if tail == "p_low" else Note("sums-differ-too-much", **seen)
+            found.append(note)
     return found
 
 
