@@ -10,6 +10,7 @@ TEXTS = [
     ROOT / "CONTRIBUTING.md",
     *(ROOT / "docs").rglob("*.md"),
     *(ROOT / "src").rglob("*.py"),
+    *(ROOT / "src").rglob("*.toml"),
     *(ROOT / "studies" / "reidrisk_studies").rglob("*.py"),
 ]
 PHRASES = {

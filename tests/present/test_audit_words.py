@@ -91,7 +91,10 @@ def test_without_truth_the_verdict_counts_records_and_hides_a_few():
 @pytest.mark.parametrize(
     ("note", "said"),
     [
-        (Note("own-attacks", names=["Rarest", "Own"]), "Rarest and Own were handed over as an object"),
+        (
+            Note("own-attacks", names=["Rarest", "Own"]),
+            "Handed over as objects, beside the saved spec: Rarest and Own.",
+        ),
         (Note("gaps", targets=0.02, queries=0.0), "2 % of the known records' topics"),
         (Note("periods-without-items", skipped=[1, 2]), "In the first 1, 2 weeks one of the tables holds no topic"),
         (Note("attack-left-out", attack="profile-bayes"), "profile-bayes, which learns what lasts, was not run"),

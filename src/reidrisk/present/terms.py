@@ -51,8 +51,8 @@ class Terms:
         return plural(self.record)
 
     def many(self, what: str, n: int) -> str:
-        """Write a number of something, by the name of the attribute: ``many("period", 8)``."""
-        return f"{n:,} {plural(getattr(self, what), n)}"
+        """Write a number of something, by the name of the attribute or any other word: ``many("period", 8)``."""
+        return f"{n:,} {plural(getattr(self, what, what), n)}"
 
     def spoken(self, text: str) -> str:
         """Return a name or a description, written where nothing is known of the data, in the reader's words.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
-from reidrisk.present.terms import Terms, plural
+from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import in_words, percent, range_in_words, two_digits
-from reidrisk.present.words.register import Assumed, reads, say, says
+from reidrisk.present.words.register import reads, says
 
 if TYPE_CHECKING:  # sentences are made where pydantic is not installed, too
     from reidrisk.bandits import Regret, RegretDifference, Tradeoff, TradeoffPoint
@@ -110,73 +110,8 @@ def linkage_reading(risk: Risk, cells: int) -> str:
     )
 
 
-say(
-    {
-        "noise-simulated": (
-            "The noise is a simulation to measure with; it must not protect real people's records.",
-            "Whoever guesses the seed removes it.",
-        ),
-        "states-move": (
-            "The state moves by the user's own transition matrix, and starts anywhere with equal probability.",
-            "Where recommendations change what people do, the regret is another one.",
-        ),
-        "agent-knows": (
-            "The recommender knows the mean rewards and their spread, and starts with a uniform belief.",
-            "One that must learn them loses more.",
-        ),
-        "all-shared-obtained": (
-            "The attacker has obtained every shared record, and everyone attacked is among them.",
-            "With some of the records fewer people are found.",
-        ),
-        "group-by-guess": (
-            "A match with a group finds the right one of its members by a guess.",
-            "An attacker who knows more about the members finds more.",
-        ),
-        "mechanism-known": (
-            "The attacker who knows the mechanism also knows the scale of the noise in every cell, so which cells have "
-            "none, and how many users are behind each shared record."
-        ),
-        "origin": "{text}",
-        "matrices-read": "The file {name} holds the transition matrices of {users:person}.",
-        "users-made-up": "The {people} are made up: {types} types with {states} states (seed {seed}). No real person "
-        "is behind them.",
-        "profiles-alike": (
-            "{users:person} share their profile with others.",
-            "Who is grouped with whom follows their order, and another order gives other groups.",
-        ),
-        "cells-without-noise": (
-            "{cells:,} of {of:,} cells get no noise, whatever its amount: their values round to one number, so the "
-            "weights '{weights}' are 0 there.",
-            "The attacker who knows the mechanism reads them; the weights 'uniform' leave none.",
-        ),
-        "runs-cover": "The interval of the regret covers the draw of users, states, rewards and choices in {runs:,} "
-        "runs.",
-        "cells-known": (
-            "The attacker knows {cells} cells of the true record, drawn uniformly, to full precision.",
-            "With fewer or rounded cells fewer people are found, with more cells more.",
-        ),
-        "attack-coarse": "At its tolerance of {tolerance:g} this attack finds {found:rate} owners even of records that "
-        "nobody changed: it is too coarse for these matrices, or the known cells are too few.",
-    }
-)
-
-
 @says("log-read")
 def _log(note: Note, terms: Terms) -> str:
     stay = f"one {note['unit']}" if isinstance(note["unit"], str) else f"{note['unit']:g} seconds"
     read = f"The activity log {note['name']} has {note['entries']:,} entries"
     return f"{read}; a stay of {stay} counts as much as one transition."
-
-
-@says("noise-drawn")
-def _drawn(note: Note, terms: Terms) -> Assumed:
-    drawn = f"Noise is drawn {note['times']} {plural('time', note['times'])} for each choice."
-    return Assumed(drawn, "The intervals take these draws as given: other draws may lie outside.")
-
-
-@says("cells-drawn")
-def _draws(note: Note, terms: Terms) -> str:
-    return (
-        f"Every user was attacked with {note['draws']} {plural('draw', note['draws'])} of cells: the interval is for "
-        "other users attacked among the same shared records, if users are independent."
-    )

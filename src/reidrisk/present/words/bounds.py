@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reidrisk.base.results import Bound, Measurement
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import about_in_words, in_words, joined, range_in_words, two_digits
-from reidrisk.present.words.register import reads, say
+from reidrisk.present.words.register import reads
 
 if TYPE_CHECKING:
     from reidrisk.bounds import Tightest
@@ -124,19 +124,3 @@ def _measurement(found: Measurement, terms: Terms) -> str:
             times = two_digits(2.0**found.value)
             return f"Seeing the {terms.record} makes one guess {times} times as likely to be right."
     return f"{found.name} is {value} {found.unit}".rstrip() + "."
-
-
-say(
-    {
-        "knows-probabilities": "The attacker knows every {person}'s probabilities.",
-        "equally-likely": "Every {person} is equally likely to be the one in question.",
-        "all-seen": "One {record} of every {person} is seen, in random order.",
-        "estimated-from-records": "It was estimated from one {record} of each {person}, drawn independently.",
-        "knows-top-sets": "The attacker knows every {person}'s top {items}.",
-        "periods-independent": "What is shown is independent between {periods}, given the top {items}.",
-        "maximum-entropy-sets": "The top {items} are as random as their popularity allows, independent between "
-        "{people} and {periods}.",
-        "knows-popularity": "The attacker knows how common each {item} is, how much noise there is, and what one site "
-        "saw of every {person}.",
-    }
-)

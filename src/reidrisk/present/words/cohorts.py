@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.present.words.frequencies import percent
-from reidrisk.present.words.register import reads, say
+from reidrisk.present.words.register import reads
 
 if TYPE_CHECKING:
     from reidrisk import cohorts
@@ -19,26 +19,6 @@ STATUS = {
     "too noisy to tell": "too noisy to tell",
 }
 """What a reader calls the status of a cohort."""
-
-
-say(
-    {
-        "cohorts-population": (
-            "A user counts once per category, and the population is every user given, with or without a cohort.",
-            "Users who are left out change the frequencies that cohorts are compared with.",
-        ),
-        "cohorts-sample": (
-            "Intervals and p-values treat the users of a cohort as an independent sample of users like these.",
-            "Where users of a cohort depend on each other, as in a household, intervals are too narrow.",
-        ),
-        "cohorts-listed": (
-            "Categories are as the table lists them.",
-            "What it does not list is not seen: a cohort may give away more than is shown here.",
-        ),
-        "cohorts-noise": "Intervals and p-values allow for the noise as well as for chance; sizes and numbers of users "
-        "are estimates.",
-    }
-)
 
 
 @reads("SensitivitySummary")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from reidrisk.present.words.frequencies import clause, joined, percent
-from reidrisk.present.words.register import reads, say, says, sentence
+from reidrisk.present.words.register import reads, says, sentence
 from reidrisk.present.words.release import kinds
 
 if TYPE_CHECKING:
@@ -97,11 +97,6 @@ def _not_of_counts(note: Note, terms: Terms) -> str:
     return f"The statistics of {kinds(terms)[note['kind']]} do not follow from the noisy counts."
 
 
-@says("noise-test-error")
-def _test_error(note: Note, _terms: Terms) -> str:
-    return f"A release with the stated noise fails this test in at most 1 of {1 / note['error']:,.0f} cases."
-
-
 @says("noise-test-power")
 def _test_power(note: Note, _terms: Terms) -> str:
     kind = "differences of alike counts" if note["alike"] else "differences of sums"
@@ -157,35 +152,3 @@ def _canary(result: CanaryTest, _terms: Terms) -> str:
         return f"There is less noise than promised. {told}"
     padded = "Short sets are padded so that one more person changes nobody else's."
     return f"Noise of the stated size keeps the promise. {told} {padded}"
-
-
-say(
-    {
-        "counts-of-other-tables": "Counts, statement and size of the sets are not of the same tables: {tables:list}.",
-        "counts-not-whole": "In {table}, {share:share} of the counts are not whole, but the noise should be.",
-        "counts-whole": "In {table}, {share:share} of the counts are whole, but the noise should not be.",
-        "noise-of-other-tables": "The stated noise is not that of a release: it is of {stated:joined}, which is not "
-        "what is measured over {n_epochs:period} of sets of {k}.",
-        "users-not-of-counts": "The number of {people} does not follow from the noisy counts.",
-        "noise-below-one-count": "The stated noise is below one count (sigma {sigma:.2g}).",
-        "periods-not-stated": "It is not stated how many {periods} were measured.",
-        "canary-moves-most": "The canary's set is the same in every {period}: nobody moves the counts further.",
-        "counts-missing": "The noisy counts (counts.npz) are missing.",
-        "no-counts": "There are no noisy counts in it.",
-        "noise-not-stated": "The statement does not say how much noise there is.",
-        "noise-test-limits": (
-            "Near-empty counts show too little noise only where many pairs never occur.",
-            "More noise than stated in one table can hide less in another, and whoever knows the test can make noise "
-            "that passes it.",
-        ),
-        "canary-known": "The attacker knows everybody else's sets, the canary's, and the noise that was promised.",
-        "canary-of-new-noise": (
-            "The attacked noise was drawn anew, of the stated size, by the code that draws it for a release.",
-            "If the file was made by other code, the attack says nothing about it.",
-        ),
-        "canary-of-new-padding": (
-            "Short sets were padded by the code that pads them for a release.",
-            "How the sets were padded before they came here is not known.",
-        ),
-    }
-)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import string
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from reidrisk.base.notes import Note
@@ -17,6 +19,9 @@ from reidrisk.present.words.frequencies import attack_label, capital, in_words, 
 _NOTES: dict[str, Callable[[Note, Terms], str | Assumed]] = {}
 _RESULTS: dict[str, Callable[[Any, Terms], str]] = {}
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+CHECK = "If this does not hold, the rates are about something else: check it first."
+"""What follows where something that was understood of a table is not so."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ def reads(kind: str) -> Callable[[Function], Function]:
 
 
 class _Filled(string.Formatter):
-    """Fills in a sentence with numbers as people read them and the words of their data."""
+    """Fills in a sentence with numbers as people read them and the words of their data; ``sentences.toml`` says how."""
 
     _WRITE: Mapping[str, Callable[[Any], str]] = {
         "share": percent,
@@ -60,32 +65,28 @@ class _Filled(string.Formatter):
         "joined": joined,
     }
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+    def __init__(self, note: Note, terms: Terms) -> None:
+        self._terms, self._least = terms, note.get("least", 0)
 
     def format_field(self, value: Any, spec: str) -> Any:
-        if spec in ("person", "item", "period", "record"):
-            return self._terms.many(spec, value)
-        return self._WRITE[spec](value) if spec in self._WRITE else super().format_field(value, spec)
+        if value is None:  # too few people to say how many
+            return f"fewer than {self._least:,}"
+        if spec in self._WRITE:
+            return self._WRITE[spec](value)
+        return self._terms.many(spec, value) if len(spec) > 1 and spec.isalpha() else format(value, spec)
 
 
-def say(sentences: Mapping[str, str | tuple[str, str]]) -> None:
-    """Register the sentences of codes, each alone or with what follows where it does not hold.
-
-    ``{n:,}`` is a value of the note; ``{noise:share}`` writes one as a percentage, ``{rate:rate}`` as a natural
-    frequency, ``{attack:attack}`` as the name of an attack, ``{n:period}`` as a number of weeks; ``{people}``,
-    ``{item}``, ``{records}`` and so on are the reader's terms.
-    """
+def say(sentences: Mapping[str, str | Sequence[str]]) -> None:
+    """Register the sentences of codes, each alone or with what follows where it does not hold."""
     for code, texts in sentences.items():
         says(code)(lambda note, terms, texts=texts: _said(texts, note, terms))
 
 
-def _said(texts: str | tuple[str, str], note: Note, terms: Terms) -> Assumed:
+def _said(texts: str | Sequence[str], note: Note, terms: Terms) -> Assumed:
     words = {name: getattr(terms, name) for one in ("item", "period", "record") for name in (one, f"{one}s")}
-    words |= {"person": terms.person, "people": terms.people} | dict(note)
-    holds, otherwise = (texts, "") if isinstance(texts, str) else texts
-    fill = _Filled(terms)
-    return Assumed(fill.vformat(holds, (), words), fill.vformat(otherwise, (), words))
+    words |= {"person": terms.person, "people": terms.people, "check": CHECK} | dict(note)
+    fill = _Filled(note, terms)
+    return Assumed(*(fill.vformat(text, (), words) for text in ([texts] if isinstance(texts, str) else texts)))
 
 
 def sentence(note: Note, terms: Terms | None = None) -> str:
@@ -119,7 +120,9 @@ def codes() -> frozenset[str]:
 
 @cache
 def _load() -> None:
-    """Import the modules of this package: each registers its sentences."""
+    """Register the sentences of the modules of this package, then those that need no function."""
     package = importlib.import_module("reidrisk.present.words")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"reidrisk.present.words.{module.name}")
+    for area in tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8")).values():
+        say(area)

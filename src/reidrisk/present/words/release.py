@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reidrisk.present.words.frequencies import attack_label, joined, percent
-from reidrisk.present.words.register import reads, say
+from reidrisk.present.words.register import reads
 
 if TYPE_CHECKING:
     from reidrisk.present.terms import Terms
@@ -118,32 +118,3 @@ def _rate(result: RateComparison, terms: Terms) -> str:
         f"{terms.many('period', result.n_epochs)}, {'' if result.agrees else 'not '}within {range_of}; blind guessing "
         f"finds {100 * result.baseline:.2g} %."
     )
-
-
-say(
-    {
-        "targets-hold-in-every-period": (
-            "The same targets hold in every {period}.",
-            "Where habits change, the model shows people as they were when the statistics were measured.",
-        ),
-        "model-errors-computed": "Errors are over all {n_epochs:period} of the model, computed and not sampled.",
-        "sample-as-drawn": "The sample is {n_users:,} synthetic {people}; sets that came out short count as they are.",
-        "real-users": "All {n_users:,} real {people} over {n_epochs:period}; the exact statistics are of the first "
-        "{measured}.",
-        "short-sets-padded": "Synthetic sets that came out short are padded with random {items}, once per {person} and "
-        "{period}, as a browser does.",
-        "one-item-per-period": "Sites are shown one {item} per {period}, a random one with probability {noise:g}; "
-        "nothing is filtered.",
-        "model-fitted-anew": "Every trial fits the model anew, draws new synthetic {people}, and looks for other "
-        "people.",
-        "one-model-for-all-trials": "One model serves all trials: what another fit would change is not part of the "
-        "spread.",
-        "targets-are-released": (
-            "The targets are the released statistics.",
-            "How far those are from the real ones is not part of a public report; the internal report says it.",
-        ),
-        "not-covered-by-the-privacy-statement": (
-            "Not covered by the privacy statement: computed from the real data without noise. Do not publish."
-        ),
-    }
-)

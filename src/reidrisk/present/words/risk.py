@@ -4,7 +4,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Difference, Risk
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import about_in_words, in_words, people, range_in_words
-from reidrisk.present.words.register import Assumed, reads, say, says
+from reidrisk.present.words.register import Assumed, reads, says
 
 ORIGINS = {
     "given": "The true pairs were given.",
@@ -67,22 +67,9 @@ def _difference(gap: Difference, terms: Terms) -> str:
     return f"{linked}; the difference is statistically significant."
 
 
-def how_many(note: Note, which: str = "n") -> str:
-    """Write a number of people, or that there are too few of them to say how many."""
-    return f"fewer than {note['least']:,}" if note[which] is None else f"{note[which]:,}"
-
-
 @says("truth")
 def _truth(note: Note, terms: Terms) -> Assumed:
     return Assumed(ORIGINS.get(note["origin"], note["origin"]), "Wrong pairs make every attack look weaker than it is.")
-
-
-@says("strangers-scored")
-def _strangers(note: Note, terms: Terms) -> str:
-    return (
-        f"Of the {terms.records} scored, {how_many(note)} belong to nobody among the known {terms.records}; any link "
-        "of them is wrong."
-    )
 
 
 @says("covers-records")
@@ -101,25 +88,3 @@ def _assignment(note: Note, terms: Terms) -> str:
     return (
         f"The assignment was found greedily among each {terms.record}'s best candidates: it need not be the best one."
     )
-
-
-say(
-    {
-        "everyone-scored": "Every {record} to identify was scored: the rate is exact for these {people}.",
-        "sample-scored": "The rate was measured on {n:record} drawn at random, and the interval holds the rate of all "
-        "of them in {level:of100} of 100 such measurements.",
-        "covers-people": "The interval is for as many people like these, drawn anew for both tables: the wider of "
-        "Gaffke's bound and a jackknife over people. It is meant to hold their expected rate in {level:of100} of 100 "
-        "such measurements if people are independent, and at 95 % it did in the simulations listed in "
-        "docs/explanation/intervals.md; it does not allow for kinds of {records} that nobody has here.",
-        "covers-nothing": "The links depend on all {records} together; the interval takes them for independent, so how "
-        "often it holds the expected rate is not promised.",
-        "gaffke-conjectured": "That Gaffke's bound holds is conjectured; it was tested by simulation.",
-        "within-groups": "Only known {records} of the {record}'s own group were candidates: {groups:,} groups, "
-        "{mean:,.1f} known {records} in a {record}'s group on average.",
-        "orders": "Equal scores were broken by {n} random orders; the rate is their mean.",
-        "distinct-records": "There are {share:rate} different {records} for the people there are; on average no "
-        "attacker links more.",
-        "victims-alone": "Each victim's {record} is known by itself and compared with the audience.",
-    }
-)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import percent
-from reidrisk.present.words.register import reads, say
+from reidrisk.present.words.register import reads
 
 if TYPE_CHECKING:
     from reidrisk.topics.histories.replay import Replay
@@ -21,20 +21,3 @@ def _replay(found: Replay, terms: Terms) -> str:
         f"the rest is random padding. {percent(found.n_idle / found.active.size)} of the sets are of epochs without "
         "a single visit."
     )
-
-
-_ADDS_NOTHING = "A visit to a host that is unknown or has no topic adds nothing"
-
-say(
-    {
-        "every-page-calls": "A visit adds one to every topic of its host, whoever is on the page: every page is taken "
-        "to call the API.",
-        "unlisted-unknown": f"{_ADDS_NOTHING}; Chrome would ask its model.",
-        "unlisted-modelled": f"{_ADDS_NOTHING}; hosts that are not listed were put to a model, which may be wrong.",
-        "idle-padded": "A browser without a visit in an epoch still holds a set for it, all padding and the same for "
-        "every observer: random topics, by which it can be recognised.",
-        "times-in-utc": "Times without a zone are UTC, and epochs begin at the same moment for all users.",
-        "epochs-overlap": "Epochs overlap: a visit counts in several, so their sets are not independent.",
-        "only-active-kept": "Only users with a visit in every epoch were kept: the active ones.",
-    }
-)
