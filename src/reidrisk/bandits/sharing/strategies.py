@@ -7,7 +7,7 @@ it those of each user's own record, after it of what each receives. As text: ``"
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from reidrisk.bandits.sharing.weights import WEIGHTS
 from reidrisk.base.errors import OptionError
@@ -135,7 +135,7 @@ _STEPS: dict[str, type[Step]] = {
     kind.word: kind
     for kind in (Own, Average, Neighbour, Clusters, Microaggregation, PrivateClusters, Laplace, TruncatedSVD)
 }
-_READ: dict[str, Callable[[str], int | float | str]] = {"int": int, "float": float}
+_READ: dict[Any, Callable[[str], int | float | str]] = {int: int, float: float}
 
 
 def parse(text: str) -> tuple[Step, ...]:
@@ -152,11 +152,11 @@ def parse(text: str) -> tuple[Step, ...]:
             count = f"{len(values)} value{'s' * (len(values) > 1)}"
             raise OptionError(f"{part!r:.60} has {count}; {word} takes {', '.join(f.name for f in known) or 'none'}")
         try:
-            steps.append(kind(*(_READ.get(str(f.type), str)(value) for value, f in zip(values, known, strict=False))))
+            steps.append(kind(*(_READ.get(f.type, str)(value) for value, f in zip(values, known, strict=False))))
         except (TypeError, ValueError) as error:
             if isinstance(error, OptionError):
                 raise
-            takes = ", ".join(f"{f.name} ({f.type})" for f in known) or "no value"
+            takes = ", ".join(f"{f.name} ({getattr(f.type, '__name__', f.type)})" for f in known) or "no value"
             raise OptionError(f"{part!r:.60} cannot be read; {word} takes {takes}") from error
     return as_steps(steps)
 
