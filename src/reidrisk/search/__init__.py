@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     from reidrisk.search import gpu, lattice, scan
     from reidrisk.search.plan import EpochScorer, Plan, best, choose
     from reidrisk.search.scan import candidates
+    from reidrisk.search.sparse import SparseDot, SparseRows
 
-_COMPILED = {"EpochScorer": "plan", "Plan": "plan", "best": "plan", "choose": "plan", "candidates": "scan"}
+_COMPILED = {
+    "EpochScorer": "plan",
+    "Plan": "plan",
+    "SparseDot": "sparse",
+    "SparseRows": "sparse",
+    "best": "plan",
+    "candidates": "scan",
+    "choose": "plan",
+}
 
 __all__ = [
     "GRID",
@@ -28,6 +37,8 @@ __all__ = [
     "Index",
     "PairWeights",
     "Plan",
+    "SparseDot",
+    "SparseRows",
     "Weights",
     "best",
     "candidates",
