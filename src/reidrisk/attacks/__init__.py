@@ -4,32 +4,37 @@ from reidrisk.attacks.base import Attack, Links, ScoredAttack
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
-from reidrisk.attacks.overlap import Overlap
 from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.registry import Entry, register, registry
+from reidrisk.attacks.rivals import BM25, Hellinger, NaiveBayes, Overlap, Rival, TfIdf
 from reidrisk.attacks.scoreboard import Scoreboard
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
 from reidrisk.base.moved import to_studies
 from reidrisk.records import Cells
 
 __all__ = [
+    "BM25",
     "Attack",
     "Cells",
     "Entry",
     "FullInformation",
     "Groups",
     "Hamming",
+    "Hellinger",
     "Links",
     "LooseSets",
+    "NaiveBayes",
     "Overlap",
     "Pooled",
     "PositionalAttack",
     "ProfileBayes",
+    "Rival",
     "Scoreboard",
     "ScoredAttack",
     "StrictSets",
+    "TfIdf",
     "WeightedHamming",
     "pool",
     "register",

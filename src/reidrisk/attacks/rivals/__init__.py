@@ -1,0 +1,10 @@
+"""Simple attacks that keep the strong ones honest: each compares what two records hold, and is quick."""
+
+from reidrisk.attacks.rivals.base import Rival, counts_of
+from reidrisk.attacks.rivals.bm25 import BM25
+from reidrisk.attacks.rivals.hellinger import Hellinger
+from reidrisk.attacks.rivals.naive_bayes import NaiveBayes
+from reidrisk.attacks.rivals.overlap import Overlap
+from reidrisk.attacks.rivals.tf_idf import TfIdf
+
+__all__ = ["BM25", "Hellinger", "NaiveBayes", "Overlap", "Rival", "TfIdf", "counts_of"]
