@@ -21,7 +21,7 @@ import numpy.typing as npt
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.kernels import njit
-from reidrisk.base.parallel import each
+from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.progress import Progress
 from reidrisk.search.answer import FAR, UNIT, Best, Candidates, check_k
 from reidrisk.search.blocks import ByBlocks
@@ -29,7 +29,7 @@ from reidrisk.search.blocks import ByBlocks
 _BLOCK = 1 << 14  # targets whose scores are built together, at least: 128 KiB
 _POSTINGS = 32  # entries of a column in a block that are aimed at: fewer, and finding them takes longer than adding
 _STARTS = 1 << 24  # entries of the table of starts, at most
-_QUERIES = 64  # queries handed to a thread at a time
+_QUERIES = 64, 512  # queries handed to a thread at a time: many, so that a block is read once for all of them
 _FEW = 4  # where fewer than one in so many targets of a block shares anything, these are looked at one by one
 _INSERTED = 256  # candidates up to which each is put in its place as it is found
 _LARGEST = 2.0**62
@@ -179,7 +179,9 @@ class SparseDot(ByBlocks):
         def work(part: slice) -> None:
             kernel(known, _asked(queries.rows[part], known.apart), *(values[part] for values in by_query), *options)
 
-        parts = [slice(start, start + _QUERIES) for start in range(0, len(queries), _QUERIES)]
+        few, many = _QUERIES
+        size = min(many, max(few, -(-len(queries) // n_threads(self.threads))))
+        parts = [slice(start, start + size) for start in range(0, len(queries), size)]
         each(work, parts, self.threads, progress, "searching")
 
 
@@ -256,17 +258,23 @@ def _reaches(targets: Any, asked: Any, b: Any, i: Any, scores: Any, entries: Any
     times, start, first = asked.common[i], targets.start[b], b * targets.block
     if max(targets.bounds[b, 0] * times, targets.bounds[b, 1] * times) >= limit or entries * _FEW > len(scores):
         return True
+    # One walk to look and to set back: a target met again counts as if it shared nothing, which is below the limit.
+    top = limit - 1
     for place in range(asked.row[i], asked.row[i + 1]):
         column = asked.column[place]
-        for at in range(start[column], start[column + 1]):
-            j = targets.member[at]
-            if scores[j] + targets.common[first + j] * times >= limit:
-                return True
-    for place in range(asked.row[i], asked.row[i + 1]):
-        column = asked.column[place]
-        for at in range(start[column], start[column + 1]):
-            scores[targets.member[at]] = 0
-    return False
+        if times == 0:
+            for at in range(start[column], start[column + 1]):
+                j = targets.member[at]
+                top = max(top, scores[j])
+                scores[j] = 0
+        else:
+            for at in range(start[column], start[column + 1]):
+                j = targets.member[at]
+                top = max(top, scores[j] + targets.common[first + j] * times)
+                scores[j] = 0
+    if top >= limit:
+        _add_up(targets, asked, b, i, scores)
+    return top >= limit
 
 
 @njit(nogil=True, cache=True)
