@@ -1,6 +1,6 @@
 """`reidrisk audit` and `reidrisk gate`."""
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -146,30 +146,23 @@ def _check_inputs(found: Any, inputs: tuple[Path, Path], key: Path | None) -> No
     from reidrisk.audit import differing, read_key
 
     if found.fingerprints is None:
-        raise OptionError(
-            "the result holds no sums of its tables to compare with; audit again with --fingerprint-key FILE"
-        )
+        raise OptionError("the result holds no sums of its tables; audit again with --fingerprint-key FILE")
     files: dict[str, str | Path | None] = dict(zip(("targets", "queries"), inputs, strict=True))
     others = differing(found.fingerprints, files, None if key is None else read_key(key))
     if others:
-        raise OptionError(
-            f"{files[others[0]]} is not the table that was audited as the {others[0]} (or the key is another); "
-            "audit the tables at hand"
-        )
+        what = f"{files[others[0]]} is not the table that was audited as the {others[0]} (or the key is another)"
+        raise OptionError(f"{what}; audit the tables at hand")
 
 
 def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
     """Write what was asked for, then print: whatever happens to one of these, the others are done."""
-    from reidrisk import io, present
-
-    def save(path: Path) -> None:
-        with io.write_atomically(path) as temporary:
-            temporary.write_text(json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    from reidrisk import present
 
     def show() -> None:
         output.print_json(found.to_dict()) if as_json else output.show(present.page(found))
 
-    output.do_each([(result, save), (out, lambda path: present.write(found, path))], show)
+    files = [(result, partial(output.write_json, found.to_dict())), (out, partial(present.write, found))]
+    output.do_each(files, show)
     for what, path in (("report", out), ("result", result)):
         if path is not None:
             output.remark(f"{what}: {path}")

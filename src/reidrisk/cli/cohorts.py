@@ -1,7 +1,6 @@
 """`reidrisk cohorts`: who is in which cohort, and which cohorts give a sensitive interest away."""
 
 import itertools
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,10 +44,8 @@ def assign(
     mark = None if save_table is None or is_stream(save_table) else fitted_mark(save_table)
     output.check_writable(out, save_table, mark, inputs=(visits, table))
     if (table is None) == (min_size is None):
-        one_of = "--table (cohorts of a given table) or --min-size (fit one to these users)"
-        raise OptionError(
-            f"give {one_of}, not both" if table is not None else f"nothing says which cohorts; give {one_of}"
-        )
+        one_of = "give --table (cohorts of a given table) or --min-size (fit one to these users)"
+        raise OptionError(f"{one_of}, not both" if table is not None else f"nothing says which cohorts; {one_of}")
     if min_size is not None and min_size < 1:
         raise OptionError(f"--min-size must be at least 1, not {min_size}")
     if shown and table is None:
@@ -95,9 +92,8 @@ def _registrable(frame: Any, invalid: str) -> tuple[Any, int]:
     distinct = frame["host"].unique(maintain_order=True).to_list()
     rule: Any = "none" if invalid == "drop" else "refuse"
     domains = api.registrable(distinct, invalid=rule)
-    turned = frame.join(
-        pl.DataFrame({"host": distinct, "domain": domains}), on="host", how="left", maintain_order="left"
-    )
+    known = pl.DataFrame({"host": distinct, "domain": domains})
+    turned = frame.join(known, on="host", how="left", maintain_order="left")
     kept = turned.filter(pl.col("domain").is_not_null()).drop("host").rename({"domain": "host"})
     if not len(kept):
         raise DataError("no visit is left: none of the hosts has a registrable domain")
@@ -113,9 +109,8 @@ def _weeks(frame: Any, weekly: bool) -> tuple[Any, list[Any]]:
     numbers = frame["week"].unique().sort().to_list() if weekly else [None]
     for before, after in itertools.pairwise(numbers):
         if after != before + 1:
-            raise DataError(
-                f"there are visits in the weeks {before} and {after} but none between; number the weeks without a gap"
-            )
+            gap = f"there are visits in the weeks {before} and {after} but none between"
+            raise DataError(f"{gap}; number the weeks without a gap")
     everyone = pl.DataFrame({"user": users})
     weeks = []
     for number in numbers:
@@ -142,7 +137,6 @@ def audit(
 ) -> None:
     """Measure which cohorts give a sensitive category away, and write the list of those to block."""
     from reidrisk import cohorts as api
-    from reidrisk import io
     from reidrisk.present import html
     from reidrisk.present.pages import cohorts as pages
 
@@ -152,9 +146,7 @@ def audit(
     noise = {name: options.pop(name) for name in Noise.model_fields}
     _check_noise(private, noise, options["n_cohorts"])
     if noise["simulation"] and blocklist is not None:
-        raise OptionError(
-            "--simulation protects nobody, so nothing of it may be published; leave out --blocklist or --simulation"
-        )
+        raise OptionError("--simulation protects nobody and is not published; leave it out, or --blocklist")
     spec = CohortSpec.called(as_flag, **options, noise=noise if private else None, tables=tables)
     if private and not noise["public_rule"].strip():
         raise OptionError(
@@ -166,12 +158,8 @@ def audit(
     blocked = found.blocklist(spec.rule)
     shown = pages.page(audited, assignment.name, again(context, "cohorts", "audit"))
 
-    def block(path: Path) -> None:
-        with io.write_atomically(path) as temporary:
-            temporary.write_text(json.dumps(blocked.to_dict()) + "\n", encoding="utf-8")
-
-    show = partial(output.show, shown, audited.to_dict(), as_json)
-    output.do_each([(blocklist, block), (out, partial(html.write, shown))], show)
+    files = [(blocklist, partial(output.write_json, blocked.to_dict(), indent=None)), (out, partial(html.write, shown))]
+    output.do_each(files, partial(output.show, shown, audited.to_dict(), as_json))
     if blocklist is not None:
         output.remark(f"blocklist: {blocklist}")
     if out is not None:

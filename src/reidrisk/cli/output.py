@@ -31,6 +31,14 @@ def print_json(values: Any) -> None:
     print(json.dumps(values, indent=2, allow_nan=False).replace("\x7f", "\\u007f"))
 
 
+def write_json(values: Any, path: Path, indent: int | None = 2) -> None:
+    """Write plain values as a JSON file; an interrupted run leaves the old file or none."""
+    from reidrisk.io import write_atomically
+
+    with write_atomically(path) as temporary:
+        temporary.write_text(json.dumps(values, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
+
+
 def show(page: Page, values: Any = None, as_json: bool = False) -> None:
     """Print a page, or its values as JSON."""
     if as_json:

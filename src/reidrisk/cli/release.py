@@ -42,17 +42,13 @@ def measure(
     spec, declared = chosen(MeasureSpec, options), chosen(SetsSpec, options)
     check_budget(epsilon, delta)
     if spec.seed is not None and not spec.simulation:
-        raise OptionError(
-            f"--seed {spec.seed} was given for a real release; noise that protects people is never seeded: leave it "
-            "out, or add --simulation to try"
-        )
+        seeded = f"--seed {spec.seed} was given for a real release; noise that protects people is never seeded"
+        raise OptionError(f"{seeded}: leave it out, or add --simulation to try")
     output.check_folder(out)
     output.lock(context, out, is_folder=True)
     if not replace and holds_statistics(out):
-        raise OptionError(
-            f"{out} already holds statistics, and measuring again spends the budget again; give another folder, "
-            "or --replace"
-        )
+        spent = f"{out} already holds statistics, and measuring again spends the budget again"
+        raise OptionError(f"{spent}; give another folder, or --replace")
     with output.progress_bar() as say:
         say("reading the sets", 0.0)
         people = _declared_sets(sets, declared)
@@ -221,15 +217,12 @@ def _declared_sets(path: Path, spec: SetsSpec) -> TopSets:
                 "come from these people (--n-tokens is for tokens that are numbers)"
             )
         if spec.n_tokens is None and said.n_tokens is None:
-            raise OptionError(
-                f"{path}: nothing says which tokens exist, and that must not be read off the people; "
-                "give --n-tokens, or --vocabulary where they have labels"
-            )
+            unknown = f"{path}: nothing says which tokens exist, and that must not be read off the people"
+            raise OptionError(f"{unknown}; give --n-tokens, or --vocabulary where they have labels")
     top_k = said.k if spec.top_k is None else spec.top_k
     if top_k is None:
-        raise OptionError(
-            f"{path}: nothing says how large a full set is, and that must not be read off the people; give --top-k"
-        )
+        unknown = f"{path}: nothing says how large a full set is, and that must not be read off the people"
+        raise OptionError(f"{unknown}; give --top-k")
     sets = io.read_top_sets(path, spec.n_tokens if words is None else None, None if words is None else declared)
     return _of_size(path, sets, top_k)
 
@@ -284,6 +277,4 @@ def _keep_apart(internal: Path, published: tuple[Path | None, ...]) -> None:
     """Refuse an internal report in a folder that is going to be published."""
     for folder in published:
         if folder is not None and folder.resolve() in internal.resolve().parents:
-            raise OptionError(
-                f"{internal} is inside {folder}, which is for publication; keep the internal report apart"
-            )
+            raise OptionError(f"{folder} is for publication; keep the internal report apart from it, not {internal}")

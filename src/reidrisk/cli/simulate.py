@@ -1,6 +1,5 @@
 """`reidrisk simulate`: what observers would have seen of the people in your own data."""
 
-import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,21 +9,13 @@ import typer
 from rich.table import Table
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.notes import Note
 from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Seed, argument, menu, option
 
 _SUMMARY = "simulation.json"
 _SHOWN = 3
-_PRESENCE = {
-    "always": "Every observer meets every user in every epoch, also where the history has no visit at all.",
-    "active": "An observer learns the topic of every epoch in which the user has a visit, and of no other.",
-    "visits": "An observer meets a user only on a visit to its site in the history, and then learns the topics of the "
-    "latest epochs that had ended; all others are missing.",
-}
-_SPECIFICATION = (
-    "One caller is on every page and asks on the observers' sites; it learns only topics it observed in three weeks, "
-    "so most padding is missing."
-)
+_PRESENCE = {"always": Note("met-always"), "active": Note("met-when-active"), "visits": Note("met-on-visits")}
 
 simulate = menu("Simulate what observers would have seen of the people in your own data.")
 
@@ -67,6 +58,7 @@ def topics(
     from reidrisk import io
     from reidrisk import topics as api
     from reidrisk.base.streams import checked_seed, fresh_seed
+    from reidrisk.present import words
     from reidrisk.topics.hosts import checked_observers
 
     meets: Any = _chosen("--presence", presence, "always", "active", "visits")
@@ -107,8 +99,8 @@ def topics(
         out.mkdir(parents=True, exist_ok=True)
         for file, traces in zip(files, seen, strict=True):
             io.write_traces(traces, file)
-    summary = found.to_dict()
-    summary["assumptions"] += [_PRESENCE[presence], *([_SPECIFICATION] if by_the_specification else [])]
+    notes = [*found.notes, _PRESENCE[presence], *([Note("one-caller")] if by_the_specification else [])]
+    said = {"notes": [note.to_dict() for note in notes], "assumptions": [words.sentence(note) for note in notes]}
     inputs = {"histories": histories, "override_list": override_list, "taxonomy": taxonomy, "model": model}
     inputs |= {"utility_buckets": utility_buckets}
     document: dict[str, Any] = {
@@ -129,10 +121,10 @@ def topics(
             {"site": site, "file": str(file), "missing_share": float((~traces.observed).mean())}
             for site, file, traces in zip(sites, files, seen, strict=True)
         ],
-        **summary,
+        **found.to_dict(),
+        **said,
     }
-    with io.write_atomically(out / _SUMMARY) as temporary:
-        temporary.write_text(json.dumps(document, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    output.write_json(document, out / _SUMMARY)
     output.print_json(document) if as_json else _print(document)
 
 
