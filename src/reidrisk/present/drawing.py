@@ -15,7 +15,7 @@ from reidrisk.io import write_atomically
 from reidrisk.present.scales import RateScale, spread
 from reidrisk.present.words.frequencies import with_interval
 
-INK, _GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
+INK, GREY, _GRID, _AXIS = "#1f2933", "#52606d", "#e3e7eb", "#9aa5b1"
 _FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 _HEIGHT = 330
 _ROW = 52
@@ -39,7 +39,7 @@ ATTACKS = (
     Style("#00795A", dash=(3, 3), shape="triangle-up", band=True),
     Style("#8A4F7D", dash=(10, 3, 2, 3), shape="diamond", band=True),
 )
-GUESSING = Style(_GREY, dash=(1, 5), shape="diamond", markers=False)
+GUESSING = Style(GREY, dash=(1, 5), shape="diamond", markers=False)
 BOUND = Style("#000000", dash=(12, 3, 2, 3), shape="triangle-down")
 PUBLISHED = Style("#C04F00", shape="square", filled=False)
 PUBLISHED_BELOW = Style("#C04F00", shape="triangle-left", filled=False)
@@ -96,11 +96,8 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
             parts.append(area.encode(y=alt.Y("low:Q", scale=_scale(scale)), y2="high:Q"))
         parts.append(base.mark_line(color=style.color, strokeDash=list(style.dash), strokeWidth=2.5).encode(y=y))
         if style.markers:
-            tips = [
-                alt.Tooltip("name:N", title="line"),
-                alt.Tooltip("x:Q", title=unit),
-                alt.Tooltip("text:N", title="rate"),
-            ]
+            titles = {"name:N": "line", "x:Q": unit, "text:N": "rate"}
+            tips = [alt.Tooltip(field, title=title) for field, title in titles.items()]
             marks = base.mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=1)
             parts.append(marks.encode(y=y, tooltip=tips))
     parts += _end_labels(drawn, x, scale, unit, narrow)
@@ -113,6 +110,7 @@ def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool)
     ticks = scale.ticks[-1::-2][::-1] if narrow and len(scale.ticks) > 4 else scale.ticks
     y = alt.Y("row:O", axis=None, scale=alt.Scale(padding=0))
     x = alt.X("rate:Q", title=title, scale=_scale(scale), axis=_axis(scale, ticks))
+    low = alt.X("low:Q", scale=_scale(scale))
     parts: list[Any] = []
     for number, line in enumerate(drawn):
         style, point = line.style, line.points[0]
@@ -120,22 +118,14 @@ def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool)
         row = _row(line, point, scale) | {"row": number, "label": f"{name}: {point.text}"}
         base = alt.Chart(alt.Data(values=[row])).encode(y=y)
         tips = [alt.Tooltip("name:N", title="what"), alt.Tooltip("text:N", title="rate")]
-        dot = base.mark_point(
-            stroke=style.color,
-            fill=style.color if style.filled else "white",
-            shape=style.shape,
-            size=130,
-            strokeWidth=2.5,
-            opacity=1,
-        )
+        fill = style.color if style.filled else "white"
+        dot = base.mark_point(stroke=style.color, fill=fill, shape=style.shape, size=130, strokeWidth=2.5, opacity=1)
         # The halo keeps grid lines away from the letters.
         halo = base.mark_text(align="left", baseline="bottom", dy=-11, stroke="white", strokeWidth=5)
         text = base.mark_text(align="left", baseline="bottom", dy=-11, color=INK)
         parts += [
             base.mark_rule(color=_GRID, strokeWidth=2).encode(x=alt.value(0), x2=alt.value("width")),
-            base.mark_rule(color=style.color, opacity=0.45, strokeWidth=6).encode(
-                x=alt.X("low:Q", scale=_scale(scale)), x2="high:Q"
-            ),
+            base.mark_rule(color=style.color, opacity=0.45, strokeWidth=6).encode(x=low, x2="high:Q"),
             dot.encode(x=x, tooltip=tips),
             halo.encode(x=alt.value(0), text="label:N"),
             text.encode(x=alt.value(0), text="label:N"),
@@ -143,11 +133,10 @@ def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool)
     return finished(alt.layer(*parts), _ROW * len(drawn))
 
 
-def heading(text: str) -> Any:
-    """Return what a chart shows, above it."""
-    return altair().TitleParams(
-        text, anchor="start", frame="group", fontSize=14, fontWeight="normal", color=_GREY, offset=12
-    )
+def heading(text: str, *below: str) -> Any:
+    """Return what a chart shows, above it, and a smaller line below that."""
+    look = {"anchor": "start", "frame": "group", "fontWeight": "normal", "color": GREY, "subtitleColor": GREY}
+    return altair().TitleParams(text, subtitle=list(below), fontSize=14, subtitleFontSize=13, offset=12, **look)
 
 
 def save(chart: Any, path: str | Path, width: int = 720) -> None:
@@ -168,26 +157,11 @@ def finished(chart: Any, height: int) -> Any:
     """Give a chart its size and its looks; labels beyond the axes are part of the width."""
     alt = altair()
     padding = {"left": 2, "right": 6, "top": 8, "bottom": 4}
-    axis = {
-        "labelFontSize": 14,
-        "titleFontSize": 14,
-        "titleFontWeight": "normal",
-        "labelColor": INK,
-        "titleColor": _GREY,
-        "gridColor": _GRID,
-        "domainColor": _AXIS,
-        "tickColor": _AXIS,
-        "titlePadding": 8,
-        "labelPadding": 5,
-    }
-    looks = alt.Config(
-        font=_FONT,
-        background="white",
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        view={"stroke": None},
-        axis=axis,
-        text={"fontSize": 14},
-    )
+    axis = {"labelFontSize": 14, "titleFontSize": 14, "titleFontWeight": "normal", "titlePadding": 8, "labelPadding": 5}
+    axis |= {"labelColor": INK, "titleColor": GREY, "gridColor": _GRID, "domainColor": _AXIS, "tickColor": _AXIS}
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    view, text = {"stroke": None}, {"fontSize": 14}
+    looks = alt.Config(font=_FONT, background="white", autosize=fit, view=view, axis=axis, text=text)
     return chart.properties(width="container", height=height, padding=padding, config=looks)
 
 
@@ -234,17 +208,10 @@ def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, unit: str, narr
         last = line.points[-1].x
         label = [line.short if narrow else line.name, line.value]
         if last < end:
-            place = unit.removesuffix("s") if last == 1 else unit
-            label = [line.short, f"{line.value} at {last:g}" + ("" if narrow else f" {place}")]
-        mark = alt.Chart(alt.Data(values=[{"x": end}])).mark_text(
-            text=label,
-            align="left",
-            baseline="middle",
-            dx=10,
-            dy=-8,
-            lineHeight=17,
-            color=line.style.color,
-            fontWeight=600,
-        )
+            at = unit.removesuffix("s") if last == 1 else unit
+            label = [line.short, f"{line.value} at {last:g}" + ("" if narrow else f" {at}")]
+        place = {"align": "left", "baseline": "middle", "dx": 10, "dy": -8}
+        look = {"lineHeight": 17, "color": line.style.color, "fontWeight": 600}
+        mark = alt.Chart(alt.Data(values=[{"x": end}])).mark_text(text=label, **place, **look)
         labels.append(mark.encode(x=x, y=alt.value(_HEIGHT - above)))
     return labels

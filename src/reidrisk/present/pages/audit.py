@@ -27,13 +27,12 @@ _INTERNAL = "Not to be passed on: groups of any size are shown, and numbers may 
 def page(result: AuditResult, terms: Terms | None = None) -> Page:
     """Return the page of an audit; it is made of aggregates only, ``Risk.per_user`` is not looked at."""
     terms = terms or terms_of(result)
-    made = (make(result, terms) for make in SECTIONS)
     least = result.spec.get("min_group", 20)
     return Page(
         kind="Re-identification risk report",
         subject=top.subject(result, terms),
         verdict=verdict(result, terms),
-        sections=tuple(section for section in made if section is not None),
+        sections=tuple(filter(None, (make(result, terms) for make in SECTIONS))),
         facts=top.facts(result, terms),
         first=top.first(result, terms),
         news=(top.news(result, terms),),

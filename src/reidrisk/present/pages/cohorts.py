@@ -1,7 +1,5 @@
 """The page of an audit of cohorts, for people inside; the blocklist alone is for publication."""
 
-from functools import partial
-
 from reidrisk.cohorts import AssignmentSummary, CohortAudit
 from reidrisk.present.model import Page, Section, Sentence, Table, Tile
 from reidrisk.present.sections.cohorts import basis, gaps, tables, thresholds
@@ -28,12 +26,11 @@ WARNING = (
 def page(audit: CohortAudit, subject: str = "Cohorts", command: str = "", terms: Terms | None = None) -> Page:
     """Return the page of a grouping of users; ``subject`` is its heading, ``command`` runs it again."""
     terms, found = terms or Terms(), audit.summary
-    made = (section(audit, terms) for section in (*SECTIONS, partial(basis.methods, command=command)))
     return Page(
         kind="Sensitivity of cohorts",
         subject=subject,
         verdict=Sentence(reading(found, terms)),
-        sections=tuple(section for section in made if section is not None),
+        sections=tuple(filter(None, [*(make(audit, terms) for make in SECTIONS), basis.methods(audit, command)])),
         facts=(
             f"users: {known(found, 'n_users')}",
             f"cohorts: {found.n_cohorts:,}",

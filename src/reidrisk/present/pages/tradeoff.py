@@ -8,26 +8,25 @@ from reidrisk.present.sections.tradeoff import choices
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import stronger_attacker
 
-SECTIONS = (choices.curves, choices.choices, lambda result, terms: assumed(result.notes, terms), choices.methods)
-
 
 def page(result: Tradeoff, command: str = "", attack: str | None = None, terms: Terms | None = None) -> Page:
     """Return the page of a trade-off; ``command`` runs it again, ``attack`` is by whose success choices are judged."""
     result = result if attack is None else result.judged_by(attack)
     terms = terms or Terms(person="user", item="state")
-    made = [make(result, terms) for make in SECTIONS]
-    again = Section(
-        title="Run it again",
-        see=f"With the same files, options and seed {result.seed}, every number is the same.",
-        code=command,
-        console=True,
+    same = f"With the same files, options and seed {result.seed}, every number is the same."
+    sections = (
+        choices.curves(result),
+        choices.choices(result),
+        assumed(result.notes, terms),
+        choices.methods(result),
+        Section("Run it again", see=same, code=command, console=True),
     )
     return Page(
         kind="Sharing behaviour",
         subject="Regret against de-anonymisation",
         verdict=Sentence(words.reading(result, terms)),
-        news=tuple(text for text in (stronger_attacker(result),) if text),
-        sections=tuple(section for section in (*made, again) if section is not None),
+        news=tuple(filter(None, [stronger_attacker(result)])),
+        sections=tuple(filter(None, sections)),
         facts=(
             terms.many("person", result.n_users),
             terms.many("item", result.n_states),

@@ -84,6 +84,11 @@ def interval(rate: float, low: float, high: float) -> str:
     return "" if low >= high else range_in_words(rate, low, high)
 
 
+def rate_cells(rate: float, low: float, high: float) -> tuple[str, str]:
+    """Write a natural frequency and its interval for two columns of a table."""
+    return in_words(rate), interval(rate, low, high) or "exact"
+
+
 def with_interval(rate: float, low: float | None, high: float | None) -> str:
     """Write a natural frequency with its interval, where there is one.
 

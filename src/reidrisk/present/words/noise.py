@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from reidrisk.present.words.frequencies import clause, joined, percent
 from reidrisk.present.words.register import reads, says, sentence
@@ -22,7 +22,7 @@ def _noise(result: NoiseFit, terms: Terms) -> str:
     if not result.fits:
         said = [sentence(trouble, terms) for trouble in result.troubles]
         return " ".join(["The counts in the file do not fit the stated noise.", *said])
-    found = [_differ(result)] if result.n_sums else []
+    found = [_differ(result.to_dict())] if result.n_sums else []
     found += [_alike(name, numbers["ratio"]) for name, numbers in result.alike.items()]
     if result.n_near:
         within, most = (
@@ -43,17 +43,14 @@ _ALIKE = {
 }
 
 
-def _differ(numbers: Note | NoiseFit) -> str:
-    ratio, low, high = (
-        numbers[name] if isinstance(numbers, Mapping) else getattr(numbers, name) for name in ("ratio", "low", "high")
-    )
-    tables = numbers.get("tables") if isinstance(numbers, Mapping) else None
+def _differ(numbers: Mapping[str, Any], tables: Sequence[str] = ()) -> str:
     where = f" in {joined(tables)}" if tables else ""
-    if ratio == 0.0:
+    if numbers["ratio"] == 0.0:
         return f"Sums of counts{where} that differ by noise alone agree exactly."
+    ratio, low, high = (_multiple(numbers[name]) for name in ("ratio", "low", "high"))
     return (
-        f"Sums of counts{where} that would be equal without noise differ by {_multiple(ratio)} ({_multiple(low)} to "
-        f"{_multiple(high)}) times as much as noise of the stated size makes them differ."
+        f"Sums of counts{where} that would be equal without noise differ by {ratio} ({low} to {high}) times as much as "
+        "noise of the stated size makes them differ."
     )
 
 
@@ -68,12 +65,12 @@ def _multiple(value: float) -> str:
 
 @says("sums-agree-too-well")
 def _too_well(note: Note, _terms: Terms) -> str:
-    return f"{_differ(note)} There is less noise than stated."
+    return f"{_differ(note, note.get('tables', ()))} There is less noise than stated."
 
 
 @says("sums-differ-too-much")
 def _too_much(note: Note, _terms: Terms) -> str:
-    return f"{_differ(note)} The statement is not of these counts."
+    return f"{_differ(note, note.get('tables', ()))} The statement is not of these counts."
 
 
 @says("alike-agree-too-well")

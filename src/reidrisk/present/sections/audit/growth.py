@@ -12,7 +12,7 @@ from reidrisk.present.drawing import Line, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words.frequencies import attack_label, in_words, interval, joined, people, with_interval
+from reidrisk.present.words.frequencies import attack_label, in_words, joined, people, rate_cells, with_interval
 from reidrisk.present.words.gate import periods_used
 
 
@@ -86,18 +86,14 @@ def _table(result: AuditResult, terms: Terms) -> Table:
     for risk in (*itertools.chain(*_by_attack(result).values()), *(one for one in result.risks if one.which)):
         name = attack_label(risk.attack) + (f", {periods_used(risk, terms)}" if risk.which else "")
         rates = (in_words(rate) for rate in (risk.incorrect, risk.abstained, risk.baseline))
-        rows.append((str(risk.n_epochs), name, *_rate(risk.rate, risk.low, risk.high), *rates))
+        rows.append((str(risk.n_epochs), name, *rate_cells(risk.rate, risk.low, risk.high), *rates))
     for r, bound in bounds.items():
         name = f"Tightest bound: {terms.spoken(bound.name)}"
         guess = in_words(guesses.get(r, bound.baseline))
-        rows.append((str(r), name, *_rate(bound.value, bound.low, bound.high), "", "", guess))
+        rows.append((str(r), name, *rate_cells(bound.value, bound.low, bound.high), "", "", guess))
     rows.sort(key=lambda row: int(row[0]))
     columns = (terms.periods, "attack", "linked correctly", "interval", "wrong", "no answer", "blind guess")
     return Table(columns, tuple(rows), (0, 2, 3, 4, 5, 6))
-
-
-def _rate(rate: float, low: float, high: float) -> tuple[str, str]:
-    return in_words(rate), interval(rate, low, high) or "exact"
 
 
 def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:

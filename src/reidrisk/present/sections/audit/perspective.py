@@ -10,7 +10,7 @@ from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import in_words, interval, people
+from reidrisk.present.words.frequencies import in_words, people, rate_cells
 
 PUBLISHED = (
     ("real users", "below", 0.03, 10_000_000, 8, "Carey et al., Measuring re-identification risk, Figure 2"),
@@ -52,8 +52,11 @@ def section(result: AuditResult, terms: Terms) -> Section:
         caution += f" The published figures come from other {terms.people}, other sizes and partly other attacks."
     known = "; ".join(f"{row.short}: {people(row.point.rate)}" for row in rows if row.kind in ("known", "measured"))
     alt = f"Share of {terms.people} linked correctly. {known}."
-    columns = ("what", "linked correctly", "interval", "source or remark")
-    table = Table(columns, tuple((row.label, *_cells(row), row.note) for row in rows), (1, 2))
+    lines = []
+    for row in rows:
+        cells = rate_cells(row.point.rate, row.point.low, row.point.high)
+        lines.append((row.label, *((row.point.text, "") if row.kind in ("below", "about") else cells), row.note))
+    table = Table(("what", "linked correctly", "interval", "source or remark"), tuple(lines), (1, 2))
     figure = Figure(partial(chart, result, terms), alt, table)
     return Section("Put into perspective", see=see, figure=figure, caution=caution, name="perspective")
 
@@ -69,13 +72,6 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
     drawn = [Line(row.label, row.short, row.point.text, styles[row.kind], (row.point,)) for row in _rows(result, terms)]
     scale = rate_scale([rate for line in drawn for rate in (line.points[0].rate, line.points[0].high)])
     return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly", narrow)
-
-
-def _cells(row: _Row) -> tuple[str, str]:
-    point = row.point
-    if row.kind in ("below", "about"):
-        return point.text, ""
-    return in_words(point.rate), interval(point.rate, point.low, point.high) or "exact"
 
 
 def _yardstick(result: AuditResult) -> tuple[str, str, str]:

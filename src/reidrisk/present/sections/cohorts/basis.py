@@ -22,7 +22,7 @@ def assumptions(audit: CohortAudit, terms: Terms) -> Section | None:
     return section and replace(section, see=(private, "" if seed is None else f"Seed {seed}."))
 
 
-def methods(audit: CohortAudit, terms: Terms, command: str = "") -> Section:
+def methods(audit: CohortAudit, command: str) -> Section:
     """Return where the definitions come from, and how to run it again."""
     spec = {name: value for name, value in audit.spec.items() if value is not None}
     return Section(

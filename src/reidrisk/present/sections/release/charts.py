@@ -18,7 +18,6 @@ from reidrisk.release.validate.public import PublicValidation
 from reidrisk.release.validate.rates import RateComparison
 
 _PLAIN = ",.6~f"
-_NAMES = {"model": "Model", "sample": "Sample", "popularity alone": "Popularity alone"}
 _STYLES = {
     "model": replace(drawing.ATTACKS[0], band=False, markers=False),
     "sample": replace(drawing.ATTACKS[1], band=False, markers=False),
@@ -28,8 +27,7 @@ _STYLES = {
 
 def absolute_errors(result: PublicValidation, narrow: bool = False) -> Any:
     """Draw which share of the statistics is off by at most each number of percentage points (dick, Figure 3a)."""
-    points = {c.what: list(zip(ABSOLUTE, c.absolute, strict=True))[1:] for c in result.curves}
-    drawn = [_line(what, [(100 * at, share) for at, share in each]) for what, each in points.items()]
+    drawn = [_line(c.what, ABSOLUTE[1:], c.absolute[1:]) for c in result.curves]
     # On a phone the labels of neighbouring powers would run into each other.
     ticks = [10.0**e for e in range(-5, 2, 3 if narrow else 1)]
     x = drawing.across("off by at most, percentage points", [1e-5, 10.0], ticks, log=True, format=_PLAIN)
@@ -38,7 +36,7 @@ def absolute_errors(result: PublicValidation, narrow: bool = False) -> Any:
 
 def relative_errors(result: PublicValidation, narrow: bool = False) -> Any:
     """Draw which share of the statistics of at least 0.01 % is off by at most each share (dick, Figure 3b)."""
-    drawn = [_line(c.what, [(100 * a, s) for a, s in zip(RELATIVE, c.relative, strict=True)]) for c in result.curves]
+    drawn = [_line(c.what, RELATIVE, c.relative) for c in result.curves]
     ticks = [0, 50, 100] if narrow else [0, 20, 40, 60, 80, 100]
     x = drawing.across("off by at most, % of the statistic", [0, 100], ticks, format=_PLAIN)
     return drawing.line_chart(drawn, x, ShareScale.up_to(1.0), "share of statistics of at least 0.01 %", "%", narrow)
@@ -46,8 +44,8 @@ def relative_errors(result: PublicValidation, narrow: bool = False) -> Any:
 
 def error_density(result: PublicValidation, narrow: bool = False) -> Any:
     """Draw how relative errors spread around 0 (dick, Figure 4b)."""
-    middle = [50 * (a + b) for a, b in pairwise(RELATIVE_BINS)]
-    drawn = [_line(c.what, list(zip(middle, c.relative_density, strict=True)), end=False) for c in result.curves]
+    middle = [(a + b) / 2 for a, b in pairwise(RELATIVE_BINS)]
+    drawn = [replace(_line(c.what, middle, c.relative_density), value="") for c in result.curves]
     top = max(point.rate for line in drawn for point in line.points)
     x = drawing.across("too low or too high by, % of the statistic", [-50, 50], [-50, -25, 0, 25, 50], format=_PLAIN)
     width = 100 * (RELATIVE_BINS[1] - RELATIVE_BINS[0])
@@ -57,13 +55,13 @@ def error_density(result: PublicValidation, narrow: bool = False) -> Any:
 def canary(test: CanaryTest, narrow: bool = False) -> Any:
     """Draw how often the canary is found at each rate of false alarms, beside what the noise promises."""
     curves = (
-        ("Measured", _STYLES["model"], test.detections, f"area {test.area:.3f}"),
-        ("Promised at most", replace(drawing.BOUND, markers=False), test.promised_detections, _area(test)),
-        ("Blind guessing", drawing.GUESSING, test.false_alarms, "area 0.500"),
+        ("Measured", _STYLES["model"], test.detections, test.area),
+        ("Promised at most", replace(drawing.BOUND, markers=False), test.promised_detections, test.area_promised),
+        ("Blind guessing", drawing.GUESSING, test.false_alarms, 0.5),
     )
     drawn = [
-        Line(name, name, value, style, _points(zip([100 * a for a in test.false_alarms], each, strict=True)))
-        for name, style, each, value in curves
+        Line(name, name, f"area {area:.3f}", style, _points([100 * a for a in test.false_alarms], each))
+        for name, style, each, area in curves
     ]
     x = drawing.across("false alarms, %", [0, 100], [0, 25, 50, 75, 100], format=_PLAIN)
     return drawing.line_chart(drawn, x, ShareScale.up_to(1.0), "canaries found", "% false alarms", narrow)
@@ -74,15 +72,14 @@ def distinct(found: Distinct, terms: Terms, narrow: bool = False) -> Any:
     drawn = []
     for name, style, shares in (("Real", "sample", found.real), ("Synthetic", "model", found.synthetic)):
         mean = sum(count * share for count, share in enumerate(shares, 1))
-        points = _points((count, share) for count, share in enumerate(shares, 1))
+        points = _points(range(1, len(shares) + 1), shares)
         drawn.append(Line(name, name, f"mean {mean:.1f}", replace(_STYLES[style], markers=True), points))
     most = len(found.real)
     top = max(*found.real, *found.synthetic)
     ticks = list(range(0, most + 1, 5)) if most >= 10 else list(range(1, most + 1))
     x = drawing.across(f"distinct {terms.items} over all {terms.periods}", [1, most], ticks, format=_PLAIN)
-    return drawing.line_chart(
-        drawn, x, ShareScale.up_to(top), f"share of {terms.people}", f"distinct {terms.items}", narrow
-    )
+    scale = ShareScale.up_to(top)
+    return drawing.line_chart(drawn, x, scale, f"share of {terms.people}", f"distinct {terms.items}", narrow)
 
 
 def rates(found: Sequence[RateComparison], terms: Terms, narrow: bool = False) -> Any:
@@ -100,14 +97,10 @@ def rates(found: Sequence[RateComparison], terms: Terms, narrow: bool = False) -
     return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly", narrow)
 
 
-def _line(what: str, points: Sequence[tuple[float, float]], end: bool = True) -> Line:
-    at_end = share(points[-1][1]) if end else ""
-    return Line(_NAMES[what], _NAMES[what], at_end, _STYLES[what], _points(points))
+def _line(what: str, errors: Sequence[float], shares: Sequence[float]) -> Line:
+    points = _points([100 * error for error in errors], shares)
+    return Line(what.capitalize(), what.capitalize(), points[-1].text, _STYLES[what], points)
 
 
-def _points(values: Any) -> tuple[Point, ...]:
-    return tuple(Point(float(x), float(y), float(y), float(y), share(float(y))) for x, y in values)
-
-
-def _area(test: CanaryTest) -> str:
-    return f"area {test.area_promised:.3f}"
+def _points(xs: Sequence[float], shares: Sequence[float]) -> tuple[Point, ...]:
+    return tuple(Point(float(x), y, y, y, share(y)) for x, y in zip(xs, map(float, shares), strict=True))

@@ -6,17 +6,16 @@ from typing import Any
 from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.bandits.tradeoff import risk_of
 from reidrisk.present import drawing
-from reidrisk.present.drawing import Style
+from reidrisk.present.drawing import GREY, Style
 from reidrisk.present.scales import RateScale, rate_scale
 from reidrisk.present.words.bandits import amount_text, strategy_label
 from reidrisk.present.words.frequencies import in_words, two_digits
 
-_GREY = "#52606d"
 _HEIGHT = 400
 
 STYLES = (
     *drawing.ATTACKS,
-    Style("#000000", dash=(12, 3, 2, 3), shape="triangle-down"),
+    drawing.BOUND,
     Style("#3E9BD1", dash=(2, 2), shape="cross"),
     Style("#9A7B00", dash=(9, 2), shape="triangle-left"),
     Style("#7B7F86", dash=(5, 2, 1, 2), shape="triangle-right"),
@@ -47,15 +46,8 @@ def tradeoff_layers(
     rows = [_row(p, i, attack, scale, p in front) for i, p in enumerate(surface.points)]
     looks = [STYLES[i % len(STYLES)] for i in range(len(names))]
     labels = [strategy_label(name) for name in names]
-    legend = alt.Legend(
-        title=None,
-        orient="bottom" if narrow else "right",
-        columns=2 if narrow else 1,
-        symbolSize=90,
-        symbolStrokeWidth=2,
-        labelFontSize=14,
-        labelLimit=190,
-    )
+    place = {"orient": "bottom", "columns": 2} if narrow else {"orient": "right", "columns": 1}
+    legend = alt.Legend(title=None, symbolSize=90, symbolStrokeWidth=2, labelFontSize=14, labelLimit=190, **place)
     color = alt.Color("strategy:N", scale=alt.Scale(domain=labels, range=[s.color for s in looks]), legend=legend)
     shape = alt.Shape("strategy:N", scale=alt.Scale(domain=labels, range=[s.shape for s in looks]), legend=legend)
     # One mark per strategy, so that each can have its dashes: an encoding of them would need a legend of its own.
@@ -74,18 +66,7 @@ def tradeoff_layers(
         .mark_line(color="#F2C230", strokeWidth=10, opacity=0.55, strokeCap="round", strokeJoin="round")
         .encode(x=x, y=y, order="rate:Q")
     )
-    heading = alt.TitleParams(
-        title or "people found by the attacker",
-        subtitle="yellow: Pareto-optimal choices",
-        anchor="start",
-        frame="group",
-        fontSize=14,
-        subtitleFontSize=13,
-        fontWeight="normal",
-        color=_GREY,
-        subtitleColor=_GREY,
-        offset=12,
-    )
+    heading = drawing.heading(title or "people found by the attacker", "yellow: Pareto-optimal choices")
     parts = [path, *lines, plain, best, *_ends(surface, x, y, scale)]
     return alt.layer(*parts).properties(title=heading)
 
@@ -125,17 +106,15 @@ def _ends(surface: Tradeoff, x: Any, y: Any, scale: RateScale) -> list[Any]:
     """Draw what is known without noise or attack: the true matrices, blind choice, and a guess."""
     alt = drawing.altair()
     parts: list[Any] = []
-    for at, text, align in (
-        (surface.least_regret, "true matrices", "center"),
-        (surface.blind_regret, "blind choice", "right"),
-    ):
+    ends = ((surface.least_regret, "true matrices", "center"), (surface.blind_regret, "blind choice", "right"))
+    for at, text, align in ends:
         if at <= _top(surface):
             base = alt.Chart(alt.Data(values=[{"x": at, "text": f"{text}: {two_digits(at)}"}])).encode(x=x)
-            parts.append(base.mark_rule(color=_GREY, strokeDash=[2, 4]))
-            words = base.mark_text(align=align, baseline="bottom", fontSize=13, color=_GREY)
+            parts.append(base.mark_rule(color=GREY, strokeDash=[2, 4]))
+            words = base.mark_text(align=align, baseline="bottom", fontSize=13, color=GREY)
             parts.append(words.encode(y=alt.value(-6), text="text:N"))
     guess = [{"x": 0, "rate": scale.drawn(surface.guess), "text": f"guess: {in_words(surface.guess)}"}]
     base = alt.Chart(alt.Data(values=guess)).encode(y=y)
-    parts.append(base.mark_rule(color=_GREY, strokeDash=[2, 4]))
-    parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=_GREY).encode(x=x, text="text:N"))
+    parts.append(base.mark_rule(color=GREY, strokeDash=[2, 4]))
+    parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=GREY).encode(x=x, text="text:N"))
     return parts

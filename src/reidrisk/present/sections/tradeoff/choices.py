@@ -7,7 +7,6 @@ from reidrisk.bandits import Tradeoff, TradeoffPoint
 from reidrisk.base.results import Risk
 from reidrisk.present.model import Cell, Figure, Section, Table
 from reidrisk.present.sections.tradeoff.chart import tradeoff_chart
-from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import amount_text, choice_text, strategy_label
 from reidrisk.present.words.frequencies import percent, two_digits
 
@@ -17,7 +16,7 @@ _TITLES = {
 }
 
 
-def curves(result: Tradeoff, terms: Terms) -> Section:
+def curves(result: Tradeoff) -> Section:
     """Return the charts, the one of the attack that choices are judged by first."""
     return Section(
         title="What protection costs",
@@ -41,7 +40,7 @@ def _part(result: Tradeoff, attack: str) -> Section:
     )
 
 
-def choices(result: Tradeoff, terms: Terms) -> Section:
+def choices(result: Tradeoff) -> Section:
     """Return the choices between which to decide."""
     front = result.front(result.attack)
     least = {p.strategy: p for p in reversed(result.points)}
@@ -68,31 +67,21 @@ def _table(result: Tradeoff, points: Iterable[TradeoffPoint], front: tuple[Trade
     rows = []
     for p in points:
         regret = Cell(f"{p.regret.mean:,.0f}", small=f"{p.regret.low:,.0f} to {p.regret.high:,.0f}")
-        risks = [p.risk, p.likelihood] if stronger else [p.risk]
-        rows.append(
-            (
-                strategy_label(p.strategy),
-                amount_text(p),
-                regret,
-                *(_found(risk) for risk in risks),
-                f"{p.ads:.2f}",
-                "Pareto-optimal" if p in front else "",
-            )
-        )
-    found = ("found", "mechanism known") if stronger else ("found",)
-    columns = ("each receives", "on top", "regret", *found, "ADS", "status")
+        found = [_found(risk) for risk in ([p.risk, p.likelihood] if stronger else [p.risk])]
+        status = "Pareto-optimal" if p in front else ""
+        rows.append((strategy_label(p.strategy), amount_text(p), regret, *found, f"{p.ads:.2f}", status))
+    attacks = ("found", "mechanism known") if stronger else ("found",)
+    columns = ("each receives", "on top", "regret", *attacks, "ADS", "status")
     return Table(columns, tuple(rows), tuple(range(2, len(columns) - 1)))
 
 
 def _found(risk: Risk | None) -> str | Cell:
-    return (
-        "not measured"
-        if risk is None
-        else Cell(percent(risk.rate), small=f"{two_digits(100 * risk.low)} to {two_digits(100 * risk.high)}")
-    )
+    if risk is None:
+        return "not measured"
+    return Cell(percent(risk.rate), small=f"{two_digits(100 * risk.low)} to {two_digits(100 * risk.high)}")
 
 
-def methods(result: Tradeoff, terms: Terms) -> Section:
+def methods(result: Tradeoff) -> Section:
     """Return the method, its reference and its parameters."""
     return Section(
         title="Methods",
