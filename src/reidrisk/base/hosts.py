@@ -8,6 +8,8 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_FAULTS = {r"\s": "it has blanks", r"://": "it has a scheme", r"[/?#@]": "it is more than a host"}
+_FAULTS |= {r"[:\[]": "it has a port or is an IP address"}
 
 
 def plain_host(value: str | None) -> tuple[str, str]:
@@ -18,14 +20,9 @@ def plain_host(value: str | None) -> tuple[str, str]:
     """
     if not value:
         return "", "it is empty"
-    if re.search(r"\s", value):
-        return "", "it has blanks"
-    if "://" in value:
-        return "", "it has a scheme"
-    if re.search(r"[/?#@]", value):
-        return "", "it is more than a host"
-    if ":" in value or "[" in value:
-        return "", "it has a port or is an IP address"
+    for pattern, fault in _FAULTS.items():
+        if re.search(pattern, value):
+            return "", fault
     host = value.lower().removesuffix(".")
     if not host.isascii():
         try:
@@ -67,9 +64,8 @@ def registrable(hosts: Sequence[str | None], invalid: Literal["refuse", "none"] 
             seen[host] = _domain(host, known.privatesuffix)
         domain, fault = seen[host]
         if domain is None and invalid == "refuse":
-            raise DataError(
-                f"host {row} is {host!r}: {fault}; leave it out, or pass invalid='none' (--invalid-hosts drop)"
-            )
+            allow = "leave it out, or pass invalid='none' (--invalid-hosts drop)"
+            raise DataError(f"host {row} is {host!r}: {fault}; {allow}")
         found.append(domain)
     return found
 

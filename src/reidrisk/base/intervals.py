@@ -22,10 +22,9 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import between_0_and_1
-
-Floats = npt.NDArray[np.float64]
 
 
 def mean_interval(values: npt.ArrayLike, level: float = 0.95, design_effect: float = 1.0) -> tuple[float, float]:

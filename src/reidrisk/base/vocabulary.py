@@ -27,14 +27,11 @@ class Vocabulary:
         given = tuple(labels)
         for position, label in enumerate(given):
             if not isinstance(label, str):
-                raise DataError(
-                    f"label {position} of the vocabulary is {label!r}, a {type(label).__name__}; labels are strings"
-                )
+                kind = type(label).__name__
+                raise DataError(f"label {position} of the vocabulary is {label!r}, a {kind}; labels are strings")
             if not label.isascii() and any("\ud800" <= letter <= "\udfff" for letter in label):
-                raise DataError(
-                    f"label {position} of the vocabulary is {label!r}, which holds half a character; "
-                    "labels are Unicode text"
-                )
+                half = f"label {position} of the vocabulary is {label!r}, which holds half a character"
+                raise DataError(f"{half}; labels are Unicode text")
         self._labels = given
         if len(self._index) != len(given):
             repeated = next(label for position, label in enumerate(given) if self._index[label] != position)
@@ -64,9 +61,8 @@ class Vocabulary:
         tokens = []
         for position, label in enumerate(labels):
             if label is not None and label not in index:
-                raise DataError(
-                    f"value {position} is {label!r}, which is not among the {len(self)} labels of the vocabulary"
-                )
+                known = f"the {len(self)} labels of the vocabulary"
+                raise DataError(f"value {position} is {label!r}, which is not among {known}")
             tokens.append(-1 if label is None else index[label])
         return np.array(tokens, dtype=np.int64)
 

@@ -1,8 +1,6 @@
 """Which of two risks is higher, on the same queries: the paired difference with its interval."""
 
-import numpy as np
-import numpy.typing as npt
-
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import OptionError
 from reidrisk.base.intervals import design_effect, difference_interval
 from reidrisk.base.results import Covers, Difference, Risk
@@ -44,7 +42,7 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
     )
 
 
-def _covered(one: Risk, other: Risk, halves: npt.NDArray[np.float64]) -> tuple[Covers, float]:
+def _covered(one: Risk, other: Risk, halves: Floats) -> tuple[Covers, float]:
     """Return what the interval of the difference covers, and the design effect of (difference + 1) / 2."""
     crowd = max(one.queries_per_person, other.queries_per_person)
     if "none" in (one.covers, other.covers):

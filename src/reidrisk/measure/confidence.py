@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 
@@ -33,9 +34,7 @@ class Choosiness(Result):
     precision_high: float | None = None
 
 
-def choosiness(
-    probability: npt.NDArray[np.float64], credit: npt.NDArray[np.float64] | None, level: float = 0.95
-) -> tuple[Choosiness, ...]:
+def choosiness(probability: Floats, credit: Floats | None, level: float = 0.95) -> tuple[Choosiness, ...]:
     """Return the curve over fixed thresholds, from answering always on, given ``Links.probability``.
 
     ``credit`` is the probability of a right link (``Risk.per_user``), where the truth is known.
@@ -47,9 +46,7 @@ def choosiness(
     return tuple(_point(threshold, probability >= threshold, credit, level) for threshold in _THRESHOLDS)
 
 
-def _point(
-    threshold: float, answers: npt.NDArray[np.bool_], credit: npt.NDArray[np.float64] | None, level: float
-) -> Choosiness:
+def _point(threshold: float, answers: npt.NDArray[np.bool_], credit: Floats | None, level: float) -> Choosiness:
     answered = float(answers.mean())
     if credit is None:
         return Choosiness(threshold, answered, None, None)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.records import Traces
@@ -44,7 +44,7 @@ class Exposure(Result):
     hidden_groups: int = 0  # how many groups are left out for it
 
 
-def exposure(per_user: npt.NDArray[np.float64], queries: Traces, level: float = 0.95) -> Exposure:
+def exposure(per_user: Floats, queries: Traces, level: float = 0.95) -> Exposure:
     """Describe how the risk of a right link, ``Risk.per_user``, is spread over the scored queries.
 
     This is for those inside: it tells of groups however small they are. An audit leaves out what tells of a few.
@@ -64,7 +64,7 @@ def exposure(per_user: npt.NDArray[np.float64], queries: Traces, level: float = 
     return Exposure(n, above, histogram, tuple(groups))
 
 
-def _traits(queries: Traces) -> dict[str, list[tuple[str, npt.NDArray[np.int64]]]]:
+def _traits(queries: Traces) -> dict[str, list[tuple[str, Ints]]]:
     """Return the people of each level of each trait; a trait that all share tells nothing and is left out."""
     tokens = queries.tokens
     seen = tokens >= 0

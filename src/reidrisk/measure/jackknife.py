@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
+from reidrisk.base.arrays import Floats, Ints
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 PAIRS = 1_000_000_000  # scores computed again, at most, to see how links change when a target leaves: some seconds

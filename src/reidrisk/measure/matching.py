@@ -11,6 +11,7 @@ from reidrisk import bounds
 from reidrisk.attacks.base import Attack
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
@@ -19,8 +20,6 @@ from reidrisk.measure.jackknife import Gains
 from reidrisk.measure.risk import checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
 from reidrisk.search.engines import Engine
-
-Ints = npt.NDArray[np.int64]
 
 DENSE_LIMIT = 10_000  # users up to which every pair is weighed; beyond, only each query's best candidates are
 
@@ -104,7 +103,7 @@ def _views(
         yield attack.narrowed(target_rows).look_around(asked), asked, target_rows, query_rows
 
 
-def _scores(attack: Attack[Any], queries: Any, n: int, engine: Engine | None = None) -> npt.NDArray[np.float64]:
+def _scores(attack: Attack[Any], queries: Any, n: int, engine: Engine | None = None) -> Floats:
     """Return the (q, n) matrix of all scores."""
     matrix = np.empty((len(queries), n))
     size = max(1, _PAIRS // n)
@@ -123,7 +122,7 @@ def _candidates(
     return attack.candidates(queries, k, among, **where)
 
 
-def _assigned(matrix: npt.NDArray[np.float64], order: Ints, rng: np.random.Generator) -> Ints:
+def _assigned(matrix: Floats, order: Ints, rng: np.random.Generator) -> Ints:
     """Return the target of each query in an optimal assignment; ties go by a random order of rows and columns."""
     from scipy.optimize import linear_sum_assignment
 

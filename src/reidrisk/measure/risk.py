@@ -10,6 +10,7 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.pooled import gathered
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import design_effect, mean_interval
 from reidrisk.base.notes import Note
@@ -101,7 +102,7 @@ def curve(
     )
 
 
-def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[npt.NDArray[np.int64] | None, int | None]:
+def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[Ints | None, int | None]:
     """Draw which queries to score; ``None`` means all of them, and then no seed is used."""
     if sample is None or sample >= n:
         return None, None
@@ -118,7 +119,7 @@ def linked(attack: Attack[Any], queries: Any, engine: Engine | None, **options: 
     return attack.link(queries, **options)
 
 
-def credits(attack: Attack[Any], queries: Any, links: Links, truth: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def credits(attack: Attack[Any], queries: Any, links: Links, truth: Ints) -> Floats:
     """Return the probability of a right link for each query: 1/t if the truth is among the t best, else 0."""
     known = np.flatnonzero((truth >= 0) & (links.target >= 0))
     credit = np.zeros(len(links))
@@ -134,7 +135,7 @@ def _within(
     targets: Any,
     queries: Any,
     known: Truth,
-    rows: npt.NDArray[np.int64] | None,
+    rows: Ints | None,
     seed: int | None,
     level: float,
     groups: Groups,
@@ -177,13 +178,13 @@ def _within(
     )
 
 
-def guessed(groups: Groups, known: Truth) -> npt.NDArray[np.float64]:
+def guessed(groups: Groups, known: Truth) -> Floats:
     """Return how likely each query is linked rightly to a random target of its group."""
     same = (known.target >= 0) & (groups.query >= 0) & (groups.target[known.target] == groups.query)
     return np.where(same, 1.0 / np.maximum(groups.sizes[groups.query], 1), 0.0)
 
 
-def groups_note(groups: Groups, chosen: npt.NDArray[np.int64]) -> Note:
+def groups_note(groups: Groups, chosen: Ints) -> Note:
     """Return that only targets of a query's own group were candidates: how many groups, and how large."""
     sizes = np.where(groups.query >= 0, groups.sizes[groups.query], 0)[chosen]
     return Note("within-groups", groups=int((groups.sizes > 0).sum()), mean=float(sizes.mean()))
@@ -220,7 +221,7 @@ def summarise(
 
 
 def risk_of(
-    credit: npt.NDArray[np.float64],
+    credit: Floats,
     abstained: float,
     attack: Attack[Any],
     targets: Any,
