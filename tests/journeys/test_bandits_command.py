@@ -34,20 +34,13 @@ def file(table):
     return table("log.csv", log())
 
 
-def test_the_table_says_what_is_pareto_optimal_and_what_the_ends_are(reidrisk, file):
-    done = reidrisk("bandits", "tradeoff", file, *QUICK)
-    assert done.code == 0, done.err
-    for words in ("choices are Pareto-optimal", "one's own record", "average of all", "2 clusters", "6 clusters"):
-        assert words in " ".join(done.out.split()), words
-    assert "A guess finds 12 %" in done.out or "A guess finds 13 %" in done.out  # 1 in 8
-    assert "must not protect real people" in done.out
-    assert "seed 1," in done.out
-
-
 def test_json_has_every_point_with_intervals_and_the_same_seed_gives_the_same(reidrisk, file):
+    assert reidrisk("bandits", "tradeoff", file, *QUICK).code == 0
     done = reidrisk("bandits", "tradeoff", file, *QUICK, "--json")
     values = json.loads(done.out)
     assert done.err == ""
+    assert values["seed"] == 1
+    assert "noise-simulated" in [note["code"] for note in values["notes"]]
     assert (values["n_users"], values["n_states"], values["n_aux"], values["guess"]) == (8, 3, 7, 1 / 8)
     assert {(p["strategy"], p["amount"]) for p in values["points"]} >= {("own", 0.0), ("clusters:2", 1e-4)}
     assert len(values["points"]) == 7 * 2
@@ -88,8 +81,6 @@ def test_the_report_and_the_chart_are_written_and_say_how_to_run_it_again(reidri
     assert done.code == 0, done.err
     assert (tmp_path / "chart.png").read_bytes()[:4] == b"\x89PNG"
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "rank 3" in page
-    assert "2 clusters" in page
     assert "default-src &#39;none&#39;" in page or "default-src 'none'" in page
     command = re.search(r'<pre class="command"><code>(.*?)</code>', page)[1].replace("&#39;", "'")
     assert command.startswith("reidrisk bandits tradeoff ")
@@ -102,11 +93,10 @@ def test_the_report_and_the_chart_are_written_and_say_how_to_run_it_again(reidri
 
 def test_the_stronger_attacker_has_an_interval_and_its_own_front(reidrisk, file):
     only = ["--strategy", "own", "--strategy", "average", "--attack", "likelihood"]
-    done = reidrisk("bandits", "tradeoff", file, *QUICK, *only)
-    assert done.code == 0, done.err
-    assert re.search(r"100 % \(\d+ to 100\)", " ".join(done.out.split())), done.out
-    assert "Careful" not in done.out
     values = json.loads(reidrisk("bandits", "tradeoff", file, *QUICK, *only, "--json").out)
+    own = next(p["likelihood"] for p in values["points"] if (p["strategy"], p["amount"]) == ("own", 0.0))
+    assert (own["rate"], own["high"]) == (1.0, 1.0)
+    assert own["low"] < 1.0
     points = [(p["regret"]["mean"], p["likelihood"]["rate"], p["on_front"]) for p in values["points"]]
     for cost, rate, on_front in points:
         beaten = any(c <= cost and r <= rate and (c, r) != (cost, rate) for c, r, _ in points)

@@ -26,7 +26,6 @@ def test_every_bound_of_a_matrix_in_one_table(reidrisk, tmp_path, kind):
     assert {bound["reference"].split(", ")[1] for bound in values["bounds"]} >= {
         "Corollary 1", "Lemma 3", "Lemma 4", "Lemma 7", "Lemma 9"
     }  # fmt: skip
-    done = reidrisk("bounds", name)
-    assert done.code == 0
-    assert "tightest" in done.out
-    assert "says nothing" in done.out
+    assert [found["name"] for found in values["tightest"]] == ["optimal attacker", "distinct representations"]
+    assert {bound["says_something"] for bound in values["bounds"]} == {True, False}
+    assert reidrisk("bounds", name).code == 0

@@ -41,23 +41,21 @@ def test_from_visits_to_an_audit(reidrisk, visits, lists, tmp_path):
     done = reidrisk("simulate", "topics", "--histories", visits, *lists, "--observers", "a.com", "b.com",
                     "--top-k", 1, "--noise", 0, "--seed", 1)  # fmt: skip
     assert done.code == 0, done.err
-    assert "86 % of 147 visits have a topic" in done.out  # 6 people on 21 days, and 21 visits to an unknown shop
     assert "reidrisk audit seen/a.com.parquet seen/b.com.parquet" in done.out
     assert sorted(file.name for file in (tmp_path / "seen").iterdir()) == [
         "a.com.parquet", "b.com.parquet", "simulation.json"
     ]  # fmt: skip
     document = json.loads((tmp_path / "seen/simulation.json").read_text())
     assert document["seed"] == 1
-    assert document["coverage"]["visits"]["unknown"] == 21
+    # 6 people on 21 days, and 21 visits to an unknown shop
+    assert (document["coverage"]["visits"]["n"], document["coverage"]["visits"]["unknown"]) == (147, 21)
     assert document["coverage"]["hosts"]["n"] == 7
     assert document["epochs"] == {
         "n": 3, "days": 7.0, "step_days": 7.0,
         "first_starts": "2024-05-01 00:00:00 UTC", "last_ends": "2024-05-22 00:00:00 UTC",
     }  # fmt: skip
     assert document["padding_share"] == 0.0
-    assert document["assumptions"][-1] == (
-        "Every observer meets every user in every epoch, also where the history has no visit at all."
-    )
+    assert document["notes"][-1]["code"] == "met-always"
     seen = pl.read_parquet(tmp_path / "seen/a.com.parquet")
     assert seen.rows() == [(f"p{user}", user, user, user) for user in range(6)]
     audit = reidrisk("audit", "seen/a.com.parquet", "seen/b.com.parquet", "--system", "topics", "--top-k", 1,
@@ -121,7 +119,7 @@ def test_columns_epochs_and_buckets_can_be_chosen(reidrisk, table, lists):
     assert done.code == 0, done.err
     values = json.loads(done.out)
     assert (values["epochs"]["n"], values["epochs"]["step_days"], values["n_users_dropped"]) == (7, 3.0, 0)
-    assert any("overlap" in sentence for sentence in values["assumptions"])
+    assert "epochs-overlap" in [note["code"] for note in values["notes"]]
     assert values["n_visits_outside"] == 6 + 2 * (6 + 3)  # the day before the first epoch, two days after the last
 
 
@@ -129,7 +127,7 @@ def test_browsers_by_the_specification_tell_what_the_caller_observed(reidrisk, v
     command = ["simulate", "topics", "--histories", visits, *lists, "--observers", "shop.com", "b.com", "--noise", 0]
     done = reidrisk(*command, "--top-k", 1, "--by-the-specification", "--seed", 1, "--json")
     assert done.code == 0, done.err
-    assert "One caller is on every page" in json.loads(done.out)["assumptions"][-1]
+    assert json.loads(done.out)["notes"][-1]["code"] == "one-caller"
     for name in ("shop.com", "b.com"):
         seen = pl.read_parquet(tmp_path / f"seen/{name}.parquet")
         assert seen.rows() == [(f"p{user}", user, user, user) for user in range(6)]

@@ -104,8 +104,10 @@ def test_the_box_on_top_is_calm_only_where_everything_was_found_right(found: Any
         (canary, dataclasses.replace(noise, fits=False, troubles=(Note("users-not-of-counts"),))),
         (dataclasses.replace(canary, passed=False, within_budget=False), fits),
     ):
-        mood, box = top(present.render(good, attacked, looked))
+        page = present.render(good, attacked, looked)
+        mood, box = top(page)
         assert mood == "alarm"
+        assert "As stated, but see the top of this page: " in page
         failed = looked.reading if looked.fits is False else attacked.reading
         assert box.removeprefix("What was found").strip().startswith(failed)
 

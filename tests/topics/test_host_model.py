@@ -61,10 +61,10 @@ def model():
 def test_a_replay_says_whether_a_model_was_asked(model):
     rows = {"user": [1, 2], "timestamp": [0, 6 * 86_400], "host": ["rain.com", "golf.com"]}
     visits = histories_from_frame(pl.DataFrame(rows))
-    for asked, said in [(None, "Chrome would ask its model"), (model, "were put to a model")]:
+    for asked, code in [(None, "unlisted-unknown"), (model, "unlisted-modelled")]:
         found = replay(visits, HostClassifier(TAXONOMY, {"a.com": [1]}, model=asked), top_k=1)
         assert found.visits.unknown == (2 if asked is None else 0)
-        assert [said in sentence for sentence in found.assumptions].count(True) == 1
+        assert [note.code for note in found.notes].count(code) == 1
 
 
 def test_the_name_is_cut_weighed_and_chosen(model):
