@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from reidrisk.bandits.sharing.weights import LEAST_ALPHA
 from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, matrices_of_events, state_codes
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.tables import existing_file, open_table, table_of_frame
-
-Floats = npt.NDArray[np.float64]
 
 UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
 """Units of time by name, in seconds."""
@@ -120,7 +119,7 @@ def _tolerance(records: Floats, time: Floats) -> float:
     return max(LEAST_ALPHA, min(PAPER_TOLERANCE, 0.5 / most)) if most else PAPER_TOLERANCE
 
 
-def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], Ints]:
     """Return the distinct texts of a column in order, and for each row which of them it holds."""
     import polars as pl
 
@@ -189,7 +188,7 @@ def _plain(table: Any, column: str) -> Any:
     return cells
 
 
-def _check_distinct(table: Any, user: npt.NDArray[np.int64], time: Floats, state: npt.NDArray[np.int64]) -> None:
+def _check_distinct(table: Any, user: Ints, time: Floats, state: Ints) -> None:
     """Refuse the same entry twice; nobody enters a state again at the moment of entering it."""
     order = np.lexsort((np.arange(len(user)), time, user))
     same = np.flatnonzero((np.diff(user[order]) == 0) & (np.diff(time[order]) == 0) & (np.diff(state[order]) == 0))

@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 LARGEST = 1e15
 """Largest measurement: seconds beyond it are no time, and squared differences beyond it defeat t-SNE."""

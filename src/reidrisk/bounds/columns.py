@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.records import Channel
-
-Floats = npt.NDArray[np.float64]
 
 BLOCK = 4_000_000  # numbers held at once while a dense matrix is passed over
 
@@ -38,7 +37,7 @@ def row_blocks(channel: Channel) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, channel.n_users, step))
 
 
-def entry_rows(matrix: Any) -> npt.NDArray[np.int64]:
+def entry_rows(matrix: Any) -> Ints:
     """Return the row of each stored entry of a ``scipy.sparse.csr_array``."""
     return np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
 

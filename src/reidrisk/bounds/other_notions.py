@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import whole
-from reidrisk.bounds.columns import BLOCK, Floats, checked_prior, column_max, column_mean, entry_rows, row_blocks
+from reidrisk.bounds.columns import BLOCK, checked_prior, column_max, column_mean, entry_rows, row_blocks
 from reidrisk.records import Channel
 
 

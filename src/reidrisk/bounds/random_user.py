@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.bounds.columns import column_max, entry_rows
 from reidrisk.records.channel import ROW_SUM_TOLERANCE, Channel
@@ -23,7 +24,7 @@ def random_user(P: Any) -> float:
     return float(column_max(channel).sum() / channel.n_users)
 
 
-def optimal_rule(P: Any) -> npt.NDArray[np.int64]:
+def optimal_rule(P: Any) -> Ints:
     """Return the best answer to each representation: ``rule[o] = argmax_i P[i, o]``.
 
     Ties go to the user with the lowest index; so do outputs that nobody ever has (carey, Corollary 1).
@@ -85,7 +86,7 @@ def partial_information(expected: Any) -> float:
     return random_user(expected)
 
 
-def _checked_users(array: npt.NDArray[Any], channel: Channel) -> npt.NDArray[np.int64]:
+def _checked_users(array: npt.NDArray[Any], channel: Channel) -> Ints:
     n, m = channel.shape
     if array.dtype.kind not in "iu":
         raise DataError(f"a rule names users by their index, but its values are of type {array.dtype}")

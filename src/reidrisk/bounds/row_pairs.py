@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.bounds.columns import Floats, column_min
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.bounds.columns import column_min
 from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exact_crossing, exact_excess, log_ends, rounded_ends
 from reidrisk.records import Channel
 
@@ -220,7 +221,7 @@ class RowPairs:
         return row
 
 
-def _distinct_rows(indptr: npt.NDArray[np.int64], indices: npt.NDArray[Any], bits: npt.NDArray[np.uint64]) -> Any:
+def _distinct_rows(indptr: Ints, indices: npt.NDArray[Any], bits: npt.NDArray[np.uint64]) -> Any:
     """Return the first of each group of identical rows; a row of the same hash by chance stays, at the cost of work."""
     rows, sizes = np.arange(indptr.size - 1), np.diff(indptr)
     mixed = (bits ^ indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)

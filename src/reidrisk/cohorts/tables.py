@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.foreign import reason
 from reidrisk.io.atomic import PathLike, write_atomically
@@ -37,7 +37,7 @@ def read_categories(path: PathLike) -> Any:
     return _text(path, [_key(path), "category"], missing=True)
 
 
-def read_assignment(path: PathLike) -> tuple[Any, npt.NDArray[np.int64]]:
+def read_assignment(path: PathLike) -> tuple[Any, Ints]:
     """Read who is in which cohort: columns ``user`` and ``cohort``; no value or -1 is no cohort."""
     import polars as pl
 
@@ -65,7 +65,7 @@ def fitted_to_users(path: PathLike) -> bool:
     return any(bool((said[name].str.strip_chars().str.to_lowercase() == _FITTED).any()) for name in columns)
 
 
-def write_assignment(path: PathLike, users: Any, cohorts: npt.NDArray[np.int64], fitted: bool = False) -> None:
+def write_assignment(path: PathLike, users: Any, cohorts: Ints, fitted: bool = False) -> None:
     """Write who is in which cohort, as Parquet or CSV; a column ``rule`` says if it was ``fitted`` to these users."""
     import polars as pl
 

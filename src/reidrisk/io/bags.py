@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
@@ -18,7 +18,7 @@ from reidrisk.io.tables.tokens import RawTokens, read_rows
 from reidrisk.io.tables.writing import Part, slices, write_table
 from reidrisk.records import Bags
 
-_Array = npt.NDArray[np.int64]
+_Array = Ints
 
 
 def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> Bags:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
@@ -96,7 +96,7 @@ def _sparse_matrix(arrays: Mapping[str, Any], name: str) -> Any:
     return checked_csr(matrix.tocoo() if kind == "dia" else matrix, name)
 
 
-def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
+def _from_csv(file: Path, name: str) -> tuple[Floats, list[str]]:
     with reading(name, "CSV"):
         table = read_cells(file, name, None)
     first = [column[0].as_py().strip() for column in table.columns]
@@ -114,7 +114,7 @@ def _from_csv(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]
     return np.column_stack(numbers), names
 
 
-def _from_table(file: Path, name: str) -> tuple[npt.NDArray[np.float64], list[str]]:
+def _from_table(file: Path, name: str) -> tuple[Floats, list[str]]:
     import pyarrow as pa
 
     table = open_table(name)
@@ -148,7 +148,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _numbers(cells: Any, name: str, column: str) -> npt.NDArray[np.float64]:
+def _numbers(cells: Any, name: str, column: str) -> Floats:
     import pyarrow as pa
     import pyarrow.compute as pc
 

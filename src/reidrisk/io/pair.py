@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.users import is_text
@@ -37,7 +37,7 @@ class Pair(Generic[Records]):
     """How many users of each table have no counterpart in the other."""
     notes: tuple[Note, ...] = ()
     """What was assumed."""
-    truth: npt.NDArray[np.int64] | None = None
+    truth: Ints | None = None
     """Row of the true target of each query, -1 = not among the targets; only where a file of true pairs was given."""
     matched: Truth | None = None
     """Who each query is: by the true pairs, by equal ids or by equal rows; ``None`` where nobody knows."""
@@ -103,7 +103,7 @@ def read_bags_pair(
     return _paired(targets, queries, encoding, (a.items.name, b.items.name), allow_unmatched, truth)
 
 
-def read_truth(path: PathLike, pair: Pair[Any]) -> npt.NDArray[np.int64]:
+def read_truth(path: PathLike, pair: Pair[Any]) -> Ints:
     r"""Read which target each query truly is: the row of each target, -1 = not among the targets.
 
     The file is a table with the columns ``query`` and ``target``: user ids of the two tables, which must name their

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.notes import Note
 from reidrisk.io.period_forms import day_and_month, other_order, understood
@@ -33,7 +33,7 @@ _Ordered = tuple[list[int], list[str], tuple[Note, ...]]
 class Periods(NamedTuple):
     """Place of each row's period in their order; how messages, and a second table, call them; what was concluded."""
 
-    rank: npt.NDArray[np.int64]
+    rank: Ints
     names: list[Any]
     notes: tuple[Note, ...]
 

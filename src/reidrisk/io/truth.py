@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import FormatError, TruthError
 from reidrisk.base.users import UserIds, find_users, is_text
 from reidrisk.io.atomic import PathLike
@@ -16,7 +17,7 @@ from reidrisk.io.tables.layouts import require_columns
 from reidrisk.records import Bags, Traces
 
 
-def true_rows(path: PathLike, targets: Traces | Bags, queries: Traces | Bags) -> npt.NDArray[np.int64]:
+def true_rows(path: PathLike, targets: Traces | Bags, queries: Traces | Bags) -> Ints:
     """Return the row of the target of each query, -1 = not among the targets, as a file of true pairs says."""
     if targets.users is None or queries.users is None:
         raise TruthError(f"{path}: true pairs name users, and the two tables do not; give both a column 'user'")
@@ -36,7 +37,7 @@ def true_rows(path: PathLike, targets: Traces | Bags, queries: Traces | Bags) ->
     return truth
 
 
-def _found(table: Table, column: str, known: UserIds) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+def _found(table: Table, column: str, known: UserIds) -> tuple[npt.NDArray[np.bool_], Ints]:
     """Return which rows of the file name a user in this column, and who that is among the known ones."""
     import pyarrow as pa
     import pyarrow.compute as pc  # not loaded with pyarrow itself

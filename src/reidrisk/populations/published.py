@@ -27,13 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats
 from reidrisk.base.options import whole
 from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import TopSets
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 Tokens = npt.NDArray[np.int16]
 

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
 from reidrisk.base.streams import blocks
 from reidrisk.io.tables import check_bytes, existing_file, is_packed
-
-Floats = npt.NDArray[np.float64]
 
 BLOCK = 4_096  # users made together, always a whole block, so that a larger population starts with the same users
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, FormatError, OptionError, ReidRiskError
 from reidrisk.base.extras import require
 from reidrisk.base.options import whole
@@ -23,8 +24,6 @@ from reidrisk.io.documents import parse_json
 from reidrisk.io.tables import existing_file
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
-
-Floats = npt.NDArray[np.float64]
 
 
 class MixtureStatistics(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.hosts import plain_host
 from reidrisk.io.atomic import PathLike
@@ -75,13 +76,13 @@ class Classification:
 
     taxonomy: Taxonomy
     status: npt.NDArray[np.uint8]  # answer for each host: 0 topics, 1 no topic, 2 unknown, 3 not a host
-    tokens: npt.NDArray[np.int64]  # (not ids) of all hosts in turn; those of host i lie from starts[i] to starts[i + 1]
-    starts: npt.NDArray[np.int64]
+    tokens: Ints  # (not ids) of all hosts in turn; those of host i lie from starts[i] to starts[i + 1]
+    starts: Ints
     coverage: Coverage  # coverage of all given values: of visits, when one host was given per visit
     distinct: Coverage  # coverage of the distinct values among them
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy, codes: npt.NDArray[np.int64], found: Sequence[Found]) -> Classification:
+    def of(cls, taxonomy: Taxonomy, codes: Ints, found: Sequence[Found]) -> Classification:
         """Spread what was found of the distinct values over all of them."""
         status = np.array([entry.status for entry in found], dtype=np.uint8)
         source = np.array([entry.source for entry in found], dtype=np.uint8)

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.foreign import reason
 from reidrisk.base.hosts import plain_host, registrable
 
 
-def distinct_values(hosts: Any) -> tuple[npt.NDArray[np.int64], list[str | None]]:
+def distinct_values(hosts: Any) -> tuple[Ints, list[str | None]]:
     """Return for each value its number among the distinct ones, and those in order of first occurrence."""
     import pyarrow as pa
 

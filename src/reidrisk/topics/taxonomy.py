@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
@@ -85,7 +86,7 @@ class Taxonomy:
         self._vocabulary = Vocabulary([labels[topic] for topic in ids])
 
     @property
-    def ids(self) -> npt.NDArray[np.int64]:
+    def ids(self) -> Ints:
         """All ids in ascending order: ``ids[t]`` is the id of token ``t`` (read-only)."""
         return self._ids
 
@@ -127,7 +128,7 @@ class Taxonomy:
         """Return the ids one level below a topic, ascending."""
         return self._children.get(self.checked(topic), ())
 
-    def to_tokens(self, ids: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def to_tokens(self, ids: npt.ArrayLike) -> Ints:
         """Return the token of each id, in the same shape; -1 stays -1, an id that is not there is refused."""
         given = _whole_numbers(ids, "ids")
         tokens = np.minimum(np.searchsorted(self._ids, given), len(self) - 1)
@@ -136,7 +137,7 @@ class Taxonomy:
             self.checked(int(given[strange].flat[0]))
         return np.where(given == -1, -1, tokens)
 
-    def to_ids(self, tokens: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def to_ids(self, tokens: npt.ArrayLike) -> Ints:
         """Return the id of each token, in the same shape; -1 stays -1."""
         given = _whole_numbers(tokens, "tokens")
         if given.size and (given.min() < -1 or given.max() >= len(self)):
@@ -174,7 +175,7 @@ def _check_entry(prefix: str, where: str, topic: Any, label: Any) -> None:
         raise DataError(f"{prefix}{where} has the label {label!r}; labels are paths such as '/News/Weather'")
 
 
-def _whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[np.int64]:
+def _whole_numbers(values: npt.ArrayLike, what: str) -> Ints:
     array = np.asarray(values)
     if array.size and array.dtype.kind not in "iu":
         raise DataError(f"{what} must be whole numbers, not {array.dtype}")

@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.transitions import checked_records
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
-
-Floats = npt.NDArray[np.float64]
 
 BEST, OTHERS, SIGMA = 2.0, 1.05, 2.0
 """Mean of the best arm, highest mean of the others, and standard deviation of a reward in the paper."""
@@ -63,7 +62,7 @@ class LatentBandit:
         return len(self.means)
 
     @property
-    def best(self) -> npt.NDArray[np.int64]:
+    def best(self) -> Ints:
         """Best arm of each state, the lowest where several are."""
         return np.asarray(self.means.argmax(axis=0), dtype=np.int64)
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.bandits.agent.environment import LatentBandit, as_matrices
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval, mean_interval
 from reidrisk.base.notes import Note
@@ -15,9 +16,6 @@ from reidrisk.base.parallel import each
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Spoken
 from reidrisk.base.streams import checked_seed, stream
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _POINTS = 25  # of the curve
 _SHARD = 10  # runs played between two looks at the work list

@@ -10,8 +10,8 @@ Environment and agent have a generator each, so that runs of one seed are paired
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
 
 AGENTS = {"thompson": 0, "oracle": 1, "uniform": 2}
@@ -24,8 +24,6 @@ it, long runs would round it to zero, from which no reward brings it back."""
 _LOST = 1e-200  # below this total, the likelihood is scaled again by the states that are still possible
 
 Draws = np.random.Generator
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Tables(NamedTuple):

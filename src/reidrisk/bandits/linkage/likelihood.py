@@ -21,16 +21,13 @@ and comes near to the best attack; it is not a bound.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.bandits.linkage.likelihood_model import EXACT, LEAST_SCALE, model_of
 from reidrisk.bandits.sharing.anonymise import Shared
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.search import GRID
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _RULED_OUT = 30.0  # nats that a contradiction costs
 _RELATIVE = 1e-6  # by which cells without noise may differ: records may have been kept in single precision

@@ -7,12 +7,11 @@ import numpy.typing as npt
 
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.strategies import PrivateClusters, TruncatedSVD
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
 from reidrisk.search import to_grid
 
 Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 EXACT = 1e-9  # values nearer than this are the same
 LEAST_SCALE = 1e-9  # below it, noise is lost in rounding

@@ -13,14 +13,12 @@ from reidrisk.bandits.sharing.grouping import row_blocks
 from reidrisk.bandits.sharing.weights import WEIGHTS, cell_weights
 from reidrisk.bandits.transitions import PAPER_TOLERANCE, Behaviour, checked_records
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import checked_seed, stream
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 ATTACKS = ("scoreboard", "likelihood")
 """Names of the attacks: the paper's, and one that knows the mechanism."""

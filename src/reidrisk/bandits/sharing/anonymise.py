@@ -21,12 +21,10 @@ from reidrisk.bandits.sharing.strategies import (
 )
 from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.bandits.transitions import checked_profiles, checked_records
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.streams import stream
 from reidrisk.privacy.accounting import gaussian_sigma
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.streams import stream
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 BLOCK_CELLS = 1 << 19
 """Distances held at a time, 4 MiB of them: what fits a cache is also the fastest."""

@@ -4,9 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.bandits.transitions import checked_records
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
-
-Floats = npt.NDArray[np.float64]
 
 WEIGHTS = ("inverse entropy", "uniform", "entropy")
 """Names of the ways to weigh cells."""

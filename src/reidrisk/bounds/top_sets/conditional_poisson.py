@@ -12,9 +12,8 @@ Poisson-binomial count, built up from both ends by sums and products of positive
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
-
-Floats = npt.NDArray[np.float64]
 
 _STEP = 2.0 / 3.0
 """The iteration's error shrinks by ``|1 - step * mu|`` with mu in (0, 2], so a full step can swing for ever."""

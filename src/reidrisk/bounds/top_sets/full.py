@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
@@ -122,7 +123,7 @@ def _check(top_sets: TopSets, noise: float, level: float) -> None:
     between_0_and_1("level", level)
 
 
-def _holders(top_sets: TopSets, s: int) -> npt.NDArray[np.int64]:
+def _holders(top_sets: TopSets, s: int) -> Ints:
     """Return how many users hold each token in epoch ``s``."""
     counts = np.zeros(top_sets.n_tokens, dtype=np.int64)
     for _, start, stop in blocks(top_sets.n_users):
@@ -130,7 +131,7 @@ def _holders(top_sets: TopSets, s: int) -> npt.NDArray[np.int64]:
     return counts
 
 
-def _bits(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
+def _bits(c: Ints, n: int, q_in: float, q_out: float) -> float:
     """Return the mutual information of user and token in one epoch, from the number of holders."""
     shown = (c * q_in + (n - c) * q_out) / n
     used = shown > 0.0
@@ -141,7 +142,7 @@ def _bits(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
     return max(0.0, bits)
 
 
-def _distinct_tokens(c: npt.NDArray[np.int64], n: int, q_in: float, q_out: float) -> float:
+def _distinct_tokens(c: Ints, n: int, q_in: float, q_out: float) -> float:
     """Return the expected number of distinct tokens in one epoch."""
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = np.where(c > 0, c * np.log1p(-q_in), 0.0)
@@ -165,7 +166,7 @@ def _queries(top_sets: TopSets, noise: float, queries: Traces | None, seed: int)
     return Traces(shown, top_sets.n_tokens)
 
 
-def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random.Generator) -> Ints:
     """Draw one answer for each (user, epoch) of an (n, r, k) array of sets."""
     slot = rng.integers(sets.shape[2], size=sets.shape[:2])
     held = np.take_along_axis(sets, slot[:, :, None], axis=2)[:, :, 0]
@@ -173,7 +174,7 @@ def _answers(sets: npt.NDArray[Any], n_tokens: int, noise: float, rng: np.random
     return np.where(rng.random(slot.shape) < noise, anything, held).astype(np.int64)
 
 
-def _postings(top_sets: TopSets, s: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+def _postings(top_sets: TopSets, s: int) -> tuple[npt.NDArray[np.int32], Ints]:
     """Return the users who hold each token in epoch ``s``, token by token, and where each token's users start."""
     tokens = top_sets.tokens[:, s].ravel()
     users = (np.argsort(tokens, kind="stable") // top_sets.k).astype(np.int32)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
@@ -14,7 +15,7 @@ from reidrisk.base.parallel import each
 from reidrisk.base.results import Bound
 from reidrisk.base.streams import blocks, checked_seed, fresh_seed, stream
 from reidrisk.bounds.matching import row_keys
-from reidrisk.bounds.top_sets.conditional_poisson import Floats, inclusion_probabilities, pair_inclusion
+from reidrisk.bounds.top_sets.conditional_poisson import inclusion_probabilities, pair_inclusion
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.foreign import reason
 from reidrisk.io.tables import is_list
@@ -14,7 +15,7 @@ from reidrisk.io.tables import is_list
 class DomainLists(NamedTuple):
     """Domains of all users in turn; those of user ``i`` lie from ``starts[i]`` to ``starts[i + 1]``."""
 
-    starts: npt.NDArray[np.int64]
+    starts: Ints
     codes: npt.NDArray[np.int32]  # of each domain among the distinct ones
     distinct: Any  # an Arrow array of strings
     single: bool  # whether one user was given, as a flat list
@@ -68,7 +69,7 @@ def _first_null(column: Any) -> int:
     return int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
 
 
-def _check_values(flat: Any, starts: npt.NDArray[np.int64]) -> None:
+def _check_values(flat: Any, starts: Ints) -> None:
     import pyarrow.compute as pc
 
     if flat.null_count:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.options import whole_up_to
 from reidrisk.base.parallel import each
 from reidrisk.cohorts.floc.cityhash import cityhash64
@@ -44,7 +45,7 @@ def simhash(domains: Any, bits: int = BITS) -> int | npt.NDArray[np.uint64]:
     return int(hashes[0]) if lists.single else hashes
 
 
-def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uint64], Ints]:
     """Return the SimHash of each user and how many distinct domains it is made of."""
     from reidrisk.cohorts.floc.kernels import gaussians, sign_bits
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.options import whole, whole_up_to
 from reidrisk.cohorts.floc.histories import domain_lists
@@ -101,7 +102,7 @@ class SortingLSH:
             raise DataError(f"{ordered.size:,} users cannot fill a cohort of {min_size:,}; lower min_size")
         low = np.zeros(1, dtype=np.uint64)
         first, last = np.zeros(1, dtype=np.int64), np.array([ordered.size])
-        found: list[tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]] = []
+        found: list[tuple[npt.NDArray[np.uint64], Ints]] = []
         for log_size in range(bits, -1, -1):
             half = np.uint64(1 << (log_size - 1)) if log_size else np.uint64(0)
             middle = np.searchsorted(ordered, low + half)
@@ -130,11 +131,11 @@ class SortingLSH:
     def __repr__(self) -> str:
         return f"SortingLSH({len(self):,} cohorts of a {self.bits}-bit space, {self.blocked.sum():,} blocked)"
 
-    def assign(self, hashes: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def assign(self, hashes: npt.ArrayLike) -> Ints:
         """Return the cohort of each SimHash, blocked or not."""
         return np.searchsorted(self._ends, as_hashes(hashes, self.bits), side="right").astype(np.int64)
 
-    def cohort(self, domains: Any, min_domains: int = MIN_DOMAINS, shown: bool = False) -> int | npt.NDArray[np.int64]:
+    def cohort(self, domains: Any, min_domains: int = MIN_DOMAINS, shown: bool = False) -> int | Ints:
         """Return the cohort of each user's domains (as for :func:`simhash`), -1 for fewer than ``min_domains`` of them.
 
         With ``shown`` it is what a site was shown: -1 for blocked cohorts too.
@@ -173,9 +174,7 @@ def fitted_mark(path: PathLike) -> Path:
     return Path(f"{path}.fitted")
 
 
-def _can_be_cut(
-    ordered: npt.NDArray[np.uint64], first: npt.NDArray[np.int64], last: npt.NDArray[np.int64], min_size: int
-) -> npt.NDArray[np.bool_]:
+def _can_be_cut(ordered: npt.NDArray[np.uint64], first: Ints, last: Ints, min_size: int) -> npt.NDArray[np.bool_]:
     """Tell which ranges of users can be cut: the first cut that has users on both sides leaves enough on each."""
     cut = last - first >= 2 * min_size
     lowest, highest = ordered[first[cut]], ordered[last[cut] - 1]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.options import whole
 from reidrisk.base.plain import MEMORY
@@ -102,7 +103,7 @@ class AssignmentSummary(Spoken):
     weeks: tuple[CohortSizes, ...]
 
 
-def assignment_summary(cohorts: npt.NDArray[np.int64], n_cohorts: int, dropped: int = 0) -> AssignmentSummary:
+def assignment_summary(cohorts: Ints, n_cohorts: int, dropped: int = 0) -> AssignmentSummary:
     """Return how large the cohorts are: one row per user, one column per week, -1 where a user has none.
 
     >>> assignment_summary(np.array([[0], [0], [1], [1], [1], [-1]]), n_cohorts=4).weeks[0]

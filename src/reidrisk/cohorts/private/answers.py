@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.indices import checked_csr
 from reidrisk.base.streams import stream
 from reidrisk.cohorts.private.counts import LocalCounts
 from reidrisk.privacy import randomised_response
 
-Ints = npt.NDArray[np.int64]
 _LEAST_EPSILON = 1e-6  # 10^12 answers would not tell yes from no
 
 

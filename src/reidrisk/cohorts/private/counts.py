@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import whole
 from reidrisk.base.streams import stream
@@ -16,8 +17,6 @@ from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.significance import binomial_above, exact_ends, wilson_ends
 from reidrisk.privacy import add_discrete_gaussian, check_budget, discrete_gaussian, zcdp_rho
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 _MOST_NOISE = 1e8  # products of two noisy counts still fit 64 bits
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Result, Spoken
@@ -40,7 +41,7 @@ class Blocklist(Result):
     def __contains__(self, cohort: int) -> bool:
         return cohort in set(self.cohorts)
 
-    def apply(self, assignment: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def apply(self, assignment: npt.ArrayLike) -> Ints:
         """Return what sites are shown: -1 for users of a blocked cohort, as for those without one."""
         assigned = as_assignment(assignment)
         return np.where(np.isin(assigned, np.array(self.cohorts, dtype=np.int64)), -1, assigned)
@@ -124,7 +125,7 @@ class EmptyProfile(Result):
     high: float
     off_by_two_points: int
     # (c,): the frequency of each category in the group less that in the population
-    difference: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0), repr=False, metadata=MEMORY)
+    difference: Floats = field(default_factory=lambda: np.zeros(0), repr=False, metadata=MEMORY)
 
     def off_by(self, limit: float = 0.02) -> int:
         """Return how many categories deviate from the population, up or down, by more than ``limit``."""
@@ -167,7 +168,7 @@ def empty_cohort(counts: CohortCounts, blocklist: Blocklist, level: float = 0.95
     )
 
 
-def _profile(counts: CohortCounts, visits: npt.NDArray[np.int64], size: int, level: float) -> EmptyProfile:
+def _profile(counts: CohortCounts, visits: Ints, size: int, level: float) -> EmptyProfile:
     # The group is one more cohort, so its gap has an interval like any other.
     one = np.zeros(1, dtype=np.int64)
     group = replace(counts, cohorts=one, sizes=np.array([size]), visits=visits[None].astype(np.int32))

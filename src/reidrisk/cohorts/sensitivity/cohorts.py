@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Spoken
@@ -18,7 +19,6 @@ from reidrisk.cohorts.sensitivity.significance import discoveries, gap_intervals
 from reidrisk.cohorts.spec import CohortSpec, Rule
 
 Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Sensitivity:
 
     counts: CohortCounts
     spec: CohortSpec
-    anomalous: npt.NDArray[np.int64]
+    anomalous: Ints
     gap: Floats
     low: Floats
     high: Floats

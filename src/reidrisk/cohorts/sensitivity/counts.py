@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.indices import checked_csr
 from reidrisk.base.options import whole
@@ -20,10 +21,10 @@ _MOST_USERS = (1 << 31) - 1  # products of two numbers of users stay below 2^63,
 class CohortCounts:
     """Users by cohort and category; a user counts once per category, however often they visited."""
 
-    cohorts: npt.NDArray[np.int64]  # (m,): those that occur, ascending
-    sizes: npt.NDArray[np.int64]  # (m,): the users in each
+    cohorts: Ints  # (m,): those that occur, ascending
+    sizes: Ints  # (m,): the users in each
     visits: npt.NDArray[np.int32]  # (m, c): the users of each who visited each category
-    population: npt.NDArray[np.int64]  # (c,): the same among all users
+    population: Ints  # (c,): the same among all users
     n_users: int  # with a history, with or without a cohort
     categories: tuple[str, ...]
 
@@ -38,16 +39,16 @@ class CohortCounts:
         return int(self.sizes.min())
 
     @property
-    def population_freq(self) -> npt.NDArray[np.float64]:
+    def population_freq(self) -> Floats:
         """PopulationFreq(X), the fraction of all users that visited X (floc, Definition 1)."""
         return self.population / self.n_users
 
-    def cohort_freq(self, cohort: int) -> npt.NDArray[np.float64]:
+    def cohort_freq(self, cohort: int) -> Floats:
         """Return CohortFreq(X, C), the fraction of users in C that visited X (floc, Definition 2)."""
         row = self.rows([cohort])[0]
         return np.asarray(self.visits[row] / self.sizes[row])
 
-    def rows(self, cohorts: Iterable[int]) -> npt.NDArray[np.int64]:
+    def rows(self, cohorts: Iterable[int]) -> Ints:
         """Return the rows of these cohorts, or name the first that is unknown."""
         wanted = np.asarray(list(cohorts), dtype=np.int64)
         found = np.searchsorted(self.cohorts, wanted).clip(max=self.cohorts.size - 1)
@@ -119,7 +120,7 @@ def k_anonymity(assignment: npt.ArrayLike) -> int:
     return int(np.unique(assigned[assigned >= 0], return_counts=True)[1].min())
 
 
-def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> npt.NDArray[np.int64]:
+def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> Ints:
     """Return cohorts as ``int64``, or name the first user whose cohort is no whole number, negative or unknown."""
     given = np.asarray(assignment)
     if given.ndim != 1 or not given.size:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.options import between_0_and_1
 from reidrisk.base.results import Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
@@ -14,7 +15,7 @@ from reidrisk.cohorts.sensitivity.counts import CohortCounts
 _CELLS = 1 << 21  # cells of a block: temporary arrays of 16 MiB
 _CLOSE = 1e-9  # far above the rounding of a gap: what lies closer to t is decided in whole numbers
 
-Gaps = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+Gaps = tuple[Ints, Floats]
 
 
 def gaps(counts: CohortCounts) -> Gaps:
@@ -35,7 +36,7 @@ def _farthest(counts: CohortCounts, either_way: bool) -> Gaps:
     return category, largest / (counts.sizes.astype(np.float64) * counts.n_users)
 
 
-def excess(counts: CohortCounts, rows: slice) -> npt.NDArray[np.int64]:
+def excess(counts: CohortCounts, rows: slice) -> Ints:
     """Return ``visits * n_users - population * size``: the gaps times ``size * n_users``, exactly."""
     return counts.visits[rows].astype(np.int64) * counts.n_users - counts.population * counts.sizes[rows, None]
 
@@ -66,8 +67,8 @@ def row_blocks(rows: int, columns: int) -> Iterator[slice]:
 class Closeness(Spoken):
     """How far the farthest category of each cohort is from the population, and its column: (m,) arrays."""
 
-    distance: npt.NDArray[np.float64]
-    category: npt.NDArray[np.int64]
+    distance: Floats
+    category: Ints
     worst: float  # the least t for which the assignment satisfies t-closeness
     k: int
 

@@ -7,11 +7,10 @@ A cohort is a sample of users like these, independent of the **rest**, r of n us
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.options import between_0_and_1
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import excess, row_blocks
-
-Floats = npt.NDArray[np.float64]
 
 
 def gap_intervals(counts: CohortCounts, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -90,7 +89,7 @@ def discoveries(p: Floats, fdr: float = 0.05) -> npt.NDArray[np.bool_]:
     return np.asarray(false_discovery_control(p, method="bh") <= between_0_and_1("fdr", fdr))
 
 
-def exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
+def exact_ends(x: Ints, size: Ints, tail: float) -> tuple[Floats, Floats]:
     """Return the Clopper-Pearson ends; equal pairs (x, size), of which there are many, are computed once."""
     from scipy.special import betaincinv
 
@@ -103,7 +102,7 @@ def exact_ends(x: npt.NDArray[np.int64], size: npt.NDArray[np.int64], tail: floa
     return low[inverse], binomial_above(k, s, tail)[inverse]
 
 
-def wilson_ends(q: Floats, n: npt.NDArray[np.int64], tail: float) -> tuple[Floats, Floats]:
+def wilson_ends(q: Floats, n: Ints, tail: float) -> tuple[Floats, Floats]:
     """Return the Wilson score ends; an empty rest knows nothing, and its part is 0."""
     from scipy.special import ndtri
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.results import Spoken
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import Gaps, exceeding, gaps
 from reidrisk.cohorts.sensitivity.significance import gap_intervals
 
-Ends = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+Ends = tuple[Floats, Floats]
 
 THRESHOLDS = tuple(round(0.005 * i, 3) for i in range(1, 61))
 """From 0.005 to 0.3; the paper's figure has thresholds of this range."""

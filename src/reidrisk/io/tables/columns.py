@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, FormatError
 
 
 class Labels(dict[str, int]):
     """Text tokens on their way in: each new label gets the next code."""
 
-    def codes(self, cells: Any) -> npt.NDArray[np.int64]:
+    def codes(self, cells: Any) -> Ints:
         """Return the code of each cell of an Arrow text array; -1 where it is null or empty."""
         import pyarrow as pa
 
@@ -21,7 +22,7 @@ class Labels(dict[str, int]):
         if not pa.types.is_dictionary(cells.type):
             cells = cells.dictionary_encode()
         of_word = np.full(len(cells.dictionary) + 1, -1, dtype=np.int64)  # the last one, at -1, is for nulls
-        used: npt.NDArray[np.int64] = cells.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        used: Ints = cells.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         for word in np.unique(used[used >= 0]).tolist():
             if label := cells.dictionary[word].as_py():
                 of_word[word] = self.setdefault(label, len(self))
@@ -64,8 +65,8 @@ def whole_numbers(
     return numbers
 
 
-def _from_floats(cells: Any, at: Callable[[int], str], what: str) -> npt.NDArray[np.int64]:
-    values: npt.NDArray[np.float64] = cells.fill_null(-1.0).to_numpy(zero_copy_only=False).astype(np.float64)
+def _from_floats(cells: Any, at: Callable[[int], str], what: str) -> Ints:
+    values: Floats = cells.fill_null(-1.0).to_numpy(zero_copy_only=False).astype(np.float64)
     wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)) | (np.abs(values) > 2.0**53))
     if wrong.size:
         value, where = float(values[wrong[0]]), at(int(wrong[0]))

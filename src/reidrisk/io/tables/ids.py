@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.users import UserIds
 from reidrisk.io.tables.columns import cell, holds_text, plain_kind
@@ -32,7 +33,7 @@ def user_ids(name: str, column: str, cells: Any) -> UserIds:
     return numbers.astype(np.int64, copy=False)
 
 
-def first_seen(ids: UserIds) -> tuple[npt.NDArray[np.int64], UserIds]:
+def first_seen(ids: UserIds) -> tuple[Ints, UserIds]:
     """Return for each id its number in the order of first appearance, and the distinct ids in that order."""
     import pyarrow as pa
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.notes import Note
 from reidrisk.base.users import UserIds
@@ -119,7 +120,7 @@ def _kind_of_tokens(table: Table, columns: Sequence[str], lists: bool) -> Labels
     return Labels() if any(text.values()) else None
 
 
-def _flattened(cells: Any) -> tuple[Any, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _flattened(cells: Any) -> tuple[Any, Ints, Ints]:
     """Return the values of lists, the row of each and its place in the list."""
     import pyarrow.compute as pc  # not loaded with pyarrow itself
 
@@ -157,7 +158,7 @@ def _read_long(table: Table, labels: bool) -> RawTokens:
     return RawTokens(name, found, users, raw.labels, table.metadata, place, periods.names, periods.notes)
 
 
-def _refuse_twice(name: str, keys: npt.NDArray[np.int64], users: UserIds, epochs: list[Any]) -> None:
+def _refuse_twice(name: str, keys: Ints, users: UserIds, epochs: list[Any]) -> None:
     seen = np.zeros(len(users) * len(epochs), dtype=np.bool_)
     seen[keys] = True
     if int(seen.sum()) == len(keys):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.base.users import UserIds, take_users
@@ -23,7 +24,7 @@ from reidrisk.records import Bags, TopSets, Traces
 CHUNK = 1 << 20
 """Rows of one row group; a reader needs no more than this in memory at a time."""
 
-Part = tuple[slice | npt.NDArray[np.int64], dict[str, npt.NDArray[Any]]]
+Part = tuple[slice | Ints, dict[str, npt.NDArray[Any]]]
 """Rows of the users, and what to write of them: a column ``token``, ``epoch`` or ``count``, or all ``tokens``."""
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import FormatError
 from reidrisk.base.kernels import njit
 from reidrisk.io.tfrecord.example import BYTES, FLOAT
@@ -17,13 +18,13 @@ _DAMAGED, _UNKNOWN, _OTHER_KIND, _LONGER = 1, 2, 3, 4
 class Columns(NamedTuple):
     """Features of many records, column by column."""
 
-    counts: npt.NDArray[np.int64]
+    counts: Ints
     """(records, features): number of values, -1 where the record lacks the feature."""
-    integers: npt.NDArray[np.int64]
+    integers: Ints
     """(records, features, longest list); only the columns of integers are filled."""
     floats: npt.NDArray[Any]
     """The same for floats."""
-    spans: npt.NDArray[np.int64]
+    spans: Ints
     """(records, features, 2): where the first value of a list of bytes starts and stops."""
 
 
@@ -61,8 +62,8 @@ def _messages(
 
 def parse_examples(
     buffer: npt.NDArray[np.uint8],
-    starts: npt.NDArray[np.int64],
-    stops: npt.NDArray[np.int64],
+    starts: Ints,
+    stops: Ints,
     features: Mapping[str, int],
     name: str,
     first: int = 0,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import FormatError
 from reidrisk.base.kernels import njit
 from reidrisk.io.atomic import PathLike, write_atomically
@@ -22,7 +23,7 @@ _WRONG = {
 }
 
 
-def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], Ints, Ints]:
     """Return the bytes of a file, and where the data of each record start and stop.
 
     Where it is truncated or damaged, the error has the number of the record, from 1, and its byte offset.

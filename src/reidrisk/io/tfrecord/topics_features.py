@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 
@@ -124,7 +125,7 @@ def _distinct_sets(ids: TopicIds, weights: npt.NDArray[np.float32] | None) -> tu
     return ids, int(again.sum())
 
 
-def _users(buffer: npt.NDArray[np.uint8], spans: npt.NDArray[np.int64]) -> Any:
+def _users(buffer: npt.NDArray[np.uint8], spans: Ints) -> Any:
     """Gather the ids, which lie all over the file, into one Arrow array."""
     import pyarrow as pa
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.hosts import registrable
 from reidrisk.base.notes import Note
@@ -22,9 +23,8 @@ from reidrisk.topics.histories.table import Histories
 from reidrisk.topics.histories.times import Epochs, Moment, moment
 from reidrisk.topics.hosts import checked_observers
 
-Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
-Ties = Callable[[Integers, Integers, Integers], Words]
+Ties = Callable[[Ints, Ints, Ints], Words]
 """Given rows, epochs and topics: one random word for each, and of equally visited topics the smallest comes first.
 
 Every user's ties are broken by themselves, so that nobody else's visits change them."""
@@ -47,7 +47,7 @@ class Replay(Spoken):
     n_dropped: int  # users left out because they have no visit in some epoch
     only_active: bool  # whether users without a visit in some epoch were left out
     histories: Histories
-    kept: npt.NDArray[np.int64]  # row in the histories of each user of the top sets
+    kept: Ints  # row in the histories of each user of the top sets
 
     def visits_to(self, observers: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return the (observers, n, r) visits to these sites: whether each user came while each epoch was the latest.
@@ -221,7 +221,7 @@ def _fill(
     return int(np.count_nonzero(~placed))
 
 
-def ties_from_the_system(rows: Integers, epochs: Integers, topics: Integers) -> Words:
+def ties_from_the_system(rows: Ints, epochs: Ints, topics: Ints) -> Words:
     """Draw words from the operating system's generator; there is no seed that anybody could find."""
     return np.frombuffer(os.urandom(8 * rows.size), dtype=np.uint64)
 
@@ -230,7 +230,7 @@ def ties_from_seed(seed: int) -> Ties:
     """Return words that seed, row, epoch and topic decide, for simulations: whoever knows the seed knows the order."""
     keys = stream(seed, "ties of replayed histories").integers(2**64, size=3, dtype=np.uint64)
 
-    def words(rows: Integers, epochs: Integers, topics: Integers) -> Words:
+    def words(rows: Ints, epochs: Ints, topics: Ints) -> Words:
         word: Words = np.zeros(rows.size, dtype=np.uint64)
         for key, part in zip(keys, (rows, epochs, topics), strict=True):
             word = _mixed((word ^ key) + part.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.hosts import plain_host
 from reidrisk.base.users import UserIds
@@ -25,9 +25,9 @@ class Histories:
 
     name: str  # how messages call the table
     users: UserIds  # ids of the users, in the order of their first row
-    user: npt.NDArray[np.int64]  # for each visit the index of its user; ascending
-    time: npt.NDArray[np.int64]  # for each visit its second since 1970, UTC; ascending within a user
-    host: npt.NDArray[np.int64]  # for each visit the index of its host
+    user: Ints  # for each visit the index of its user; ascending
+    time: Ints  # for each visit its second since 1970, UTC; ascending within a user
+    host: Ints  # for each visit the index of its host
     hosts: tuple[str | None, ...]  # the distinct hosts, as they were given
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ def _require(table: Table, columns: Iterable[str]) -> None:
         raise DataError(f"{table.name}: the table is empty; give at least one visit")
 
 
-def _refuse_strange(name: str, column: str, codes: npt.NDArray[np.int64], hosts: list[str | None]) -> None:
+def _refuse_strange(name: str, column: str, codes: Ints, hosts: list[str | None]) -> None:
     for code, value in enumerate(hosts):  # in the order of their first row
         fault = plain_host(value)[1]
         if fault:
@@ -135,7 +135,7 @@ def _refuse_strange(name: str, column: str, codes: npt.NDArray[np.int64], hosts:
             )
 
 
-def _refuse_disorder(name: str, column: str, user: Any, time: Any, order: npt.NDArray[np.int64]) -> None:
+def _refuse_disorder(name: str, column: str, user: Any, time: Any, order: Ints) -> None:
     back = (np.diff(user[order]) == 0) & (np.diff(time[order]) < 0)
     if back.any():
         rows = order[1:][back]
