@@ -61,12 +61,7 @@ def _messages(
 
 
 def parse_examples(
-    buffer: npt.NDArray[np.uint8],
-    starts: Ints,
-    stops: Ints,
-    features: Mapping[str, int],
-    name: str,
-    first: int = 0,
+    buffer: npt.NDArray[np.uint8], starts: Ints, stops: Ints, features: Mapping[str, int], name: str, first: int = 0
 ) -> Columns:
     """Read the same features of many records at once.
 
