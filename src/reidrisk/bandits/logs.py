@@ -12,6 +12,7 @@ from reidrisk.bandits.transitions import LARGEST, PAPER_TOLERANCE, Behaviour, ma
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.notes import Note
+from reidrisk.base.options import is_number
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.tables import existing_file, open_table, table_of_frame
 
@@ -48,9 +49,7 @@ def from_log(
     table = open_table(log) if isinstance(log, str | Path) else table_of_frame(log, "the log")
     missing = [name for name in ("user", "timestamp", "state") if name not in table.types]
     if missing:
-        raise FormatError(
-            f"{table.name}: there is no column {missing[0]!r}; an activity log has user, timestamp, state"
-        )
+        raise FormatError(f"{table.name}: there is no column {missing[0]!r}; a log has user, timestamp, state")
     if not table.n_rows:
         raise DataError(f"{table.name}: the log has no entries; each row is one: user, timestamp, state")
     users, user = _coded(table, "user")
@@ -87,9 +86,7 @@ def read_matrices(path: str | Path) -> Behaviour:
             raise FormatError(f"{name}: the array {key!r} is of type {arrays[key].dtype}; it must hold numbers")
     for key, array in arrays.items():
         if not array.ndim:
-            raise FormatError(
-                f"{name}: the array {key!r} is a single value; store 'records', 'profiles' and names as lists"
-            )
+            raise FormatError(f"{name}: the array {key!r} is a single value; store a list, or an array")
         if key in ("users", "states") and array.ndim > 1:
             raise FormatError(f"{name}: the array {key!r} has shape {array.shape}; store a list of names")
     records = arrays["records"]
@@ -106,7 +103,7 @@ def read_matrices(path: str | Path) -> Behaviour:
 def _unit(unit: str | float) -> float:
     if isinstance(unit, str) and unit in UNITS:
         return UNITS[unit]
-    if isinstance(unit, int | float) and not isinstance(unit, bool) and 0.0 < unit <= LARGEST:
+    if is_number(unit) and 0.0 < float(unit) <= LARGEST:
         return float(unit)
     raise OptionError(f"unit must be one of {', '.join(UNITS)}, or a number of seconds above 0, not {unit!r}")
 
@@ -152,9 +149,8 @@ def _seconds(table: Any, column: str) -> Floats:
         cells = cells.cast(pl.Datetime("us")).dt.timestamp("us").cast(pl.Float64) / 1e6
     if cells.dtype == pl.Duration:
         cells = cells.dt.total_microseconds(fractional=True) / 1e6
-    values = np.full(len(cells), np.nan)
-    if cells.dtype.is_numeric():
-        values = cells.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    numeric = cells.dtype.is_numeric()
+    values = cells.cast(pl.Float64).fill_null(np.nan).to_numpy() if numeric else np.full(len(cells), np.nan)
     bad = np.flatnonzero(~(np.abs(values) <= LARGEST))
     if bad.size:
         cell = given[int(bad[0])]
@@ -193,7 +189,5 @@ def _check_distinct(table: Any, user: Ints, time: Floats, state: Ints) -> None:
     order = np.lexsort((np.arange(len(user)), time, user))
     same = np.flatnonzero((np.diff(user[order]) == 0) & (np.diff(time[order]) == 0) & (np.diff(state[order]) == 0))
     if same.size:
-        first, second = order[same[0]], order[same[0] + 1]
-        raise DataError(
-            f"{table.name}: rows {first} and {second} are the same entry: one user, one time, one state; take one out"
-        )
+        rows = f"rows {order[same[0]]} and {order[same[0] + 1]}"
+        raise DataError(f"{table.name}: {rows} are the same entry: one user, one time, one state; take one out")

@@ -34,10 +34,8 @@ def paper_strategies(n_clusters: int) -> tuple[str, ...]:
 
 def _format(value: Any) -> Any:
     if value in ("fitbit", "casas", "endomondo"):
-        raise OptionError(
-            f"{named('format')} {value} is now in {STUDIES}: read it with reidrisk_studies.galozy.{value}, "
-            f"save records and profiles with numpy.savez, and give {named('format')} matrices"
-        )
+        what = f"read it with reidrisk_studies.galozy.{value}, and save records and profiles with numpy.savez"
+        raise OptionError(f"{named('format')} {value} is now in {STUDIES}: {what}, for {named('format')} matrices")
     return value
 
 
@@ -83,7 +81,7 @@ class BehaviourFile(Spec):
         default="log", description="'log', or 'matrices' (NPZ)."
     )
     states: str | None = Field(
-        default=None, description="File of all states there are: one per line, or a JSON list; others are refused."
+        None, description="File of all states: one per line, or a JSON list; others are refused."
     )
     max_gap: Annotated[float | None, BeforeValidator(_seconds)] = Field(
         default=None, description="Count nothing over a longer silence, in seconds."
@@ -133,18 +131,14 @@ class TradeoffSpec(Spec):
     clusters: int | None = Field(
         default=None, description="Number of clusters, also twice and three times as many; default: one per 5 users."
     )
-    noise: Literal["laplace", "svd"] = Field(
-        default="laplace", description="On top of each strategy: 'laplace' or 'svd'."
-    )
+    noise: Literal["laplace", "svd"] = Field("laplace", description="On top of each strategy: 'laplace' or 'svd'.")
     amounts: Annotated[tuple[float, ...] | None, _several(float)] = None
-    n_aux: int | None = Field(
-        default=None, description="Cells the attacker knows; default: 91, all but 2 of a small matrix."
-    )
+    n_aux: int | None = Field(None, description="Cells the attacker knows; default: 91, all but 2 of a small matrix.")
     alpha: float | None = Field(
-        default=None, description="Cells that differ by less agree; default: 0.001, or finer for a long log."
+        None, description="Cells that differ by less agree; default: 0.001, or finer for a long log."
     )
     weights: str = Field(
-        default=WEIGHTS[0], description="Of cells: 'inverse entropy' (the paper's formula), 'uniform' or 'entropy'."
+        WEIGHTS[0], description="Of cells: 'inverse entropy' (the paper's formula), 'uniform' or 'entropy'."
     )
     rewards: Literal["hard", "easy"] = Field(
         default="hard", description="'hard' rewards say little about the state, 'easy' ones much."
@@ -164,9 +158,8 @@ class TradeoffSpec(Spec):
         if self.attack == "likelihood" and not self.likelihood:
             raise OptionError("the attack 'likelihood' is left out by likelihood=False; leave out one of the two")
         if self.clusters is not None and self.strategies is not None:
-            raise OptionError(
-                f"{named('clusters')} is for the paper's strategies; name clusters:{self.clusters} among others"
-            )
+            instead = f"name clusters:{self.clusters} among yours"
+            raise OptionError(f"{named('clusters')} is for the paper's strategies; {instead}")
         if not 1 <= self.releases <= self.runs:
             raise OptionError(f"releases must lie between 1 and the {self.runs} runs, not {self.releases!r}")
         topping = self.topping()

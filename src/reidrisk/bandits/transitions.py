@@ -48,16 +48,12 @@ class Behaviour:
         object.__setattr__(self, "records", records)
         object.__setattr__(self, "profiles", checked_profiles(self.profiles, len(records)))
         if len(self.users) != len(records) or len(self.states) != records.shape[1]:
-            raise DataError(
-                f"{len(records)} matrices of {records.shape[1]} states come with {len(self.users)} users and "
-                f"{len(self.states)} state names; give one name for each"
-            )
+            matrices, names = f"{len(records)} matrices of {records.shape[1]} states", f"{len(self.states)} state names"
+            raise DataError(f"{matrices} come with {len(self.users)} users and {names}; give one name for each")
         for names, what in ((self.users, "user"), (self.states, "state")):
             twice = next((name for name, count in Counter(names).items() if count > 1), None)
             if twice is not None:
-                raise DataError(
-                    f"the {what} {twice!r} occurs twice; give each {what} one name, and put its rows together"
-                )
+                raise DataError(f"the {what} {twice!r} occurs twice; give each {what} one name and one record")
 
     @property
     def note(self) -> Note:
@@ -83,18 +79,14 @@ def checked_records(records: npt.ArrayLike, least: int = 1) -> Floats:
     bad = np.argwhere(~(array >= 0.0) | ~np.isfinite(array))
     if bad.size:
         user, row, column = bad[0]
-        raise DataError(
-            f"cell ({row}, {column}) of the matrix of user {user} is {array[tuple(bad[0])]}; "
-            "probabilities are finite and not negative"
-        )
+        cell = f"cell ({row}, {column}) of the matrix of user {user} is {array[tuple(bad[0])]}"
+        raise DataError(f"{cell}; probabilities are finite and not negative")
     with np.errstate(over="ignore"):  # an infinite sum is refused like any other that is not 1
         sums = array.sum(axis=2)
     off = np.argwhere(np.abs(sums - 1.0) > _ROWS_ADD_UP)
     if off.size:
         user, row = off[0]
-        raise DataError(
-            f"row {row} of the matrix of user {user} adds up to {sums[user, row]:.9g}, not to 1; normalise it"
-        )
+        raise DataError(f"row {row} of the matrix of user {user} adds up to {sums[user, row]:.9g}, not to 1; mend it")
     rough = np.abs(sums - 1.0) > _ROUNDING
     return np.where(rough[:, :, None], array / sums[:, :, None], array) if rough.any() else array
 
@@ -104,17 +96,12 @@ def checked_profiles(profiles: npt.ArrayLike, n_users: int) -> Floats:
     array = np.asarray(profiles, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] != n_users or not array.shape[1]:
         raise DataError(f"profiles must have a row for each of the {n_users} users, not shape {array.shape}")
-    bad = np.argwhere(~np.isfinite(array))
+    bad = np.argwhere(~(np.abs(array) <= LARGEST))
     if bad.size:
         user, number = bad[0]
-        raise DataError(f"number {number} of the profile of user {user} is not finite; fill it in or leave it out")
-    large = np.argwhere(np.abs(array) > LARGEST)
-    if large.size:
-        user, number = large[0]
-        raise DataError(
-            f"number {number} of the profile of user {user} is {array[user, number]:g}; "
-            f"give it in a larger unit, so that it is at most {LARGEST:g}"
-        )
+        large = f"{array[user, number]:g}; give it in a larger unit, so that it is at most {LARGEST:g}"
+        what = large if np.isfinite(array[user, number]) else "not finite; fill it in or leave it out"
+        raise DataError(f"number {number} of the profile of user {user} is {what}")
     return array
 
 
@@ -184,8 +171,6 @@ def state_codes(
         if name not in number:
             where = place(int(np.argmax(labels == name)))
             few = ", ".join(map(repr, list(states)[:4])) + (", …" if len(states) > 4 else "")
-            raise DataError(
-                f"{where} has the state {name!r}, which is not among the {len(states)} known ones ({few}); "
-                "add it to the states, or take that entry out"
-            )
+            unknown = f"{where} has the state {name!r}, which is not among the {len(states)} known ones ({few})"
+            raise DataError(f"{unknown}; add it to the states, or take that entry out")
     return tuple(states), np.array([number[str(name)] for name in seen], dtype=np.int64)[codes]

@@ -14,6 +14,8 @@ from reidrisk.bounds.exact_pairs import ROUNDING, Factor, exp_ends, log_ends
 from reidrisk.bounds.row_pairs import WORK, RowPairs
 from reidrisk.records import Channel
 
+_LARGEST_EXPONENT = math.log(np.finfo(np.float64).max)
+
 
 def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
     """Return the bound ``(e^epsilon + min(n, m) delta) / n`` on the random-user accuracy of any attacker.
@@ -27,9 +29,8 @@ def from_ldp(n: int, m: int, epsilon: float, delta: float = 0.0) -> float:
     """
     n, m = whole("n", n), whole("m", m)
     _check(epsilon, delta)
-    if n == 1:
-        return 1.0
-    return (_exp(epsilon) + min(n, m) * float(delta)) / n
+    factor = math.exp(epsilon) if epsilon <= _LARGEST_EXPONENT else math.inf
+    return (factor + min(n, m) * float(delta)) / n if n > 1 else 1.0
 
 
 def ldp_epsilon(P: Any, delta: float = 0.0) -> float:
@@ -63,10 +64,9 @@ def ldp_epsilon_interval(P: Any, delta: float = 0.0, work: int = WORK) -> tuple[
     if delta > 0.0:
         return RowPairs(channel, work).epsilon(float(delta))
     largest, smallest = column_max(channel), column_min(channel)
-    used = largest > 0.0
-    if (smallest[used] == 0.0).any():
+    if ((smallest == 0.0) & (largest > 0.0)).any():
         return math.inf, math.inf
-    low, high = _largest_ratio(largest[used], smallest[used])
+    low, high = _largest_ratio(largest[largest > 0.0], smallest[largest > 0.0])
     return log_ends(low)[0], log_ends(high)[1]
 
 
@@ -112,10 +112,3 @@ def _check(epsilon: float, delta: float) -> None:
     if not epsilon >= 0.0:
         raise OptionError(f"epsilon must be a number of at least 0, not {epsilon!r}")
     from_0_to_1("delta", delta)
-
-
-def _exp(epsilon: float) -> float:
-    try:
-        return math.exp(epsilon)
-    except OverflowError:
-        return math.inf

@@ -90,8 +90,7 @@ def _log_nobody(channel: Channel) -> Floats:
         if channel.is_sparse:
             # A row may exceed 1 by its tolerance; the logarithm must not see it.
             logs = np.log1p(-np.minimum(channel.matrix.data, 1.0))
-            sums = np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs)
-            return np.asarray(sums, dtype=np.float64)
+            return np.asarray(np.bincount(channel.matrix.indices, weights=logs, minlength=channel.n_outputs))
         total = np.zeros(channel.n_outputs)
         for block in row_blocks(channel):
             total += np.log1p(-np.minimum(channel.matrix[block], 1.0)).sum(axis=0)
@@ -107,9 +106,7 @@ def row_keys(tokens: npt.NDArray[np.signedinteger[Any]], n_tokens: int) -> Ints:
     >>> row_keys(np.array([[3, -1], [0, 1], [3, -1]]), n_tokens=5).tolist()
     [24, 8, 24]
     """
-    base = n_tokens + 1
-    keys = np.zeros(len(tokens), dtype=np.int64)
-    size = 1
+    base, size, keys = n_tokens + 1, 1, np.zeros(len(tokens), dtype=np.int64)
     for column in tokens.T:
         if size > _LARGEST // base:
             values, keys = np.unique(keys, return_inverse=True)

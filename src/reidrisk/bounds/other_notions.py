@@ -37,13 +37,10 @@ def k_anonymity(P: Any) -> int:
     channel = Channel(P)
     matrix = channel.matrix
     # Rows add up to 1, so a row with a single entry is one-hot.
-    if channel.is_sparse:
-        single, outputs = bool((np.diff(matrix.indptr) == 1).all()), matrix.indices
-    else:
-        single, outputs = bool((np.count_nonzero(matrix, axis=1) == 1).all()), matrix.argmax(axis=1)
-    if not single:
+    entries = np.diff(matrix.indptr) if channel.is_sparse else np.count_nonzero(matrix, axis=1)
+    if (entries != 1).any():
         return 0
-    sharing = np.bincount(outputs)
+    sharing = np.bincount(matrix.indices if channel.is_sparse else matrix.argmax(axis=1))
     return int(sharing[sharing > 0].min())
 
 
@@ -94,10 +91,8 @@ def vulnerability(P: Any, gain: Any = None, prior: npt.ArrayLike | None = None) 
     right user counts; with a uniform prior that is :func:`random_user`.
 
     >>> P = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
-    >>> vulnerability(P), vulnerability(P, prior=[1, 0])
-    (0.75, 1.0)
-    >>> vulnerability(P, gain=[[1, 0], [0, 1], [0.9, 0.9]])       # a third action: 'one of the two'
-    0.95
+    >>> vulnerability(P), vulnerability(P, gain=[[1, 0], [0, 1], [0.9, 0.9]])  # a third action: 'one of the two'
+    (0.75, 0.95)
     """
     channel = Channel(P)
     n = channel.n_users

@@ -35,7 +35,7 @@ def optimal_rule(P: Any) -> Ints:
     channel = Channel(P)
     matrix = channel.matrix
     if not channel.is_sparse:
-        return np.asarray(matrix.argmax(axis=0), dtype=np.int64)
+        return np.asarray(matrix.argmax(axis=0))
     best = np.flatnonzero(matrix.data == column_max(channel)[matrix.indices])
     rule = np.full(channel.n_outputs, channel.n_users, dtype=np.int64)
     np.minimum.at(rule, matrix.indices[best], entry_rows(matrix)[best])
@@ -67,9 +67,8 @@ def accuracy(P: Any, rule: Any) -> float:
         raise DataError(f"a rule is one user an output ({m},) or a matrix ({n}, {m}), but this has shape {array.shape}")
     array = array.astype(np.float64)
     _check_columns(array, array.sum(axis=0), array.shape, channel)
-    if channel.is_sparse:
-        return float(channel.matrix.multiply(array).sum() / n)
-    return float(np.vdot(channel.matrix, array) / n)
+    right = channel.matrix.multiply(array).sum() if channel.is_sparse else np.vdot(channel.matrix, array)
+    return float(right / n)
 
 
 def partial_information(expected: Any) -> float:

@@ -58,9 +58,7 @@ class RowPairs:
             matrix = matrix[kept]
         indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
         self._indptr, self._indices, self._data = indptr, indices, matrix.data.astype(np.float64) * _SCALE
-        self._n_outputs = channel.n_outputs
-        self._smallest = column_min(channel)
-        self._work = work
+        self._n_outputs, self._smallest, self._work = channel.n_outputs, column_min(channel), work
         longest = int(np.diff(indptr).max())
         # A sum of that many terms, each rounded, and whatever is done with it.
         self._error = 2.0 * (longest + 8) * ROUNDING

@@ -98,11 +98,9 @@ def audit_tables(spec: CohortSpec, progress: Progress | None = None) -> tuple[Co
     steps = Steps(progress, 10.0)
     steps.begin("reading the tables", 4.0)
     if private and fitted_to_users(files.assignment):
-        raise OptionError(
-            f"{files.assignment}: these cohorts were fitted to these very users (--min-size, or a table that "
-            "--save-table wrote), so that one of them moves nearly everybody, which no noise here covers; assign them "
-            "by a table made without these users: --table"
-        )
+        fitted = "these cohorts were fitted to these very users (--min-size, or a table that --save-table wrote)"
+        instead = "which no noise covers; assign them by a table made without these users: --table"
+        raise OptionError(f"{files.assignment}: {fitted}: one of them moves nearly everybody, {instead}")
     users, cohort = read_assignment(files.assignment)
     # No noise covers whether anything matches: a private measurement goes on either way.
     visits, categories = read_visits(files.visits), read_categories(files.categories)
@@ -155,6 +153,11 @@ def _histogram(found: Sensitivity) -> GapHistogram:
 def _row(found: Sensitivity, row: int) -> CohortRow:
     counts, category = found.counts, int(found.anomalous[row])
     size = int(counts.sizes[row])
+    status: Status = "sensitive" if found.sensitive[row] else "not sensitive"
+    if isinstance(found, PrivateSensitivity) and found.too_noisy(row):
+        status = "too noisy to tell"
+    elif found.beyond_doubt[row] or found.beyond_chance[row]:
+        status = "beyond doubt" if found.beyond_doubt[row] else "beyond chance"
     return CohortRow(
         cohort=int(counts.cohorts[row]),
         users=size,
@@ -164,13 +167,5 @@ def _row(found: Sensitivity, row: int) -> CohortRow:
         gap=float(found.gap[row]),
         low=float(found.low[row]),
         high=float(found.high[row]),
-        status=_status(found, row),
+        status=status,
     )
-
-
-def _status(found: Sensitivity, row: int) -> Status:
-    if isinstance(found, PrivateSensitivity) and found.too_noisy(row):
-        return "too noisy to tell"
-    if found.beyond_doubt[row] or found.beyond_chance[row]:
-        return "beyond doubt" if found.beyond_doubt[row] else "beyond chance"
-    return "sensitive" if found.sensitive[row] else "not sensitive"

@@ -90,7 +90,5 @@ def _former_noise(options: dict[str, Any], private: bool) -> dict[str, Any]:
     if private:
         return rest | {"noise": noise}
     if any(value != Noise.model_fields[name].default for name, value in noise.items()):
-        raise OptionError(
-            "epsilon, delta, model, most_categories and simulation are for private=True; nothing is noisy"
-        )
+        raise OptionError(f"{', '.join(noise)} are for private=True; nothing is noisy")
     return rest

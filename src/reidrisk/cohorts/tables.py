@@ -107,8 +107,7 @@ def _text(path: PathLike, columns: Sequence[str], missing: bool = False) -> Any:
             raise DataError(f"{path}: the table has no rows")
         frame = frame.select(pl.col(column).cast(pl.String) for column in columns)
     except (pl.exceptions.PolarsError, pa.ArrowException) as error:
-        why = reason(error, 120)
-        raise FormatError(f"{path}: a column is neither text nor numbers ({why}); write one of these") from error
+        raise FormatError(f"{path}: a column is neither text nor numbers ({reason(error, 120)})") from error
     for column in [] if missing else columns:
         if frame[column].null_count():
             raise DataError(f"{path}: row {frame[column].is_null().arg_max()} has no {column}; leave it out")

@@ -114,15 +114,12 @@ def simulate(
     if agent not in AGENTS:
         raise OptionError(f"agent must be one of {', '.join(AGENTS)}, not {agent!r}")
     checked_seed(seed)
-    true = env.transitions / env.transitions.sum(axis=2, keepdims=True)
-    matrices = true
+    true = matrices = env.transitions / env.transitions.sum(axis=2, keepdims=True)
     if assumed is not None:
         given = as_matrices(assumed)
         if len(given) not in (1, env.n_users) or given.shape[1] != env.n_states:
-            raise DataError(
-                f"assumed matrices have shape {given.shape}; give one of {env.n_states} states for everyone, "
-                f"or one for each of the {env.n_users} users"
-            )
+            wanted = f"one of {env.n_states} states for everyone, or one for each of the {env.n_users} users"
+            raise DataError(f"assumed matrices have shape {given.shape}; give {wanted}")
         matrices = given / given.sum(axis=2, keepdims=True)
     tables, stops = tables_of(env.means, env.sigma), stops_of(steps)
 

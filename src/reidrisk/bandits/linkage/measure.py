@@ -17,6 +17,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
+from reidrisk.base.options import is_whole, whole
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import checked_seed, stream
 
@@ -45,11 +46,9 @@ def auxiliary(records: npt.ArrayLike, n_aux: int, seed: int = 0, draws: int | No
     """Draw the cells that the attacker knows: ``n_aux`` different ones, uniformly, anew for each user and draw."""
     array = checked_records(records, least=2)
     n, m = len(array), array.shape[1] ** 2
-    if isinstance(n_aux, bool) or not isinstance(n_aux, int | np.integer) or not 1 <= n_aux <= m:
+    if not is_whole(n_aux) or not 1 <= n_aux <= m:
         raise OptionError(f"n_aux must lie between 1 and the {m} cells of a matrix, not {n_aux!r}")
-    many = max(1, -(-_QUERIES // n)) if draws is None else draws
-    if many < 1:
-        raise OptionError(f"draws must be at least 1, not {draws!r}")
+    many = max(1, -(-_QUERIES // n)) if draws is None else whole("draws", draws)
     checked_seed(seed)
     sizes.NUMBERS.check(n * many * n_aux, "what the attacker knows", "take fewer draws or cells")
     user = np.tile(np.arange(n, dtype=np.int64), many)
@@ -102,9 +101,8 @@ def deanonymisation(
     if attack != ATTACKS[0]:
         return risk
     unchanged = float(credits(array, started(array, seed), known, alpha, weights)[0].mean())
-    if unchanged >= _FOUND_UNCHANGED:
-        return risk
-    return replace(risk, notes=(*risk.notes, Note("attack-coarse", tolerance=alpha, found=unchanged)))
+    coarse = (Note("attack-coarse", tolerance=alpha, found=unchanged),) if unchanged < _FOUND_UNCHANGED else ()
+    return replace(risk, notes=(*risk.notes, *coarse))
 
 
 def credits(

@@ -53,8 +53,9 @@ class Shared:
         """Return the true records as an array, or refuse those of which this cannot have been made."""
         array = checked_records(records, least=2)
         if array.shape != self.records.shape:
-            shapes = f"records have shape {array.shape}, what was shared has {self.records.shape}"
-            raise DataError(f"{shapes}; both must be the same")
+            raise DataError(
+                f"records have shape {array.shape}, what was shared {self.records.shape}; both must be the same"
+            )
         return array
 
     def __repr__(self) -> str:
@@ -144,9 +145,9 @@ def finished(shared: Shared) -> Shared:
     return replace(shared, records=np.where(empty, 1.0 / cells.shape[1], cells / np.where(empty, 1.0, sums)))
 
 
-def mean_sensitivity(n_states: int, sizes: npt.ArrayLike) -> Floats:
+def mean_sensitivity(n_states: int, sizes: Ints) -> Floats:
     """Return how far replacing one record can move a mean in L2: its d rows by sqrt(2) each, so sqrt(2 d) / size."""
-    return np.asarray(np.sqrt(2.0 * n_states) / np.asarray(sizes, dtype=np.float64))
+    return np.asarray(np.sqrt(2.0 * n_states) / sizes)
 
 
 def truncated(records: Floats, rank: int) -> Floats:

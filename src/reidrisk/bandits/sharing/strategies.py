@@ -5,7 +5,7 @@ it those of each user's own record, after it of what each receives. As text: ``"
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -33,7 +33,9 @@ class Step:
 
     def __str__(self) -> str:
         values = [getattr(self, f.name) for f in fields(self)]
-        shown = [v if isinstance(v, str) else _digits(v) for v in values if v != WEIGHTS[0]]
+        # A number is written briefly, but so that it is read back as it was.
+        brief = [f"{v:g}" if not isinstance(v, str) and float(f"{v:g}") == v else str(v) for v in values]
+        shown = [text for text in brief if text != WEIGHTS[0]]
         return f"{self.word}:{','.join(shown)}" if shown else self.word
 
 
@@ -93,10 +95,8 @@ class PrivateClusters(Step):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.epsilon <= _MOST_EPSILON or not _LEAST_DELTA <= self.delta < 1:
-            raise OptionError(
-                f"epsilon must be above 0 and at most {_MOST_EPSILON:g}, and delta in [{_LEAST_DELTA:g}, 1), "
-                f"not {self.epsilon!r} and {self.delta!r}"
-            )
+            allowed = f"above 0 and at most {_MOST_EPSILON:g}, and delta in [{_LEAST_DELTA:g}, 1)"
+            raise OptionError(f"epsilon must be {allowed}, not {self.epsilon!r} and {self.delta!r}")
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,6 @@ _STEPS: dict[str, type[Step]] = {
     kind.word: kind
     for kind in (Own, Average, Neighbour, Clusters, Microaggregation, PrivateClusters, Laplace, TruncatedSVD)
 }
-_READ: dict[Any, Callable[[str], int | float | str]] = {int: int, float: float}
 
 
 def parse(text: str) -> tuple[Step, ...]:
@@ -146,17 +145,17 @@ def parse(text: str) -> tuple[Step, ...]:
         if word.strip() not in _STEPS:
             raise OptionError(f"{part!r:.60} is no anonymisation step; use {', '.join(_STEPS)}")
         kind = _STEPS[word.strip()]
-        known = fields(kind)
+        known: Any = fields(kind)
         values = [value.strip() for value in given.split(",")] if given else []
         if len(values) > len(known):
             count = f"{len(values)} value{'s' * (len(values) > 1)}"
             raise OptionError(f"{part!r:.60} has {count}; {word} takes {', '.join(f.name for f in known) or 'none'}")
         try:
-            steps.append(kind(*(_READ.get(f.type, str)(value) for value, f in zip(values, known, strict=False))))
+            steps.append(kind(*(f.type(value) for value, f in zip(values, known, strict=False))))
+        except OptionError:
+            raise
         except (TypeError, ValueError) as error:
-            if isinstance(error, OptionError):
-                raise
-            takes = ", ".join(f"{f.name} ({getattr(f.type, '__name__', f.type)})" for f in known) or "no value"
+            takes = ", ".join(f"{f.name} ({f.type.__name__})" for f in known) or "no value"
             raise OptionError(f"{part!r:.60} cannot be read; {word} takes {takes}") from error
     return as_steps(steps)
 
@@ -184,13 +183,5 @@ def check_private(private: Step, before: Sequence[Step], after: Sequence[Step]) 
         raise OptionError(f"{before[0]} before {private} voids its guarantee; put it after, or use clusters")
     for step in after:
         if isinstance(step, Laplace) and step.variance > 0 and step.weights != "uniform":
-            raise OptionError(
-                f"{step} takes its weights from the records, which voids the guarantee of {private}; "
-                "use weights 'uniform', or clusters"
-            )
-
-
-def _digits(value: float) -> str:
-    """Write a number briefly, but so that it is read back as it was."""
-    brief = f"{value:g}"
-    return brief if float(brief) == value else repr(value)
+            voids = f"takes its weights from the records, which voids the guarantee of {private}"
+            raise OptionError(f"{step} {voids}; use weights 'uniform', or clusters")

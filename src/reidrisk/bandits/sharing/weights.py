@@ -21,10 +21,8 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
     nothing. The formula in the paper lacks the minus sign.
     """
     array = checked_records(records)
-    if not alpha > 0:
-        raise OptionError(f"alpha must be above 0, not {alpha!r}")
     if not LEAST_ALPHA <= alpha < float("inf"):
-        raise OptionError(f"alpha must be finite and at least {LEAST_ALPHA:g}, a rounding step, not {alpha!r}")
+        raise OptionError(f"alpha must be finite and at least {LEAST_ALPHA:g}, not {alpha!r}")
     n = len(array)
     values = np.sort(np.rint(array.reshape(n, -1) / alpha), axis=0)
     entropy = np.zeros(values.shape[1])
@@ -57,10 +55,8 @@ def cell_weights(records: npt.ArrayLike, weights: str | npt.ArrayLike = WEIGHTS[
             raise DataError(f"weights must be of shape {array.shape[1:]}, one per cell, not {given.shape}")
         bad = np.argwhere(~((given >= 0) & (given <= _MOST_WEIGHT)))
         if bad.size:
-            raise DataError(
-                f"the weight of cell ({bad[0][0]}, {bad[0][1]}) is {given[tuple(bad[0])]}; "
-                f"weights are not negative and at most {_MOST_WEIGHT:g}"
-            )
+            cell = f"the weight of cell ({bad[0][0]}, {bad[0][1]}) is {given[tuple(bad[0])]}"
+            raise DataError(f"{cell}; weights are not negative and at most {_MOST_WEIGHT:g}")
         return given
     if weights not in WEIGHTS:
         raise OptionError(f"weights must be one of {', '.join(WEIGHTS)}, or an array, not {weights!r}")

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.arrays import Floats
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import whole_up_to
 
 _STEP = 2.0 / 3.0
 """The iteration's error shrinks by ``|1 - step * mu|`` with mu in (0, 2], so a full step can swing for ever."""
@@ -36,19 +37,16 @@ def inclusion_probabilities(popularity: npt.ArrayLike, k: int) -> Floats:
     given = np.asarray(popularity, dtype=np.float64)
     if given.ndim != 1 or not given.size:
         raise DataError(f"popularity must be one number a token, but has shape {given.shape}")
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= given.size:
-        raise OptionError(f"sets must have from 1 to {given.size} tokens, not {k!r}")
+    whole_up_to("top_k", k, given.size, limit=f"{given.size} tokens")
     wrong = np.flatnonzero(~((given >= 0.0) & (given <= 1.0)))
     if wrong.size:
         raise DataError(f"the popularity of token {wrong[0]} is {given[wrong[0]]}; it must lie in [0, 1]")
     if np.count_nonzero(given) < k:
         raise DataError(f"only {np.count_nonzero(given)} tokens are ever in a set, but sets have {k}")
-    p = given.copy()
-    sure = np.zeros(given.size, dtype=bool)
+    p, sure = given.copy(), np.zeros(given.size, dtype=bool)
     while True:
         # Scale all that are not sure; what reaches 1 stays there; then drop what all but vanishes.
-        rest = ~sure & (p > 0.0)
-        left = k - int(sure.sum())
+        rest, left = ~sure & (p > 0.0), k - int(sure.sum())
         if not left or not rest.any():
             p[~sure] = 0.0
             return p
@@ -128,14 +126,11 @@ def _pairs(odds: Floats, k: int) -> Floats:
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
         # before[j, i, t]: probability of t inclusions among the tokens below j, token i left out.
-        before = np.zeros((n, rows.size, k - 1))
-        count = np.zeros((rows.size, k - 1))
-        count[:, 0] = 1.0
+        before, count = np.zeros((n, rows.size, k - 1)), np.eye(1, k - 1).repeat(rows.size, axis=0)
         for j in range(n):
             before[j] = count
             _include(count, np.where(rows == j, 0.0, inside[j]), np.where(rows == j, 1.0, outside[j]))
-        count[:] = 0.0
-        count[:, 0] = 1.0
+        count[:] = np.eye(1, k - 1)
         for j in reversed(range(n)):
             others = np.einsum("it,it->i", before[j], count[:, ::-1])
             x[rows, j] = np.where(rows == j, 0.0, inside[rows] * inside[j] * others / together)

@@ -53,9 +53,8 @@ def topics_full_information(
     >>> [(bound.name, round(bound.value, 3)) for bound in topics_full_information(sets, noise=0.2)[:2]]
     [('optimal attacker', 0.6), ('local differential privacy', 3.0)]
     """
-    _check(top_sets, noise, level)
+    q_in, q_out = _probabilities(top_sets, noise, level)
     n, r, n_tokens = top_sets.n_users, top_sets.n_epochs, top_sets.n_tokens
-    q_in, q_out = token_probabilities(n_tokens, top_sets.k, noise)
     holders = [_holders(top_sets, s) for s in range(r)]
     optimum = math.prod(float(np.where(c > 0, q_in, q_out).sum()) for c in holders) / n
     epsilon = r * math.log(q_in / q_out) if q_out > 0.0 else math.inf
@@ -91,10 +90,8 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
     >>> bound.low <= 0.6 <= bound.high                       # exact for one epoch, see above
     True
     """
-    _check(top_sets, noise, level)
-    samples = whole("samples", samples)
-    n, r, k = top_sets.n_users, top_sets.n_epochs, top_sets.k
-    q_in, q_out = token_probabilities(top_sets.n_tokens, k, noise)
+    q_in, q_out = _probabilities(top_sets, noise, level)
+    samples, n, r = whole("samples", samples), top_sets.n_users, top_sets.n_epochs
     rng = stream(checked_seed(seed), "optimum of full information")
     users = rng.integers(n, size=samples)
     shown = _answers(top_sets.tokens[users], top_sets.n_tokens, noise, rng)
@@ -102,25 +99,24 @@ def topics_optimum(top_sets: TopSets, noise: float, samples: int = 2000, seed: i
     # Relative to r hits: log P = h log(q_in) + (r - h) log(q_out) up to a constant.
     step = math.log(q_out / q_in) if q_out > 0.0 else -math.inf
     likelihood = np.array([math.exp((r - h) * step) if h < r else 1.0 for h in range(r + 1)])
-    shares = np.empty(int(samples))
+    shares = np.empty(samples)
     for query, tokens in enumerate(shown):
         holders = [users[starts[t] : starts[t + 1]] for (users, starts), t in zip(postings, tokens, strict=True)]
         hits = np.bincount(np.bincount(np.concatenate(holders), minlength=n), minlength=r + 1)
         best = int(np.flatnonzero(hits)[-1])
         ratio = likelihood / likelihood[best] if likelihood[best] > 0.0 else (np.arange(r + 1) == best)
         shares[query] = 1.0 / float(hits[: best + 1] @ ratio[: best + 1])
-    value, (low, high) = float(shares.mean()), mean_interval(shares, level)
+    what = ("optimal attacker", "random user", float(shares.mean()), 1.0 / n, "carey, Corollary 1")
     inputs = {"samples": float(samples), "seed": float(seed), "level": level}
-    return Bound(
-        "optimal attacker", "random user", value, 1.0 / n, "carey, Corollary 1", low, high, inputs, r, notes=_NOTES
-    )
+    return Bound(*what, *mean_interval(shares, level), inputs, r, notes=_NOTES)
 
 
-def _check(top_sets: TopSets, noise: float, level: float) -> None:
-    token_probabilities(top_sets.n_tokens, top_sets.k, noise)
+def _probabilities(top_sets: TopSets, noise: float, level: float) -> tuple[float, float]:
+    """Return q_in and q_out, once the sets are known to be full."""
+    between_0_and_1("level", level)
     if not top_sets.is_padded:
         raise DataError("some top sets are not full, so answers are not yet decided; use top_sets.padded(seed)")
-    between_0_and_1("level", level)
+    return token_probabilities(top_sets.n_tokens, top_sets.k, noise)
 
 
 def _holders(top_sets: TopSets, s: int) -> Ints:

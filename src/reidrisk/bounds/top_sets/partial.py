@@ -95,10 +95,9 @@ def topics_partial_information(
         raise DataError(f"popularity has shape {shares.shape}, but the traces have {r} epochs of {n_tokens} tokens")
     samples = whole("samples", samples)
     seed = fresh_seed() if seed is None else checked_seed(seed)
+    posteriors = [_posterior_and_prior(epoch, top_k, noise) for epoch in np.atleast_2d(shares)]
     if shares.ndim == 1:
-        posteriors = [_posterior_and_prior(shares, top_k, noise)] * r
-    else:
-        posteriors = [_posterior_and_prior(epoch, top_k, noise) for epoch in shares]
+        posteriors *= r
     if r == 1:
         value = low = high = float(posteriors[0][np.unique(table.tokens)].max(axis=0).sum() / n)
         inputs = {}
@@ -137,7 +136,8 @@ def _sampled_shares(table: Traces, posteriors: list[Floats], samples: int, seed:
     tokens = np.where(tokens < 0, n_tokens, tokens).astype(np.uint16 if n_tokens < 2**16 else np.uint32)
     weights = counts.astype(np.float64)
     # One table for equal epochs: they share the object.
-    ready = {id(q): (np.cumsum(q, axis=1), _log(q)) for q in posteriors}
+    with np.errstate(divide="ignore"):
+        ready = {id(q): (np.cumsum(q, axis=1), np.log(q)) for q in posteriors}
     cumulative, logs = zip(*(ready[id(q)] for q in posteriors), strict=True)
     out = np.empty(samples)
 
@@ -164,8 +164,3 @@ def _draw(table: Traces, cumulative: Any, size: int, seed: int, block: int) -> t
         rows = steps[seen[:, s]]
         shown[:, s] = (rows <= u[:, s, None] * rows[:, -1:]).sum(axis=1)
     return seen, shown
-
-
-def _log(q: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(q), dtype=np.float64)

@@ -41,6 +41,5 @@ def cityhash64(values: Any) -> npt.NDArray[np.uint64]:
     starts = np.frombuffer(offsets, dtype=np.int64)[whole.offset : whole.offset + len(whole) + 1]
     flat = np.zeros(1, dtype=np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
     out = np.empty(len(whole), dtype=np.uint64)
-    if len(whole):
-        hash_columns(flat, starts, out)
+    hash_columns(flat, starts, out)
     return out

@@ -57,7 +57,7 @@ def _from_python(domains: Any) -> Any:
         raise DataError(f"domains is {domains!r}; give a list of domains, or a list of lists with one for each user")
     # A set has no order and Arrow takes lists; the order of domains does not matter.
     rows = [list(row) if isinstance(row, Set) else row for row in domains]
-    if rows and any(not isinstance(row, str) and row is not None for row in rows[:1]):
+    if rows and not isinstance(rows[0], str | None):
         text = next((i for i, row in enumerate(rows) if isinstance(row, str)), None)
         if text is not None:
             raise DataError(f"user {text} is the string {rows[text][:60]!r}; give a list of domains for each user")

@@ -53,15 +53,12 @@ def signatures(lists: DomainLists, bits: int = BITS) -> tuple[npt.NDArray[np.uin
     # Ranks among sorted hashes: sorting a user's ranks sorts the hashes, and equal hashes are one feature.
     features, rank_of = np.unique(cityhash64(lists.distinct), return_inverse=True)
     ranks = rank_of.astype(np.int32)[lists.codes]
-    place = np.full(features.size, -1, dtype=np.int32)
-    kept = np.arange(features.size)
+    place, kept = np.full(features.size, -1, dtype=np.int32), np.arange(features.size)
     if features.size * bits > _CACHED:
         kept = np.argsort(-np.bincount(ranks, minlength=features.size), kind="stable")[: _CACHED // bits]
     place[kept] = np.arange(kept.size, dtype=np.int32)
-    cache = np.empty((kept.size, bits))
-    n = lists.starts.size - 1
+    n, chosen, cache = lists.starts.size - 1, features[kept], np.empty((kept.size, bits))
     hashes, counts = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
-    chosen = features[kept]
     each(lambda piece: gaussians(chosen[piece], cache[piece]), _pieces(kept.size))
 
     def fill(piece: slice) -> None:

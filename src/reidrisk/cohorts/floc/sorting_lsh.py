@@ -51,10 +51,8 @@ class SortingLSH:
             raise DataError(f"cohort {row} has log2 size {sizes[row]}; it must lie in 0 to {self.bits}")
         exact = sum(1 << size for size in sizes.tolist())
         if exact != 1 << self.bits:
-            raise DataError(
-                f"the sizes of the {sizes.size:,} cohorts add up to {exact:,}, not to 2^{self.bits} = "
-                f"{1 << self.bits:,}; the table is truncated, or of another number of bits"
-            )
+            sums = f"the sizes of the {sizes.size:,} cohorts add up to {exact:,}, not to 2^{self.bits}"
+            raise DataError(f"{sums} = {1 << self.bits:,}; the table is truncated, or of another number of bits")
         flags = np.zeros(sizes.size, dtype=bool) if blocked is None else np.asarray(blocked)
         if flags.shape != sizes.shape or flags.dtype != bool:
             raise DataError(f"blocked must be one true or false for each of the {sizes.size:,} cohorts")
@@ -75,8 +73,8 @@ class SortingLSH:
             raise FormatError(f"{name}: cannot be read: {error.strerror}") from error
         if not entries.size:
             raise FormatError(f"{name}: the file is empty; a table has one byte for each cohort")
-        if entries.max() > (_SIZE | _BLOCKED):
-            row = int(np.argmax(entries > (_SIZE | _BLOCKED)))
+        row = int(np.argmax(entries > (_SIZE | _BLOCKED)))
+        if entries[row] > (_SIZE | _BLOCKED):
             raise FormatError(f"{name}: byte {row} is {entries[row]}; a cohort has 7 bits, so this is no such table")
         try:
             return cls(entries & _SIZE, (entries & _BLOCKED) > 0, bits, os.path.exists(fitted_mark(path)))
@@ -118,15 +116,13 @@ class SortingLSH:
         return self.log_sizes.size
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, SortingLSH)
-            and self.bits == other.bits
-            and np.array_equal(self.log_sizes, other.log_sizes)
-            and np.array_equal(self.blocked, other.blocked)
-        )
+        return isinstance(other, SortingLSH) and self._content() == other._content()
 
     def __hash__(self) -> int:
-        return hash((self.bits, self.log_sizes.tobytes(), self.blocked.tobytes()))
+        return hash(self._content())
+
+    def _content(self) -> tuple[int, bytes, bytes]:
+        return self.bits, self.log_sizes.tobytes(), self.blocked.tobytes()
 
     def __repr__(self) -> str:
         return f"SortingLSH({len(self):,} cohorts of a {self.bits}-bit space, {self.blocked.sum():,} blocked)"
@@ -150,12 +146,10 @@ class SortingLSH:
 
     def with_blocked(self, cohorts: Iterable[int]) -> SortingLSH:
         """Return the same table with these cohorts blocked and no others."""
-        flags = np.zeros(len(self), dtype=bool)
-        for cohort in cohorts:
-            if not 0 <= cohort < len(self):
-                raise DataError(f"cohort {cohort} is unknown; the table has cohorts 0 to {len(self) - 1:,}")
-            flags[cohort] = True
-        return SortingLSH(self.log_sizes, flags, self.bits, self.fitted)
+        named = set(cohorts)
+        if unknown := sorted(named - set(range(len(self)))):
+            raise DataError(f"cohort {unknown[0]} is unknown; the table has cohorts 0 to {len(self) - 1:,}")
+        return SortingLSH(self.log_sizes, np.isin(np.arange(len(self)), list(named)), self.bits, self.fitted)
 
     def write(self, path: PathLike) -> None:
         """Write Chrome's file; a fitted one says so in ``FILE.fitted`` beside it, where :meth:`from_chrome` looks."""

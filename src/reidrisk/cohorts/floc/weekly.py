@@ -66,18 +66,14 @@ def _common_table(
     hashes: Sequence[npt.NDArray[np.uint64]], known: Sequence[npt.NDArray[np.bool_]], min_size: int, bits: int
 ) -> SortingLSH:
     """Return the table of the cuts that the tables of all weeks make."""
-    ends: set[int] | None = None
+    cuts = []
     for number, (found, has) in enumerate(zip(hashes, known, strict=True)):
         if has.sum() < min_size:
-            raise DataError(
-                f"week {number} has {int(has.sum()):,} users with enough domains, who cannot fill a cohort of "
-                f"{min_size:,}; lower min_size or min_domains"
-            )
+            few = f"week {number} has {int(has.sum()):,} users with enough domains"
+            raise DataError(f"{few}, who cannot fill a cohort of {min_size:,}; lower min_size or min_domains")
         table = SortingLSH.fit(found[has], min_size, bits)
-        own = set(np.cumsum(2 ** table.log_sizes.astype(object)).tolist())
-        ends = own if ends is None else ends & own
-    cuts = sorted(ends or {1 << bits})
-    sizes = np.diff(np.array([0, *cuts], dtype=object))
+        cuts.append(set(np.cumsum(2 ** table.log_sizes.astype(object)).tolist()))
+    sizes = np.diff(np.array([0, *sorted(set.intersection(*cuts))], dtype=object))
     # Halves of halves: what is left between two common cuts is again a power of two.
     return SortingLSH(np.array([int(size).bit_length() - 1 for size in sizes]), bits=bits, fitted=True)
 

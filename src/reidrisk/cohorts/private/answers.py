@@ -11,6 +11,7 @@ import numpy.typing as npt
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.indices import checked_csr
+from reidrisk.base.options import is_number
 from reidrisk.base.streams import stream
 from reidrisk.cohorts.private.counts import LocalCounts
 from reidrisk.privacy import randomised_response
@@ -20,7 +21,7 @@ _LEAST_EPSILON = 1e-6  # 10^12 answers would not tell yes from no
 
 def lie_probability(epsilon: float) -> float:
     r"""Return how often randomised response lies: :math:`1 / (1 + e^\epsilon)`."""
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0.0 < epsilon < math.inf:
+    if not is_number(epsilon) or not 0.0 < epsilon < math.inf:
         raise OptionError(f"epsilon must be a finite number above 0, not {epsilon!r}")
     if epsilon < _LEAST_EPSILON:
         raise OptionError(f"epsilon {epsilon!r} makes every answer a coin toss; give at least {_LEAST_EPSILON:g}")

@@ -187,9 +187,7 @@ def central_noise(n_categories: int, epsilon: float, delta: float, most: int | N
     except (OverflowError, ZeroDivisionError):
         sigma = math.inf
     if not sigma <= _MOST_NOISE:
-        raise OptionError(
-            f"epsilon {epsilon:g} needs noise above {_MOST_NOISE:,.0f} users per count; give a larger one"
-        )
+        raise OptionError(f"epsilon {epsilon:g} needs noise above {_MOST_NOISE:,.0f} per count; give a larger one")
     return sensitivity, sigma
 
 

@@ -88,8 +88,7 @@ def measured_through_noise(
 def _found(
     measured: CentralCounts | LocalCounts, names: tuple[str, ...], spec: CohortSpec, statement: PrivacyStatement
 ) -> PrivateSensitivity:
-    m, c, risk = measured.sizes.size - 1, len(names), 1.0 - spec.level
-    tail = risk / 2.0
+    m, c, risk, tail = measured.sizes.size - 1, len(names), 1.0 - spec.level, (1.0 - spec.level) / 2.0
     anomalous, visits = np.empty(m, dtype=np.int64), np.empty((m, c), dtype=np.int32)
     gap, low, high, p_value = np.empty((4, m))
     gamma = nuisance(min(spec.fdr, risk), m, c)

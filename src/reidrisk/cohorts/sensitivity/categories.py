@@ -54,10 +54,8 @@ def category_visits(
     rows = _population(seen, users)
     labels = _labels(categories, key)
     if labels[key].dtype != seen[key].dtype:
-        raise DataError(
-            f"the column {key!r} holds {seen[key].dtype} in the visits and {labels[key].dtype} in the categories; "
-            "give both the same type"
-        )
+        kinds = f"{seen[key].dtype} in the visits and {labels[key].dtype} in the categories"
+        raise DataError(f"the column {key!r} holds {kinds}; give both the same type")
     if key == "host" and seen[key].dtype == pl.String:
         seen, labels = (table.with_columns(pl.col(key).str.to_lowercase()) for table in (seen, labels))
     names = labels["category"].unique().sort()
@@ -65,10 +63,8 @@ def category_visits(
     labels = labels.join(numbered, on="category").select(key, "column").unique()
     covered = seen[key].is_in(labels[key].unique().implode()).mean() if len(seen) else 0.0
     if not covered and unmatched == "refuse":
-        raise DataError(
-            f"none of the {labels[key].n_unique():,} listed {key}s occurs in the visits (the first listed: "
-            f"{labels[key].sort()[0]!r}); write {key}s in both tables alike"
-        )
+        none = f"none of the {labels[key].n_unique():,} listed {key}s occurs in the visits"
+        raise DataError(f"{none} (the first listed: {labels[key].sort()[0]!r}); write {key}s in both tables alike")
     located = seen.lazy().select("user", key).join(labels.lazy(), on=key).join(rows.lazy(), on="user")
     cells = located.select("row", "column").collect()
     # Counting sort by row; cells that occur more than once become one.
@@ -107,10 +103,8 @@ def _population(seen: Any, users: Any) -> Any:
             raise DataError(f"user {everyone.filter(everyone.is_duplicated())[0]!r} is listed twice in users")
         known = seen["user"].is_in(everyone.implode())
         if not known.all():
-            raise DataError(
-                f"user {seen['user'].filter(~known).min()!r} has visits but is not among users; "
-                "add them to users, with the cohort -1 if they have none"
-            )
+            user = seen["user"].filter(~known).min()
+            raise DataError(f"user {user!r} has visits but is not among users; add them, with the cohort -1 for none")
     return pl.DataFrame({"user": everyone, "row": np.arange(len(everyone), dtype=np.int32)})
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.indices import checked_csr
-from reidrisk.base.options import whole
+from reidrisk.base.options import is_whole, whole
 from reidrisk.base.streams import blocks
 
 _MOST_CELLS = 1 << 29  # cohorts x categories: 2 GiB of counts
@@ -82,15 +82,15 @@ def count_visits(
     without = int(cohorts[0] == -1)
     if cohorts.size * c > _MOST_CELLS:
         raise DataError(f"{cohorts.size:,} cohorts x {c:,} categories are too many to count; measure fewer categories")
-    table = np.zeros((cohorts.size, c), dtype=np.int32)
-    seen = np.full(c, -1, dtype=np.int64)
+    table, seen = np.zeros((cohorts.size, c), dtype=np.int32), np.full(c, -1, dtype=np.int64)
     for start, stop, part in _csr_blocks(visited, assigned.size):
         wrong = ~(part.data >= 0)  # catches NaN too
         if wrong.any():
             entry = int(np.argmax(wrong))
             user = start + int(np.searchsorted(part.indptr, entry, side="right")) - 1
-            cell = f"user {user}, category {part.indices[entry]}"
-            raise DataError(f"visited of {cell} is {part.data[entry]}; give 0 or 1")
+            raise DataError(
+                f"visited of user {user}, category {part.indices[entry]} is {part.data[entry]}; give 0 or 1"
+            )
         count_once(part.indptr, part.indices, part.data, rows[start:stop], start, seen, table)
     population = table.sum(axis=0, dtype=np.int64)
     sizes = np.bincount(rows, minlength=cohorts.size).astype(np.int64)
@@ -101,10 +101,8 @@ def category_names(visited: Any, n_users: int, categories: Sequence[str] | None)
     """Return the names of the columns, or refuse a table of visits that does not fit the users or the names."""
     shape = getattr(visited, "shape", None) or np.shape(visited)
     if len(shape) != 2 or shape[0] != n_users or shape[1] < 1:
-        raise DataError(
-            f"visited has the shape {tuple(shape)}; give a row for each of the {n_users:,} users of the assignment and "
-            "at least one category"
-        )
+        rows = f"a row for each of the {n_users:,} users of the assignment and at least one category"
+        raise DataError(f"visited has the shape {tuple(shape)}; give {rows}")
     c = int(shape[1])
     names = tuple(str(name) for name in (range(c) if categories is None else categories))
     if len(names) != c or len(set(names)) != c:
@@ -151,7 +149,7 @@ def as_assignment(assignment: npt.ArrayLike, n_cohorts: int | None = None) -> In
 
 def _signed(given: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return unsigned and Python integers as ``int64``, exactly, or name the first that does not fit."""
-    if given.dtype.kind == "O" and not all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in given):
+    if given.dtype.kind == "O" and not all(map(is_whole, given)):
         return given
     large = given > np.iinfo(np.int64).max
     if large.any():
