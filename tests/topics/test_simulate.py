@@ -99,7 +99,7 @@ def test_visits_with_a_probability_are_independent_draws_by_site():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"visits": 1.5}, "the probability 1.5"), ({"visits": float("nan")}, "the probability nan"),
+    [({"visits": 1.5}, "from 0 to 1, not 1.5"), ({"visits": float("nan")}, "from 0 to 1, not nan"),
      ({"visits": np.ones((200, 8), dtype=bool)}, r"shape \(200, 8\).*\(200, 9\)"),
      ({"visits": np.ones((200, 9))}, "type float64"), ({"shown": 0}, "shown must be"), ({"shown": 1.5}, "shown must")],
 )  # fmt: skip

@@ -80,9 +80,7 @@ class BehaviourFile(Spec):
     format: Annotated[Literal["log", "matrices"], BeforeValidator(_format)] = Field(
         default="log", description="'log', or 'matrices' (NPZ)."
     )
-    states: str | None = Field(
-        None, description="File of all states: one per line, or a JSON list; others are refused."
-    )
+    states: str | None = Field(default=None, description="File of all states: one per line, or a JSON list.")
     max_gap: Annotated[float | None, BeforeValidator(_seconds)] = Field(
         default=None, description="Count nothing over a longer silence, in seconds."
     )
@@ -131,14 +129,14 @@ class TradeoffSpec(Spec):
     clusters: int | None = Field(
         default=None, description="Number of clusters, also twice and three times as many; default: one per 5 users."
     )
-    noise: Literal["laplace", "svd"] = Field("laplace", description="On top of each strategy: 'laplace' or 'svd'.")
-    amounts: Annotated[tuple[float, ...] | None, _several(float)] = None
-    n_aux: int | None = Field(None, description="Cells the attacker knows; default: 91, all but 2 of a small matrix.")
-    alpha: float | None = Field(
-        None, description="Cells that differ by less agree; default: 0.001, or finer for a long log."
+    noise: Literal["laplace", "svd"] = Field(
+        default="laplace", description="'laplace' or 'svd', on top of each strategy."
     )
+    amounts: Annotated[tuple[float, ...] | None, _several(float)] = None
+    n_aux: int | None = Field(default=None, description="Cells the attacker knows; default: 91, or all but 2.")
+    alpha: float | None = Field(default=None, description="Cells that differ by less agree; default: 0.001, or finer.")
     weights: str = Field(
-        WEIGHTS[0], description="Of cells: 'inverse entropy' (the paper's formula), 'uniform' or 'entropy'."
+        default=WEIGHTS[0], description="Of cells: 'inverse entropy' (the paper's), 'uniform', 'entropy'."
     )
     rewards: Literal["hard", "easy"] = Field(
         default="hard", description="'hard' rewards say little about the state, 'easy' ones much."

@@ -13,11 +13,9 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 
-LARGEST = 1e15
-"""Largest measurement: seconds beyond it are no time, and squared differences beyond it defeat t-SNE."""
+LARGEST = 1e15  # largest measurement: seconds beyond it are no time, and squared differences beyond it defeat t-SNE
 
-PAPER_TOLERANCE = 1e-3
-"""Cells that differ by less agree for the scoreboard, in the paper's data."""
+PAPER_TOLERANCE = 1e-3  # cells that differ by less agree for the scoreboard, in the paper's data
 
 _ROWS_ADD_UP = 1e-6  # largest deviation of a row sum from 1 that rounding in a file explains
 _ROUNDING = 1e-12  # and that of sums of float64: rows this near to 1 are left as they are
@@ -48,8 +46,9 @@ class Behaviour:
         object.__setattr__(self, "records", records)
         object.__setattr__(self, "profiles", checked_profiles(self.profiles, len(records)))
         if len(self.users) != len(records) or len(self.states) != records.shape[1]:
-            matrices, names = f"{len(records)} matrices of {records.shape[1]} states", f"{len(self.states)} state names"
-            raise DataError(f"{matrices} come with {len(self.users)} users and {names}; give one name for each")
+            named = f"{len(self.users)} users and {len(self.states)} state names"
+            given = f"{len(records)} matrices of {records.shape[1]} states"
+            raise DataError(f"{given} come with {named}; give one name for each")
         for names, what in ((self.users, "user"), (self.states, "state")):
             twice = next((name for name, count in Counter(names).items() if count > 1), None)
             if twice is not None:

@@ -38,9 +38,9 @@ class Noise(Spec):
 
     epsilon: float = Field(description="With --private: the privacy budget.")
     delta: float | None = Field(default=None, description="With --private, central: its delta, such as 1e-9.")
-    model: Model = Field("central", description="With --private: 'central' noise, or 'local': each user randomises.")
-    most_categories: Some = Field(None, description="With --private, central: how many categories of a user count.")
-    simulation: bool = Field(False, description="With --private: seeded noise to try out, which protects nobody.")
+    model: Model = Field(default="central", description="With --private: noise is 'central', or 'local' to each user.")
+    most_categories: Some = Field(default=None, description="With --private, central: categories of a user that count.")
+    simulation: bool = Field(default=False, description="With --private: seeded noise, which protects nobody.")
     public_rule: str = Field(
         "", description="With --private: where the rule of the cohorts comes from: not these users."
     )
@@ -68,7 +68,7 @@ class CohortSpec(Spec):
     t: Share = Field(default=0.1, description="A gap above it makes a cohort sensitive; 0.1 in Chrome.")
     level: Share = Field(default=0.95, description="Level of the intervals, and of significance after Bonferroni.")
     fdr: Share = Field(default=0.05, description="False discovery rate of what is called statistically significant.")
-    n_cohorts: Some = Field(None, description="Cohorts of the system, needed with --private; others are refused.")
+    n_cohorts: Some = Field(default=None, description="Cohorts of the system, needed with --private.")
     shuffles: Count = 1
     seed: Annotated[int, BeforeValidator(checked_seed)] = Field(
         default=0, description="Seed of the baseline, and of simulated noise; real noise has none."
@@ -76,7 +76,8 @@ class CohortSpec(Spec):
     noise: Noise | None = None
     worst: Count = Field(default=20, description="Cohorts to list, largest gaps first.")
     rule: Rule = Field(
-        "plain", description="Block what is sensitive ('plain'), significant ('chance'), or after Bonferroni ('doubt')."
+        default="plain",
+        description="Block what is sensitive ('plain'), significant ('chance'), or after Bonferroni ('doubt').",
     )
     tables: CohortTables | None = None
 

@@ -14,8 +14,7 @@ from reidrisk.base.errors import FormatError
 
 _ENDING = 40  # characters
 
-PathLike = str | os.PathLike[str]
-"""Where a file is: text or anything with a path in it."""
+PathLike = str | os.PathLike[str]  # where a file is: text or anything with a path in it
 
 
 @contextmanager

@@ -18,8 +18,6 @@ from reidrisk.io.tables.tokens import RawTokens, read_rows
 from reidrisk.io.tables.writing import Part, slices, write_table
 from reidrisk.records import Bags
 
-_Array = Ints
-
 
 def read_bags(path: PathLike, n_tokens: int | None = None, vocabulary: Declared | None = None) -> Bags:
     r"""Read unordered items of users; ``n_tokens`` and ``vocabulary`` as for :func:`read_traces`.
@@ -68,11 +66,9 @@ def _parts(bags: Bags) -> Iterator[Part]:
 class RawBags:
     """Items as they stand in the file, before their vocabulary is settled."""
 
-    items: RawTokens
-    """Tokens, one per row of the file, and the users, one per person."""
-    rows: _Array
-    """Whose item it is: a row of the users."""
-    counts: _Array
+    items: RawTokens  # tokens, one per row of the file, and the users, one per person
+    rows: Ints  # whose item it is: a row of the users
+    counts: Ints
 
 
 def read_raw_bags(table: Table, labels: bool) -> RawBags:
@@ -85,7 +81,14 @@ def read_raw_bags(table: Table, labels: bool) -> RawBags:
     if not counted:
         return RawBags(items, rows, np.ones(len(rows), dtype=np.int64))
     counts = whole_numbers(counted[0].combine_chunks(), table.name, "count", what="count").astype(np.int64)
-    _refuse_bad_counts(table.name, rows, items.tokens, counts)
+    held = items.tokens >= 0
+    if ((counts < 0) & held).any():
+        where = cell(table.name, int(np.argmax((counts < 0) & held)), "count")
+        raise DataError(f"{where} is empty or negative; counts are at least 0")
+    if twice := first_repeat(rows[held] * (int(items.tokens.max()) + 1) + items.tokens[held]):
+        first, second = np.flatnonzero(held)[list(twice)] + 1
+        both = f"rows {first} and {second} both count the same token of one user"
+        raise DataError(f"{table.name}: {both}; keep one row, or leave out the column 'count' to have rows added up")
     return RawBags(items, rows, counts)
 
 
@@ -101,14 +104,3 @@ def build_bags(raw: RawBags, encoding: Encoding) -> Bags:
         return Bags(matrix, raw.items.users, encoding.vocabulary)
     except DataError as error:
         raise DataError(f"{raw.items.name}: {error}") from error
-
-
-def _refuse_bad_counts(name: str, rows: _Array, tokens: _Array, counts: _Array) -> None:
-    wrong = np.flatnonzero((counts < 0) & (tokens >= 0))
-    if wrong.size:
-        raise DataError(f"{cell(name, int(wrong[0]), 'count')} is empty or negative; counts are at least 0")
-    held = np.flatnonzero(tokens >= 0)
-    if twice := first_repeat(rows[held] * (int(tokens.max()) + 1) + tokens[held]):
-        first, second = held[list(twice)] + 1
-        both = f"rows {first} and {second} both count the same token of one user"
-        raise DataError(f"{name}: {both}; keep one row, or leave out the column 'count' to have rows added up")

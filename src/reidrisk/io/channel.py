@@ -40,14 +40,21 @@ def read_channel(path: PathLike) -> Channel:
     >>> read_channel(file).matrix.tolist()
     [[0.25, 0.75], [1.0, 0.0]]
     """
-    read = {"npz": _from_npz, "csv": _from_csv}.get(format_of(path), _from_table)
-    name = str(path)
+    read, name = {"npz": _from_npz, "csv": _from_csv}.get(format_of(path), _from_table), str(path)
     matrix, columns = read(existing_file(path), name)
     try:
         return Channel(matrix)
     except DataError as error:
-        _refuse_bad_rows(matrix, name, columns)
-        raise DataError(f"{name}: {error}") from error
+        fault = first_fault(matrix)
+        if fault is None:
+            raise DataError(f"{name}: {error}") from error
+        row, column, value = fault
+        if column is None:
+            wrong = f"row {row + 1} adds up to {value:.9g}; every row of a channel must add up to 1"
+            raise DataError(f"{name}: {wrong}") from error
+        where = cell(name, row, columns[column]) if columns else f"{name}: row {row + 1}, column {column + 1}"
+        shown = "NaN" if np.isnan(value) else f"{value:g}"
+        raise DataError(f"{where} is {shown}; probabilities are numbers in [0, 1]") from error
 
 
 def _from_npz(file: Path, name: str) -> tuple[Any, None]:
@@ -158,14 +165,3 @@ def _numbers(cells: Any, name: str, column: str) -> Floats:
         texts = cells.to_pylist()
         row = next((row for row, text in enumerate(texts) if not _is_number(text)), 0)
         raise DataError(f"{cell(name, row, column)} holds {texts[row]!r}; a channel is a matrix of numbers") from error
-
-
-def _refuse_bad_rows(matrix: Any, name: str, columns: list[str] | None) -> None:
-    """Say what is wrong with the matrix in terms of the file: rows are counted from 1 there."""
-    if fault := first_fault(matrix):
-        row, column, value = fault
-        if column is None:
-            raise DataError(f"{name}: row {row + 1} adds up to {value:.9g}; every row of a channel must add up to 1")
-        where = cell(name, row, columns[column]) if columns else f"{name}: row {row + 1}, column {column + 1}"
-        shown = "NaN" if np.isnan(value) else f"{value:g}"
-        raise DataError(f"{where} is {shown}; probabilities are numbers in [0, 1]")

@@ -20,8 +20,7 @@ from reidrisk.io.traces import build_traces
 from reidrisk.io.truth import true_rows
 from reidrisk.records import Bags, Traces, Truth, find_truth
 
-Records = TypeVar("Records", Traces, Bags)
-"""What a pair holds two tables of."""
+Records = TypeVar("Records", Traces, Bags)  # what a pair holds two tables of
 
 
 @dataclass(frozen=True)
@@ -30,13 +29,10 @@ class Pair(Generic[Records]):
 
     targets: Records
     queries: Records
-    vocabulary: Vocabulary | None
-    """Labels of the tokens, where the tables have any."""
+    vocabulary: Vocabulary | None  # labels of the tokens, where the tables have any
     unmatched_targets: int
-    unmatched_queries: int
-    """How many users of each table have no counterpart in the other."""
-    notes: tuple[Note, ...] = ()
-    """What was assumed."""
+    unmatched_queries: int  # how many users of each table have no counterpart in the other
+    notes: tuple[Note, ...] = ()  # what was assumed
     truth: Ints | None = None
     """Row of the true target of each query, -1 = not among the targets; only where a file of true pairs was given."""
     matched: Truth | None = None

@@ -31,8 +31,7 @@ def read_vocabulary(path: PathLike) -> Vocabulary:
     sizes.TOKENS.check(len(labels), name, "leave out what nobody has")
     if not labels:
         raise DataError(f"{name}: there is no label in it; give one label per line")
-    what = "entry" if is_json else "line"
-    first: dict[str, int] = {}
+    what, first = "entry" if is_json else "line", dict[str, int]()
     for number, label in enumerate(labels, start=1):
         if not label.strip():
             raise DataError(f"{name}: {what} {number} is empty; every token has a label")

@@ -28,8 +28,7 @@ def draw(steps: npt.NDArray[Any], start: int, stop: int, seed: int, threads: int
         # Users of one type together: their probabilities stay in the cache.
         draw_sets(np.argsort(types, kind="stable"), types, uniform, steps, tokens[first:last])
 
-    for _ in each(fill, blocks(stop - start, BLOCK), threads):
-        pass
+    each(fill, blocks(stop - start, BLOCK), threads)
     return tokens
 
 

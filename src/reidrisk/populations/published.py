@@ -27,14 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
-from reidrisk.base.arrays import Floats
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.options import whole
 from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import TopSets
 
-Ints = npt.NDArray[np.intp]
 Tokens = npt.NDArray[np.int16]
 
 PURPOSE = "populations.published"
@@ -85,11 +84,9 @@ class Parameters:
         """Cumulative steps and topics of all themes end to end, then of all topics: one search serves every draw."""
         members = [np.flatnonzero(self._theme_of_rank == theme) for theme in range(self.n_themes)]
         members.append(np.arange(N_TOPICS - self.n_named))
-        steps = []
-        for place, ranks in enumerate(members):
-            cumulative = np.cumsum(self.popularity[ranks])
-            steps.append(place + cumulative / cumulative[-1])
-        return np.concatenate(steps), (np.concatenate(members) + self.n_named).astype(np.int16)
+        steps = [np.cumsum(self.popularity[ranks]) for ranks in members]
+        scaled = [place + cumulative / cumulative[-1] for place, cumulative in enumerate(steps)]
+        return np.concatenate(scaled), (np.concatenate(members) + self.n_named).astype(np.int16)
 
     def unnamed(self, theme: Ints, uniform: Floats) -> Tokens:
         """Turn uniform numbers into topics of users with these themes."""

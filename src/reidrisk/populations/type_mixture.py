@@ -214,8 +214,7 @@ def mixture(model: TypeMixture, n: int, seed: int = 0) -> TopSets:
     True
     """
     if not callable(getattr(model, "sample", None)):
-        given = type(model).__name__
-        raise DataError(f"a population is drawn from a fitted model such as release.TypeMixture, not from {given}")
+        raise DataError(f"a population is drawn from a fitted model (release.TypeMixture), not {type(model).__name__}")
     seed = checked_seed(seed)
     return model.sample(n, seed).padded(seed)
 

@@ -10,9 +10,7 @@ from reidrisk.base.specs import Spec
 class SetsSpec(Spec):
     """What is declared about top sets, since it must not be read off the people."""
 
-    top_k: int | None = Field(
-        None, description="Size of a full set; default: as the file's metadata or the model declares."
-    )
+    top_k: int | None = Field(None, description="Size of a full set; default: as the file or the model declares.")
     n_tokens: int | None = Field(None, description="Size of the vocabulary, of tokens that are numbers.")
     vocabulary: Path | None = Field(None, description="All labels there are: one per line, or a JSON list.")
 
@@ -40,9 +38,7 @@ class FitSpec(Spec):
 class ValidationSpec(Spec):
     """How a release is validated; see :func:`reidrisk.release.validate.run.validate`."""
 
-    canary: int = Field(
-        10_000, description="Releases with and without a canary that attack noise of the stated size; 0: none."
-    )
+    canary: int = Field(10_000, description="Releases with and without a canary to attack the stated noise; 0: none.")
     trials: int = Field(10, description="Trials of the attacks, real and synthetic; 0: none.")
     queries: int = Field(10_240, description="People to be found again in each trial.")
     noise: float = Field(0.05, description="Probability that a site is shown a random token.")

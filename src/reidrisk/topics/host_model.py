@@ -56,8 +56,7 @@ class HostModel:
         interpreter.allocate_tensors()
         inputs = {entry["name"]: entry for entry in interpreter.get_input_details()}
         self._words = _named(inputs, "input_ids", "input_word_ids")
-        self._mask = _named(inputs, "input_mask")
-        self._types = _named(inputs, "type_ids")
+        self._mask, self._types = _named(inputs, "input_mask"), _named(inputs, "type_ids")
         self._output = interpreter.get_output_details()[0]
         if self._output["shape"][-1] != len(labels):
             raise FormatError(f"the model gives {self._output['shape'][-1]} weights, but has {len(labels)} labels")
@@ -113,15 +112,11 @@ def word_pieces(text: str, pieces: Mapping[str, int]) -> list[int]:
     """
     found: list[int] = []
     for word in text.split():
-        start, cut = 0, []
+        start, cut = 0, list[int]()
         while start < len(word):
-            ends = range(len(word), start, -1)
-            hit = next((e for e in ends if ("##" if start else "") + word[start:e] in pieces), None)
-            if hit is None:
-                cut = [pieces["[UNK]"]]
-                break
-            cut.append(pieces[("##" if start else "") + word[start:hit]])
-            start = hit
+            longest_first = ((end, ("##" if start else "") + word[start:end]) for end in range(len(word), start, -1))
+            start, piece = next((one for one in longest_first if one[1] in pieces), (len(word), ""))
+            cut = [*cut, pieces[piece]] if piece else [pieces["[UNK]"]]
         found += cut
     return found
 

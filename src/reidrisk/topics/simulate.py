@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.options import whole
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import from_0_to_1, whole
 from reidrisk.base.parallel import each
 from reidrisk.base.streams import blocks, checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
@@ -140,16 +140,15 @@ def _visits(visits: npt.ArrayLike, n: int, r: int, seed: int, site: str) -> npt.
     """Return the (n, r) matrix of visits: as given, or drawn with the given probability."""
     given = np.asarray(visits)
     if given.ndim == 0 and given.dtype.kind in "iuf":
-        chance = float(given)
-        if not 0.0 <= chance <= 1.0:
-            raise OptionError(f"visits is the probability {chance}; give one from 0 to 1, or a matrix of bool")
+        chance = from_0_to_1("visits", float(given))
         drawn = np.empty((n, r), dtype=np.bool_)
         for block, start, stop in blocks(n):
             drawn[start:stop] = stream(seed, f"visits to {site}", block).random((stop - start, r)) < chance
         return drawn
     if given.dtype.kind != "b" or given.shape != (n, r):
-        wrong = f"visits has shape {given.shape} and type {given.dtype}"
-        raise DataError(f"{wrong}; give one bool per user and epoch, {(n, r)}")
+        raise DataError(
+            f"visits has shape {given.shape} and type {given.dtype}; give one bool per user and epoch, {(n, r)}"
+        )
     return given
 
 

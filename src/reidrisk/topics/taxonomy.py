@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.options import is_whole
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
@@ -72,8 +73,7 @@ class Taxonomy:
         for topic, label in labels.items():
             above = label.rpartition("/")[0]
             if above and above not in by_label:
-                wrong = f"{prefix}{seen[topic]} is {label!r}"
-                raise DataError(f"{wrong}, but its parent {above!r} is not in the taxonomy; add it")
+                raise DataError(f"{prefix}{seen[topic]} is {label!r}, but its parent {above!r} is not in it; add it")
             parents[topic] = by_label.get(above)
         ids = sorted(labels)
         children: dict[int | None, list[int]] = {}
@@ -152,7 +152,7 @@ class Taxonomy:
         return int(topic)
 
     def __contains__(self, topic: object) -> bool:
-        return isinstance(topic, int | np.integer) and not isinstance(topic, bool) and int(topic) in self._label
+        return is_whole(topic) and topic in self._label
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -169,7 +169,7 @@ class Taxonomy:
 
 
 def _check_entry(prefix: str, where: str, topic: Any, label: Any) -> None:
-    if isinstance(topic, bool) or not isinstance(topic, int | np.integer) or not 1 <= topic <= _LARGEST_ID:
+    if not is_whole(topic) or not 1 <= topic <= _LARGEST_ID:
         raise DataError(f"{prefix}{where} has the id {topic!r}; ids are whole numbers of at least 1")
     if not isinstance(label, str) or not re.fullmatch(r"(/\s*[^/\s][^/]*)+", label) or label != label.strip():
         raise DataError(f"{prefix}{where} has the label {label!r}; labels are paths such as '/News/Weather'")
@@ -201,9 +201,7 @@ def _from_table(name: str, text: str) -> list[_Entry]:
                 raise FormatError(f"{wrong}, not a row of id and /path of the topic, {form}")
             entries.append((f"line {number}", int(first), second))
     if not inside:
-        raise FormatError(
-            f"{name}: there is no table with the header '| ID | Topic |' in it, nor 'ID', a tab and 'Topic'"
-        )
+        raise FormatError(f"{name}: there is no table with the header '| ID | Topic |', nor 'ID', a tab and 'Topic'")
     return entries
 
 

@@ -14,8 +14,7 @@ import numpy as np
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
 
-AGENTS = {"thompson": 0, "oracle": 1, "uniform": 2}
-"""Number by which the kernel knows each agent."""
+AGENTS = {"thompson": 0, "oracle": 1, "uniform": 2}  # number by which the kernel knows each agent
 
 FLOOR = 1e-250
 """A state that the assumed matrix allows keeps at least this share of the belief before the next transition: without

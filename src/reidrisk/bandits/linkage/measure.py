@@ -21,8 +21,7 @@ from reidrisk.base.options import is_whole, whole
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import checked_seed, stream
 
-ATTACKS = ("scoreboard", "likelihood")
-"""Names of the attacks: the paper's, and one that knows the mechanism."""
+ATTACKS = ("scoreboard", "likelihood")  # names of the attacks: the paper's, and one that knows the mechanism
 
 _FOUND_UNCHANGED = 0.9  # share of unchanged records below which the attack is said to be too coarse
 _QUERIES = 1_000  # draws of cells in all, where there are few users

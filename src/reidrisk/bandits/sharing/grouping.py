@@ -11,8 +11,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
 from reidrisk.base.streams import stream
 
-BLOCK_CELLS = 1 << 19
-"""Distances held at a time, 4 MiB of them: what fits a cache is also the fastest."""
+BLOCK_CELLS = 1 << 19  # distances held at a time, 4 MiB of them: what fits a cache is also the fastest
 
 _FEW = 128  # up to this many passes over a row are faster than sorting it
 _PERPLEXITY = 30.0  # the usual one of t-SNE; it must stay well below the number of users

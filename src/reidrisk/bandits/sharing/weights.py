@@ -7,8 +7,7 @@ from reidrisk.bandits.transitions import checked_records
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 
-WEIGHTS = ("inverse entropy", "uniform", "entropy")
-"""Names of the ways to weigh cells."""
+WEIGHTS = ("inverse entropy", "uniform", "entropy")  # names of the ways to weigh cells
 
 LEAST_ALPHA = 1e-15  # below the spacing of float64 near 1 nothing is rounded
 _MOST_WEIGHT = 1e100  # beyond it squares of weighted cells leave the range of floating point

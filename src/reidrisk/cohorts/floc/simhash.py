@@ -11,8 +11,7 @@ from reidrisk.base.parallel import each
 from reidrisk.cohorts.floc.cityhash import cityhash64
 from reidrisk.cohorts.floc.histories import DomainLists, domain_lists
 
-BITS = 50
-"""Bits of a SimHash in Chrome's FLoC."""
+BITS = 50  # bits of a SimHash in Chrome's FLoC
 
 _CACHED = 1 << 27  # Gaussians kept, 1 GiB of them: those of the most frequent domains
 _SHARD = 16_384  # users of one piece of work

@@ -18,8 +18,7 @@ from reidrisk.cohorts.floc.simhash import BITS, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.tables import check_bytes, existing_file
 
-MIN_DOMAINS = 7
-"""Distinct domains below which Chrome gave no cohort."""
+MIN_DOMAINS = 7  # distinct domains below which Chrome gave no cohort
 
 _MOST_BITS = 63  # ends of cohorts go up to 2^bits, and must fit 64 bits
 _FITTED = "The table of cohorts beside this file was fitted to users; do not measure their cohorts by it privately.\n"

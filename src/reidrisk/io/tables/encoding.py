@@ -16,8 +16,7 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.tables.tokens import RawTokens
 from reidrisk.records.base import NUMBER_IDS, frozen
 
-Declared = Vocabulary | Sequence[str]
-"""A vocabulary as a caller may give it: one that was read, or just its labels."""
+Declared = Vocabulary | Sequence[str]  # a vocabulary as a caller may give it: one that was read, or just its labels
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,11 @@ def settle(tables: Sequence[RawTokens], n_tokens: int | None, declared: Declared
     if text and numbers and numbers[0].metadata.vocabulary is None:
         kinds = f"the tokens of {text[0].name} are text and those of {numbers[0].name} are integers"
         raise DataError(f"{kinds}; give both tables the same kind of tokens")
-    vocabulary = _one_vocabulary(tables, _declared(declared))
+    if isinstance(declared, str) or not isinstance(declared, Vocabulary | Sequence | None):
+        kind = type(declared).__name__
+        raise OptionError(f"vocabulary must be a Vocabulary or a list of labels, not a {kind}; see read_vocabulary")
+    known = declared if isinstance(declared, Vocabulary | None) else Vocabulary(declared)
+    vocabulary = _one_vocabulary(tables, known)
     if vocabulary is not None:
         if n_tokens is not None and n_tokens != len(vocabulary):
             sizes_differ = f"the vocabulary has {len(vocabulary)} labels but n_tokens is {n_tokens}"
@@ -58,15 +61,6 @@ def encode(table: RawTokens, encoding: Encoding) -> npt.NDArray[Any]:
         allowed = f"tokens lie in [0, {encoding.n_tokens}), or raise n_tokens"
         raise DataError(f"{table.place(*at)} holds token {int(tokens[at])}, outside the vocabulary; {allowed}")
     return frozen(tokens)
-
-
-def _declared(vocabulary: Declared | None) -> Vocabulary | None:
-    if vocabulary is None or isinstance(vocabulary, Vocabulary):
-        return vocabulary
-    if isinstance(vocabulary, str) or not isinstance(vocabulary, Sequence):
-        kind = type(vocabulary).__name__
-        raise OptionError(f"vocabulary must be a Vocabulary or a list of labels, not a {kind}; see read_vocabulary")
-    return Vocabulary(vocabulary)
 
 
 def _one_vocabulary(tables: Sequence[RawTokens], declared: Vocabulary | None) -> Vocabulary | None:

@@ -18,8 +18,7 @@ _ARROW = dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow")
 ENDINGS = {".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv", **_ARROW, ".npz": "npz"}
 """Format by the ending of a file's name."""
 
-BATCH = 1 << 17
-"""Rows read at a time: large enough for speed, small enough to stay in the cache of a processor."""
+BATCH = 1 << 17  # rows read at a time: large enough for speed, small enough to stay in the cache of a processor
 
 _TITLES = {"parquet": "Parquet", "csv": "CSV", "arrow": "Arrow IPC", "npz": "NPZ"}
 
@@ -31,17 +30,13 @@ Source = Callable[[Sequence[str]], Iterator[Any]]
 class Table:
     """Columns of a file or frame, read in batches; every error names the file."""
 
-    name: str
-    """How messages call it: the path as it was given, or 'the frame'."""
-    title: str
-    """Name of the format for messages."""
-    types: dict[str, Any]
-    """Arrow type of each column, in the order of the file."""
+    name: str  # how messages call it: the path as it was given, or 'the frame'
+    title: str  # name of the format for messages
+    types: dict[str, Any]  # Arrow type of each column, in the order of the file
     n_rows: int
     metadata: Metadata
     source: Source
-    is_text: bool = False
-    """Whether all cells are text, as in CSV: then the reader decides what looks like a number."""
+    is_text: bool = False  # whether all cells are text, as in CSV: then the reader decides what looks like a number
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield Arrow record batches with these columns, in row order."""

@@ -2,17 +2,16 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, ReidRiskError
+from reidrisk.base.options import is_whole
 from reidrisk.base.vocabulary import Vocabulary
 
 KEY = b"reidrisk"
 """Key of the schema metadata of Parquet and Arrow files, and name of the array in NPZ files; the value is JSON."""
 
-_MARKS = ("made_with_seed", "padded_with_seed")
-"""Of sets that a seed decided: the name, and the former one."""
+_MARKS = ("made_with_seed", "padded_with_seed")  # of sets that a seed decided: the name, and the former one
 
 
 @dataclass(frozen=True)
@@ -22,18 +21,14 @@ class Metadata:
     n_tokens: int | None = None
     vocabulary: Vocabulary | None = None
     k: int | None = None
-    made_with_seed: bool = False
-    """Whether a seed decided something in the sets, so that they are not released."""
+    made_with_seed: bool = False  # whether a seed decided something in the sets, so that they are not released
 
 
 def to_json(n_tokens: int, vocabulary: Vocabulary | None, made_with_seed: bool = False) -> str:
     """Write the metadata as JSON."""
-    document: dict[str, Any] = {"n_tokens": n_tokens}
-    if vocabulary is not None:
-        document["vocabulary"] = list(vocabulary.labels)
-    if made_with_seed:
-        document["made_with_seed"] = True
-    return json.dumps(document, ensure_ascii=False)
+    words = {} if vocabulary is None else {"vocabulary": list(vocabulary.labels)}
+    mark = {"made_with_seed": True} if made_with_seed else {}
+    return json.dumps({"n_tokens": n_tokens, **words, **mark}, ensure_ascii=False)
 
 
 def from_json(name: str, text: str) -> Metadata:
@@ -51,13 +46,13 @@ def from_json(name: str, text: str) -> Metadata:
         raise FormatError(f"{its} is damaged{reason}; write the file again") from error
     if n_tokens is None and vocabulary is not None:
         n_tokens = len(vocabulary)
-    whole = n_tokens is None or (isinstance(n_tokens, int) and not isinstance(n_tokens, bool) and n_tokens > 0)
+    whole = n_tokens is None or (is_whole(n_tokens) and n_tokens > 0)
     if not whole or (vocabulary is not None and len(vocabulary) != n_tokens):
         stated = "no vocabulary" if vocabulary is None else f"{len(vocabulary)} labels"
         raise FormatError(f"{its} contradicts itself (n_tokens {n_tokens!r}, {stated}); write the file again")
     sizes.TOKENS.check(n_tokens or 0, name, "number those that occur from 0 on")
     most = n_tokens or sizes.TOKENS.most
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= most):
+    if k is not None and not (is_whole(k) and 1 <= k <= most):
         shown = repr(k) if not isinstance(k, int) or abs(k) < 10**18 else "more than 10^18"
         raise FormatError(f"{its} says sets of {shown} tokens, and there are {most:,} at most; write the file again")
     for mark, value in zip(_MARKS, seeded, strict=True):

@@ -10,8 +10,7 @@ from reidrisk.base.foreign import printable, reason
 from reidrisk.io.atomic import PathLike
 
 _CHUNK = 1 << 20
-_DEFLATE_AT_MOST = 1032
-"""No byte of a gzip file can stand for more bytes than this."""
+_DEFLATE_AT_MOST = 1032  # no byte of a gzip file can stand for more bytes than this
 
 
 def existing_file(path: PathLike) -> Path:

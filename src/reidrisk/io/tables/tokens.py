@@ -29,16 +29,12 @@ class RawTokens:
     """Tokens and users of one table, on their way to traces, top sets or bags."""
 
     name: str
-    tokens: npt.NDArray[np.signedinteger[Any]]
-    """(n,), (n, r) or (n, r, k); -1 where nothing was observed."""
+    tokens: npt.NDArray[np.signedinteger[Any]]  # (n,), (n, r) or (n, r, k); -1 where nothing was observed
     users: UserIds | None
-    labels: list[str] | None
-    """What the codes in ``tokens`` stand for; ``None`` where the file holds integers."""
+    labels: list[str] | None  # what the codes in tokens stand for; None where the file holds integers
     metadata: Metadata
-    place: Callable[..., str]
-    """Says to people where the cell at an index is."""
-    epochs: list[Any] | None = None
-    """The labels of the epochs, where the file names them."""
+    place: Callable[..., str]  # says to people where the cell at an index is
+    epochs: list[Any] | None = None  # the labels of the epochs, where the file names them
     notes: tuple[Note, ...] = ()
 
 

@@ -21,8 +21,7 @@ from reidrisk.io.tables.metadata import KEY, to_json
 from reidrisk.io.tables.opening import is_packed
 from reidrisk.records import Bags, TopSets, Traces
 
-CHUNK = 1 << 20
-"""Rows of one row group; a reader needs no more than this in memory at a time."""
+CHUNK = 1 << 20  # rows of one row group; a reader needs no more than this in memory at a time
 
 Part = tuple[slice | Ints, dict[str, npt.NDArray[Any]]]
 """Rows of the users, and what to write of them: a column ``token``, ``epoch`` or ``count``, or all ``tokens``."""
@@ -44,7 +43,12 @@ def write_table(path: PathLike, records: Traces | TopSets | Bags, parts: Iterabl
     if kind != "npz":
         write_batches(path, (_batch(records, *part, kind == "csv", seeded) for part in parts), metadata)
         return
-    users = None if records.users is None else _users_as_numpy(records.users)
+    users = records.users
+    if users is not None and not isinstance(users, np.ndarray):  # NPZ holds text as strings of one width
+        texts = users.to_pylist()
+        room = 4 * len(texts) * max(map(len, texts), default=0)
+        sizes.BYTES.check(room, "user ids in NPZ, all as long as the longest", "write Parquet instead")
+        users = np.array(texts, dtype=np.str_)
     named = [columns if users is None else {"user": users[rows]} | columns for rows, columns in parts]
     arrays = {name: np.concatenate([part[name] for part in named]) for name in named[0]}
     with write_atomically(path) as temporary, open(temporary, "wb") as file:
@@ -97,16 +101,6 @@ def _tokens_as_arrow(tokens: npt.NDArray[Any], vocabulary: Vocabulary | None) ->
 
     numbers = pa.array(np.ascontiguousarray(tokens), mask=tokens < 0)
     return numbers if vocabulary is None else pa.array(vocabulary.labels).take(numbers)
-
-
-def _users_as_numpy(users: UserIds) -> npt.NDArray[Any]:
-    """Return user ids as a plain array, text as fixed-width strings: what NPZ can hold."""
-    if isinstance(users, np.ndarray):
-        return users
-    texts = users.to_pylist()
-    room = 4 * len(texts) * max(map(len, texts), default=0)
-    sizes.BYTES.check(room, "user ids in NPZ, all as long as the longest", "write Parquet instead")
-    return np.array(texts, dtype=np.str_)
 
 
 def _refuse_lost_names(path: PathLike, kind: str, users: UserIds | None, vocabulary: Vocabulary | None) -> None:

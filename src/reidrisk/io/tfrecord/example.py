@@ -3,8 +3,7 @@
 import struct
 from collections.abc import Mapping, Sequence
 
-BYTES, FLOAT, INTEGER = 1, 2, 3
-"""The kinds of lists a feature can hold; the numbers are those of the protocol."""
+BYTES, FLOAT, INTEGER = 1, 2, 3  # the kinds of lists a feature can hold; the numbers are those of the protocol
 
 Feature = Sequence[bytes] | Sequence[float] | Sequence[int]
 

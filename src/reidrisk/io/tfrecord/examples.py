@@ -18,14 +18,10 @@ _DAMAGED, _UNKNOWN, _OTHER_KIND, _LONGER = 1, 2, 3, 4
 class Columns(NamedTuple):
     """Features of many records, column by column."""
 
-    counts: Ints
-    """(records, features): number of values, -1 where the record lacks the feature."""
-    integers: Ints
-    """(records, features, longest list); only the columns of integers are filled."""
-    floats: npt.NDArray[Any]
-    """The same for floats."""
-    spans: Ints
-    """(records, features, 2): where the first value of a list of bytes starts and stops."""
+    counts: Ints  # (records, features): number of values, -1 where the record lacks the feature
+    integers: Ints  # (records, features, longest list); only the columns of integers are filled
+    floats: npt.NDArray[Any]  # the same for floats
+    spans: Ints  # (records, features, 2): where the first value of a list of bytes starts and stops
 
 
 class _Wanted(NamedTuple):

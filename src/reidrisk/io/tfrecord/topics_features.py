@@ -11,8 +11,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 
-CLIENTS = ("client_1_tokens", "client_2_tokens")
-"""What two observers saw, in the records of the simulator."""
+CLIENTS = ("client_1_tokens", "client_2_tokens")  # what two observers saw, in the records of the simulator
 
 TopicIds = npt.NDArray[np.signedinteger[Any]]
 

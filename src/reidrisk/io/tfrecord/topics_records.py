@@ -29,13 +29,10 @@ _LONGEST_FIRST = 1 << 24  # bytes of the first record, whose features are found 
 class TopicsRecords:
     """What TFRecord files of the Topics release or of its simulator hold."""
 
-    top_sets: TopSets | None
-    """The sets of each user and epoch, the topic of the largest weight first."""
+    top_sets: TopSets | None  # the sets of each user and epoch, the topic of the largest weight first
     client_1: Traces | None
-    client_2: Traces | None
-    """What two observers saw; only the simulator writes them."""
-    notes: tuple[str, ...] = ()
-    """What was assumed, in sentences."""
+    client_2: Traces | None  # what two observers saw; only the simulator writes them
+    notes: tuple[str, ...] = ()  # what was assumed, in sentences
 
 
 def is_tfrecord(path: PathLike) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError
 
-Floats = npt.NDArray[np.float64]
 Tables = dict[str, Floats]
 
 _ROUNDS = 1000
@@ -26,10 +26,8 @@ def estimated_users(tables: Mapping[str, npt.NDArray[Any]], k: int, n_epochs: in
     across = tables["f12"] if "f12" in tables else tables["across"]
     n = float(np.sum(across, dtype=np.float64)) / (k**2 * (n_epochs - 1))
     if n <= 0.0:
-        raise DataError(
-            f"the noisy counts add up to {n:.3g} users: there is more noise than data; give more users or a larger "
-            "epsilon, but a real measurement has spent its budget, and another one spends more"
-        )
+        spent = "a real measurement has spent its budget, and another one spends more"
+        raise DataError(f"the noisy counts add up to {n:.3g} users; give more users or a larger epsilon, but {spent}")
     return n
 
 
@@ -70,10 +68,15 @@ def consistent_tables(noisy: Mapping[str, Any], variance: Mapping[str, float], k
 
 def _nearest(table: Floats, rows: Floats, columns: Floats | None = None, tolerance: float = _TOLERANCE) -> Floats:
     """Return the nearest table of at least 0 with these row sums: symmetric with zero diagonal, or with column sums."""
-    close = tolerance * max(float(rows.max()), 1e-300)
-    below = np.zeros_like(table)
+    n, close, below = len(table), tolerance * max(float(rows.max()), 1e-300), np.zeros_like(table)
     for _ in range(_ROUNDS):
-        table = _with_pair_sums(table, rows) if columns is None else _with_sums(table, rows, columns)
+        missing = rows - table.sum(axis=1)
+        if columns is None:
+            shift = (missing - missing.sum() / (2 * n - 2)) / (n - 2)
+            table = table + (shift[:, None] + shift[None, :])  # symmetric to the last bit
+            np.fill_diagonal(table, 0.0)
+        else:
+            table = table + (missing[:, None] + (columns - table.sum(axis=0))[None, :] - missing.mean()) / n
         # Dykstra: what clipping took away is given back before it clips again, so that the limit is the nearest point.
         table += below
         below = np.minimum(table, 0.0)
@@ -82,20 +85,6 @@ def _nearest(table: Floats, rows: Floats, columns: Floats | None = None, toleran
             break
     # What is left to go is a share of the tolerance; the total, which everything is divided by, is kept exactly.
     return table * (float(rows.sum()) / max(float(table.sum()), 1e-300))
-
-
-def _with_pair_sums(table: Floats, rows: Floats) -> Floats:
-    n = len(table)
-    missing = rows - table.sum(axis=1)
-    shift = (missing - missing.sum() / (2 * n - 2)) / (n - 2)
-    moved = table + (shift[:, None] + shift[None, :])  # symmetric to the last bit
-    np.fill_diagonal(moved, 0.0)
-    return np.asarray(moved)
-
-
-def _with_sums(table: Floats, rows: Floats, columns: Floats) -> Floats:
-    missing, short = rows - table.sum(axis=1), columns - table.sum(axis=0)
-    return np.asarray(table + (missing[:, None] + short[None, :] - missing.mean()) / len(table))
 
 
 def _spread(name: str, table: Floats, total: float) -> Floats:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError, SizeError
-from reidrisk.base.options import whole
+from reidrisk.base.options import is_whole, whole
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
@@ -20,8 +21,6 @@ from reidrisk.io.together import current, write_together
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts.pairs import Counts
 from reidrisk.release.counts.statistics import Statistics
-
-Floats = npt.NDArray[np.float64]
 
 WITHIN = ("topic_1", "topic_2")
 ACROSS = ("week_1_topic", "week_2_topic")
@@ -85,21 +84,23 @@ def read_statistics(folder: PathLike) -> Statistics:
         raise FormatError(f"{folder}: there is no such folder; give the one that the statistics were written to")
     within, across, taxonomy, tables, file = (current(folder, _KEY, name) for name in _FILES)
     if not file.is_file():
-        raise FormatError(
-            f"{folder}: there is no statement.json, so nothing says what protects these statistics; measure them "
-            "again, or read files published elsewhere with read_published"
-        )
+        advice = "measure them again, or read files published elsewhere with read_published"
+        raise FormatError(f"{folder}: nothing says what protects people, since there is no statement.json; {advice}")
     document = read_json(file)
-    if not isinstance(document, dict) or not _is_whole(document.get("k"), 1):
+    if not isinstance(document, dict) or not _is_count(document.get("k"), 1):
         raise FormatError(f"{file}: it is no statement of released statistics with a size of sets, k; write it again")
     statement = PrivacyStatement.from_document(str(file), document.get("privacy"))
     users, epochs = document.get("estimated_users"), document.get("n_epochs")
-    if not (epochs is None or _is_whole(epochs, 2)) or not (users is None or _is_finite(users)):
+    if not (epochs is None or _is_count(epochs, 2)) or not (users is None or _is_finite(users)):
         raise FormatError(f"{file}: n_epochs {epochs!r} or estimated_users {users!r} is damaged; write it again")
     found = read_published(within, across, taxonomy, document["k"], statement)
-    counts = None
+    counts, n = None, found.n_tokens
     if epochs is not None and tables.is_file():
-        counts = Counts(_tables(tables, found.n_tokens), document["k"], found.n_tokens, epochs)
+        noisy = read_arrays(tables, f"{tables}: the noisy counts cannot be read, write the folder again")
+        for name, table in noisy.items():
+            if table.shape != (n, n) or table.dtype.kind not in "iuf" or not np.isfinite(table).all():
+                raise FormatError(f"{tables}: {name} is no table of {n} x {n} counts; write the folder again")
+        counts = Counts(noisy, document["k"], n, epochs)
     if read_json(current(folder, _KEY, _FILES[-1])) != document:
         raise FormatError(f"{folder}: the statistics were replaced while they were read; read them again")
     vocabulary = found.vocabulary if document.get("labelled") else None
@@ -198,14 +199,6 @@ def _table(path: Path, records: Records, place: dict[int, int], symmetric: bool)
     return np.asarray(np.nan_to_num(table, nan=0.0))
 
 
-def _tables(path: Path, n_tokens: int) -> dict[str, npt.NDArray[Any]]:
-    tables = read_arrays(path, f"{path}: the noisy counts cannot be read, write the folder again")
-    for name, table in tables.items():
-        if table.shape != (n_tokens, n_tokens) or table.dtype.kind not in "iuf" or not np.isfinite(table).all():
-            raise FormatError(f"{path}: {name} is no table of {n_tokens} x {n_tokens} counts; write the folder again")
-    return tables
-
-
 def read_arrays(path: Path, complaint: str) -> dict[str, npt.NDArray[Any]]:
     """Read all arrays of an NPZ file; whatever is wrong with it is one line that begins with ``complaint``."""
     try:
@@ -216,14 +209,13 @@ def read_arrays(path: Path, complaint: str) -> dict[str, npt.NDArray[Any]]:
         raise FormatError(f"{complaint} ({str(error).removeprefix(f'{path}: ')})") from error
 
 
-def _is_finite(value: object) -> bool:
+def _is_finite(value: Any) -> bool:
     """Tell whether a value is a number that a float can hold: JSON may have one of a thousand digits."""
-    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-    return whole or (isinstance(value, float) and math.isfinite(value))
+    return math.isfinite(value) if isinstance(value, float) else is_whole(value) and abs(value) < 2**63
 
 
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31
+def _is_count(value: Any, least: int) -> bool:
+    return is_whole(value) and least <= value < 2**31
 
 
 def _write_json(path: Path, document: object) -> None:

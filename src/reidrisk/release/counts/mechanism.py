@@ -92,7 +92,11 @@ def add_noise(counts: Counts, plan: Plan, seed: int | None = None) -> Counts:
     if not plan.discrete and seed is None:
         raise OptionError("a simulation needs a seed, so that it can be repeated")
     if seed is None:
-        made = _measurements(plan)
+        made = {b.name: discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
+        # opendp must agree that together it keeps within the budget.
+        over = overspent(plan, {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks})
+        if over:
+            raise ReidRiskError(f"{over}; report this")
         return counts.replaced({name: add_discrete_gaussian(counts.flat(name), made[name]) for name in made})
     noisy: dict[str, npt.NDArray[Any]] = {}
     for block, sigma in zip(plan.blocks, plan.sigma, strict=True):
@@ -111,22 +115,12 @@ def _ratio(epsilon: float, delta: float, discrete: bool) -> float:
     return 1.0 / math.sqrt(2.0 * zcdp_rho(epsilon, delta)) if discrete else gaussian_sigma(epsilon, delta)
 
 
-def _measurements(plan: Plan) -> dict[str, Any]:
-    """Return the noise of each table, after opendp has agreed that together it keeps within the budget."""
-    made = {b.name: discrete_gaussian(s) for b, s in zip(plan.blocks, plan.sigma, strict=True)}
-    over = overspent(plan, {block.name: float(made[block.name].map(block.sensitivity)) for block in plan.blocks})
-    if over:
-        raise ReidRiskError(f"{over}; report this")
-    return made
-
-
 def overspent(plan: Plan, spent: Mapping[str, float]) -> str:
     """Say which tables spend more rho of zCDP than the budget of the plan has; nothing where none does."""
+    shares = _shares(plan.blocks)
+    allowed = {name: (rho, shares[name]) for name, rho in spent.items()}
     if plan.budget == "joint":
         allowed = {"all": (sum(spent.values()), 1.0)}
-    else:
-        shares = _shares(plan.blocks)
-        allowed = {name: (rho, shares[name]) for name, rho in spent.items()}
     for name, (rho, share) in allowed.items():
         if rho > zcdp_rho(share * plan.epsilon, share * plan.delta) * (1.0 + 1e-9):
             return f"the noise planned for {name} spends rho = {rho:.6g}, more than the budget"

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.streams import blocks
 from reidrisk.records import TopSets
-
-Table = npt.NDArray[np.int64]
 
 MAX_VOCABULARY = 8192
 """Tokens. Every pair gets noise, those that never occur too, so tables are dense: 0.5 GiB each at this size."""
@@ -57,8 +56,8 @@ def measured_blocks(k: int, n_tokens: int, n_epochs: int) -> tuple[Block, ...]:
         found = [Block("f11", one, within / 4), Block("f22", one, within / 4), Block("f12", float(k), float(cells))]
     else:
         steps = n_epochs - 1
-        found = [Block("within", n_epochs * one, within / n_epochs**2)]
-        found.append(Block("across", float(steps * k), cells / steps**2))
+        across = Block("across", float(steps * k), cells / steps**2)
+        found = [Block("within", n_epochs * one, within / n_epochs**2), across]
     # Sets of one token hold no pair: that table is 0 whatever the data, and needs no noise.
     return tuple(block for block in found if block.sensitivity > 0.0)
 
@@ -107,10 +106,8 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
     if not isinstance(top_sets, TopSets):
         raise DataError(f"statistics are measured on TopSets, not on {type(top_sets).__name__}")
     if top_sets.n_tokens > MAX_VOCABULARY:
-        raise OptionError(
-            f"a vocabulary of {top_sets.n_tokens:,} tokens has too many pairs; {MAX_VOCABULARY:,} tokens at most: "
-            "merge rare tokens by a rule that does not look at these data"
-        )
+        few = f"{MAX_VOCABULARY:,} tokens at most: merge rare ones by a rule that does not look at these data"
+        raise OptionError(f"a vocabulary of {top_sets.n_tokens:,} tokens has too many pairs; {few}")
     if not top_sets.is_padded:
         raise DataError("some top sets are not full; pad them once, before anything is counted: top_sets.padded()")
     shape = (top_sets.k, top_sets.n_tokens, top_sets.n_epochs)
@@ -121,15 +118,14 @@ def count_pairs(top_sets: TopSets, threads: int | None = None) -> Counts:
     return Counts({block.name: tables[block.name] for block in measured}, *shape)
 
 
-def _sums(top_sets: TopSets, threads: int) -> tuple[list[Table], Table]:
+def _sums(top_sets: TopSets, threads: int) -> tuple[list[Ints], Ints]:
     """Return the upper triangles within (two of them for two epochs, else their sum) and the table across."""
     from reidrisk.release.counts.kernels import count_across, count_within  # the compiler is loaded by those who count
 
-    n, r = top_sets.n_tokens, top_sets.n_epochs
-    apart = r == 2
+    n, r, apart = top_sets.n_tokens, top_sets.n_epochs, top_sets.n_epochs == 2
     workers = threads if n <= _ONE_TABLE else 1
 
-    def part(worker: int) -> tuple[list[Table], Table]:
+    def part(worker: int) -> tuple[list[Ints], Ints]:
         within = [np.zeros((n, n), dtype=np.int64) for _ in range(2 if apart else 1)]
         across = np.zeros((n, n), dtype=np.int64)
         for block, start, stop in blocks(len(top_sets), _CHUNK):

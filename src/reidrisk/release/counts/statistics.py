@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.streams import checked_seed, fresh_seed
 from reidrisk.base.vocabulary import Vocabulary
@@ -17,19 +17,14 @@ from reidrisk.release.counts.consistency import consistent_tables, estimated_use
 from reidrisk.release.counts.mechanism import add_noise, plan_noise
 from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
     """The statistics of dick, Section 4.1, and what protects the people behind them."""
 
-    single: Floats
-    """(N,): share of users and epochs whose set holds o, :math:`q^*_{single}(o)`."""
-    within: Floats
-    """(N, N): both in one set, :math:`q^*_{within}(o_1, o_2)`; symmetric, zero diagonal."""
-    across: Floats
-    """(N, N): o_1 in an epoch and o_2 in the next, :math:`q^*_{across}(o_1, o_2)`."""
+    single: Floats  # (N,): share of users and epochs whose set holds o, :math:`q^*_{single}(o)`
+    within: Floats  # (N, N): both in one set, :math:`q^*_{within}(o_1, o_2)`; symmetric, zero diagonal
+    across: Floats  # (N, N): o_1 in an epoch and o_2 in the next, :math:`q^*_{across}(o_1, o_2)`
     k: int
     statement: PrivacyStatement | None  # None: exact, private statistics
     vocabulary: Vocabulary | None = None
@@ -99,18 +94,15 @@ def statistics(
     if seed is not None:
         seed = checked_seed(seed)
         if not simulation:
-            raise OptionError(
-                f"seed {seed} was given for a real release; noise that protects people is never seeded: "
-                "leave it out, or say simulation=True"
-            )
+            never = "noise that protects people is never seeded: leave it out, or say simulation=True"
+            raise OptionError(f"seed {seed} was given for a real release; {never}")
     elif simulation:
         seed = fresh_seed()
     if isinstance(top_sets, TopSets):
         if top_sets.made_with_seed and not simulation:
-            raise OptionError(
-                "these top sets were made with a seed, and whoever knows it reads one more user off everybody's sets; "
-                "give short sets as they are, replay histories with seed=None, or say simulation=True"
-            )
+            told = "these top sets were made with a seed, which tells whoever knows it of one more user"
+            instead = "give short sets as they are, replay histories with seed=None, or say simulation=True"
+            raise OptionError(f"{told}; {instead}")
         top_sets = top_sets.padded(seed)
     exact = count_pairs(top_sets, threads)
     blocks = measured_blocks(exact.k, exact.n_tokens, exact.n_epochs)

@@ -67,11 +67,10 @@ def fit_mixture(
     (TypeMixture(4 types, 3 epochs, sets of 2 out of 4 tokens), True)
     """
     torch = require("torch", "release", "fitting a model")
-    for name, number in (("n_types", n_types), ("n_epochs", n_epochs), ("steps", steps)):
-        whole(name, number)
-    size = int(n_types) * int(n_epochs) * statistics.k * statistics.n_tokens
+    n_types, n_epochs, steps = whole("n_types", n_types), whole("n_epochs", n_epochs), whole("steps", steps)
+    size = n_types * n_epochs * statistics.k * statistics.n_tokens
     sizes.NUMBERS.check(size, "the model", "take fewer types or epochs")
-    sizes.STEPS.check(int(steps), "the fit", "take fewer")
+    sizes.STEPS.check(steps, "the fit", "take fewer")
     if not (math.isfinite(learning_rate) and learning_rate > 0.0):
         raise OptionError(f"learning_rate must be a finite number above 0, not {learning_rate!r}")
     if statistics.k > _MOST_SLOTS:
@@ -84,8 +83,7 @@ def fit_mixture(
     state = _State(adam, theta, _digest(statistics, settings), None if checkpoint is None else Path(checkpoint))
     state.resume(torch)
 
-    began = time.monotonic()
-    stopped = "all steps done"
+    began, stopped = time.monotonic(), "all steps done"
     try:
         while state.step < steps:
             adam.param_groups[0]["lr"] = learning_rate * 0.5 * (1.0 + math.cos(math.pi * state.step / steps))
@@ -105,8 +103,8 @@ def fit_mixture(
         raise
     # The objective returns J before the step; the model is what comes after it.
     final = float(objective(theta)[0])
-    if not keep_checkpoint:
-        state.remove()
+    if state.file is not None and not keep_checkpoint:
+        state.file.unlink(missing_ok=True)
     seconds = state.seconds + time.monotonic() - began
     report = FitReport(final, state.step, seconds, stopped, device, int(seed), learning_rate, tuple(state.curve))
     statement = statistics.statement
@@ -220,7 +218,3 @@ class _State:
         self.adam.load_state_dict({"state": {0: state}, "param_groups": self.adam.state_dict()["param_groups"]})
         self.step, self.seconds = step, seconds
         self.curve = [(int(at), float(value)) for at, value in curve]
-
-    def remove(self) -> None:
-        if self.file is not None:
-            self.file.unlink(missing_ok=True)

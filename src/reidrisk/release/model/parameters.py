@@ -98,9 +98,9 @@ def read_parameters(
     known = _read_beside(_part(path, stated.name))
     if statement is None:
         if known is None:
+            advice = "fit it again, or say it in Python: read_parameters(path, statement=...)"
             raise FormatError(
-                f"{path}: there is no {stated.name} beside it, so nothing says what protects people; fit it again, or "
-                "say it in Python: read_parameters(path, statement=...)"
+                f"{path}: nothing says what protects people: there is no {stated.name} beside it; {advice}"
             )
         statement = PrivacyStatement.from_document(str(stated), known.get("privacy"))
     labels, report = (None, None) if known is None else (known.get("labels"), known.get("fit"))

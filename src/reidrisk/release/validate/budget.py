@@ -58,11 +58,9 @@ def stated_plan(statement: PrivacyStatement, k: int, n_epochs: int) -> Plan:
     blocks = measured_blocks(k, k, n_epochs)
     names = [block.name for block in blocks]
     if set(names) != set(statement.sigma):
-        stated = ", ".join(statement.sigma) or "no table"
-        raise OptionError(
-            f"the statement has the noise of {stated}, but {n_epochs} epochs of sets of {k} give {', '.join(names)}; "
-            "give the size of the sets and the number of epochs that were measured, of a release made here"
-        )
+        stated = f"the statement has the noise of {', '.join(statement.sigma) or 'no table'}"
+        given = f"{n_epochs} epochs of sets of {k} give {', '.join(names)}"
+        raise OptionError(f"{stated}, but {given}; give those that were measured, of a release made here")
     sigma = tuple(float(statement.sigma[name]) for name in names)
     return Plan(blocks, sigma, statement.epsilon, statement.delta, statement.budget, not statement.simulation)
 
@@ -74,7 +72,5 @@ def promised(plan: Plan) -> tuple[float, float, bool]:
     delta = gaussian_delta(1.0 / mu, plan.epsilon)
     # Discrete noise is accounted by zCDP, which leaves some of the budget unspent; continuous noise spends it to the
     # last digit, where rounding decides.
-    within = delta <= plan.delta * (1.0 + 1e-6)
-    if plan.discrete and overspent(plan, {name: ratio**2 / 2.0 for name, ratio in each.items()}):
-        within = False
-    return mu, delta, within
+    over = plan.discrete and overspent(plan, {name: ratio**2 / 2.0 for name, ratio in each.items()})
+    return mu, delta, delta <= plan.delta * (1.0 + 1e-6) and not over

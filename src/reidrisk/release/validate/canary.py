@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import whole
@@ -26,11 +27,11 @@ from reidrisk.release.validate.budget import promised, stated_plan
 from reidrisk.release.validate.canary_padding import Padding, padding_distances
 from reidrisk.release.validate.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
 
-Floats = npt.NDArray[np.float64]
 Mechanism = Callable[[Counts, Plan, int | None], Counts]
 """Adds the noise of a plan to counts, as :func:`reidrisk.release.counts.mechanism.add_noise` does."""
 
 _BYSTANDERS = 3
+_NOTES = ("canary-known", "canary-moves-most", "canary-of-new-noise", "canary-of-new-padding")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +151,7 @@ def canary(
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
         within_budget=within_budget,
-        notes=(
-            Note("canary-known"),
-            Note("canary-moves-most"),
-            Note("canary-of-new-noise"),
-            Note("canary-of-new-padding"),
-        ),
+        notes=tuple(map(Note, _NOTES)),
         **overall | {"passed": bool(passed)},
     )
 

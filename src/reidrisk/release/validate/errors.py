@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from reidrisk.base.arrays import Floats
 from reidrisk.base.results import Result
 from reidrisk.base.streams import blocks
 from reidrisk.populations.type_mixture import MixtureStatistics
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
-
-Floats = npt.NDArray[np.float64]
 
 POINT = 0.001  # 0.1 percentage points: 'virtually all statistics have an absolute error lower' (dick, Section 6)
 LARGE = 0.0001  # relative errors are of statistics of at least 0.01 % (dick, Figure 3; its text says 0.1 %)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import OptionError
@@ -91,17 +92,13 @@ def internal_validation(
     def people(trial: int) -> TopSets:
         return (model if models is None else models(trial)).sample(n, seed + trial).padded(seed + trial).epochs(r)
 
+    def then(stage: str, share: float) -> None:
+        say(stage, 0.1 + 0.9 * share)
+
     rates: tuple[RateComparison, ...] = ()
     if trials:
-        rates = compare_rates(
-            real,
-            people,
-            noise=noise,
-            trials=trials,
-            queries=queries,
-            seed=seed,
-            progress=lambda stage, share: say(stage, 0.1 + 0.9 * share),
-        )
+        how: Any = {"noise": noise, "trials": trials, "queries": queries, "seed": seed}
+        rates = compare_rates(real, people, **how, progress=then)
     notes = [
         Note("not-covered-by-the-privacy-statement"),
         Note("real-users", n_users=n, n_epochs=r, measured=min(measured, r)),
@@ -125,8 +122,7 @@ def refitted(model: TypeMixture, statistics: Statistics, device: str | None = No
     def fitted(trial: int) -> TypeMixture:
         if trial == 0:
             return model
-        shape, seed = (model.n_types, model.n_epochs), report.seed + trial
-        rate = report.learning_rate
-        return fit_mixture(statistics, *shape, seed, steps=report.steps, learning_rate=rate, device=device)
+        how: Any = {"steps": report.steps, "learning_rate": report.learning_rate, "device": device}
+        return fit_mixture(statistics, model.n_types, model.n_epochs, report.seed + trial, **how)
 
     return fitted

@@ -78,8 +78,8 @@ def public_validation(
     ours = model.statistics()
     found = {MODEL: ours}
     short = agreement = 0.0
-    notes = [Note("targets-are-released"), Note("targets-hold-in-every-period")]
-    notes.append(Note("model-errors-computed", n_epochs=model.n_epochs))
+    computed = Note("model-errors-computed", n_epochs=model.n_epochs)
+    notes = [Note("targets-are-released"), Note("targets-hold-in-every-period"), computed]
     if users is not None:
         check_same_tokens(model, users)
         if users.n_epochs != model.n_epochs:
@@ -125,10 +125,8 @@ def _check_same_protection(what: str, statement: PrivacyStatement | None, releas
     for name in ("epsilon", "delta", "simulation", "sigma"):
         ours, theirs = getattr(statement, name), getattr(released, name)
         if (dict(ours) != dict(theirs)) if name == "sigma" else (ours != theirs):
-            raise OptionError(
-                f"the privacy statement of {what} says {name} {ours}, that of the statistics {theirs}: they are not of "
-                "one release; give the statistics that the model was fitted to"
-            )
+            says = f"the privacy statement of {what} says {name} {ours}, that of the statistics {theirs}"
+            raise OptionError(f"{says}: they are of two releases; give the statistics that the model was fitted to")
 
 
 def _agreement(sample: MixtureStatistics, model: MixtureStatistics, n: int) -> float:

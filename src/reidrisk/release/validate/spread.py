@@ -15,8 +15,7 @@ from reidrisk.release.counts.pairs import Counts
 
 NEAR = 3.0  # a count is near-empty within this many sigma of 0
 HALVINGS = 11  # windows around 0: sigma, a half of it, a quarter, …
-SHOWS = 0.5
-"""A table was examined if half of its noise would show with at least this probability."""
+SHOWS = 0.5  # a table was examined if half of its noise would show with at least this probability
 _TABULATED = 1 << 20
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from reidrisk.base.arrays import Floats
 
 ALARM = 1e-4  # probability that noise as promised is found too small
 _POINTS = 101
@@ -55,6 +55,6 @@ def curve(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
     """Return rates of false alarms and of detections over all thresholds, at most :data:`_POINTS` of them."""
     thresholds = np.quantile(np.concatenate([inside, outside]), np.linspace(0.0, 1.0, _POINTS)[::-1])
     alarms, detections = (
-        1.0 - np.searchsorted(np.sort(values), thresholds, side="left") / len(values) for values in (outside, inside)
+        1.0 - np.searchsorted(np.sort(v), thresholds, side="left") / len(v) for v in (outside, inside)
     )
     return np.concatenate([[0.0], alarms]), np.concatenate([[0.0], detections])

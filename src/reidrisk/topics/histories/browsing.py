@@ -60,8 +60,7 @@ def browse(
 
     for row, user in enumerate(replayed.kept.tolist()):
         # A browser counts the last second of a week in it: it starts one second before the first epoch.
-        options = (epochs.start - 1, sets.k, noise, noise_rule, high_utility)
-        browser = Browser(taxonomy, int(seeds[user]), None, *options)
+        browser = Browser(taxonomy, int(seeds[user]), None, epochs.start - 1, sets.k, noise, noise_rule, high_utility)
 
         def ask(time: int, site: int, browser: Browser = browser, row: int = row) -> None:
             for at, topic in browser.answers(time, sites[site], NETWORK):

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -139,8 +139,9 @@ def replay(
     if seed is None and start is None:
         raise OptionError("seed=None is for a release, where nobody's first visit may move the epochs; give start")
     ties = ties_from_the_system if seed is None else ties_from_seed(checked_seed(seed))
+    alone = "give at least 2, one alone cannot be confused with anybody"
     if histories.n_users < 2:
-        _refuse_few(histories.name, "there is 1 user")
+        raise DataError(f"{histories.name}: there is 1 user; {alone}")
     begin = None if start is None else moment(start, "start") // 1_000_000
     epochs = Epochs.spanning(histories.time, epoch_days, step_days, begin)
     names = pa.array(histories.hosts, type=pa.large_string())
@@ -159,7 +160,7 @@ def replay(
     kept = np.flatnonzero(used.all(axis=1)) if every_epoch else np.arange(n)
     if len(kept) < 2:
         who = f"only 1 of {n:,} users has" if len(kept) else f"none of {n:,} users has"
-        _refuse_few(histories.name, f"{who} a visit in every one of {r} epochs")
+        raise DataError(f"{histories.name}: {who} a visit in every one of {r} epochs; {alone}")
     users = take_users(histories.users, kept)
     sets = TopSets(tokens[kept], len(taxonomy), users, taxonomy.vocabulary, made_with_seed=seed is not None)
     return Replay(
@@ -175,10 +176,6 @@ def replay(
         histories=histories,
         kept=kept,
     )
-
-
-def _refuse_few(name: str, what: str) -> NoReturn:
-    raise DataError(f"{name}: {what}; give at least 2, one alone cannot be confused with anybody")
 
 
 def _fill(
@@ -197,8 +194,7 @@ def _fill(
     user, time = histories.user[part] - first, histories.time[part]
     starts = found.starts[part.start : part.stop + 1]
     tokens, sizes = found.tokens[starts[0] : starts[-1]], np.diff(starts)
-    keys = []
-    placed = np.zeros(len(user), dtype=np.bool_)
+    keys, placed = [], np.zeros(len(user), dtype=np.bool_)
     for epoch, inside in epochs.members(time):
         used[user[inside], epoch[inside]] = True
         placed |= inside
@@ -233,14 +229,11 @@ def ties_from_seed(seed: int) -> Ties:
     def words(rows: Ints, epochs: Ints, topics: Ints) -> Words:
         word: Words = np.zeros(rows.size, dtype=np.uint64)
         for key, part in zip(keys, (rows, epochs, topics), strict=True):
-            word = _mixed((word ^ key) + part.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+            word = (word ^ key) + part.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            # The finaliser of SplitMix64: a one-to-one image in which every bit hangs on all bits.
+            word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            word ^= word >> np.uint64(31)
         return word
 
     return words
-
-
-def _mixed(word: Words) -> Words:
-    """Return a one-to-one image in which every bit hangs on all bits: the finaliser of SplitMix64."""
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))

@@ -96,13 +96,15 @@ def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, 
     late = time > latest
     if late.any():
         first = int(np.argmax(late))
-        raise DataError(
-            f"{cell(table.name, first, timestamp)} holds {as_text(int(time[first]) // _SECOND)}, later than now, "
-            f"{as_text(latest // _SECOND)}; correct it, or say what now is (--now)"
-        )
+        at, present = as_text(int(time[first]) // _SECOND), as_text(latest // _SECOND)
+        where = cell(table.name, first, timestamp)
+        raise DataError(f"{where} holds {at}, later than now, {present}; correct it, or say what now is (--now)")
     of_host, hosts = distinct_values(table.column(host))
-    if invalid == "refuse":
-        _refuse_strange(table.name, host, of_host, hosts)
+    for code, value in enumerate(hosts if invalid == "refuse" else ()):  # in the order of their first row
+        if fault := plain_host(value)[1]:
+            where = cell(table.name, int(np.argmax(of_host == code)), host)
+            advice = "give hosts such as 'www.example.org', or count such values (--invalid-hosts count)"
+            raise DataError(f"{where} holds {value!r}: {fault}; {advice}")
     order = np.lexsort((time, of_user)) if sort else np.argsort(of_user, kind="stable")
     if not sort:
         _refuse_disorder(table.name, timestamp, of_user, time, order)
@@ -115,24 +117,13 @@ def _histories(table: Table, columns: tuple[str, str, str], now: Moment | None, 
 def _require(table: Table, columns: Iterable[str]) -> None:
     for column in columns:
         if column not in table.types:
-            raise FormatError(
-                f"{table.name}: there is no column {column!r} in it, only {', '.join(map(repr, table.types))}; "
-                "name those of user, timestamp and host (--user-column, --timestamp-column, --host-column)"
-            )
+            missing = f"there is no column {column!r} in it, only {', '.join(map(repr, table.types))}"
+            advice = "name those of user, timestamp and host (--user-column, --timestamp-column, --host-column)"
+            raise FormatError(f"{table.name}: {missing}; {advice}")
     if len(set(columns)) < 3:
         raise OptionError("user, timestamp and host must be three different columns")
     if table.n_rows == 0:
         raise DataError(f"{table.name}: the table is empty; give at least one visit")
-
-
-def _refuse_strange(name: str, column: str, codes: Ints, hosts: list[str | None]) -> None:
-    for code, value in enumerate(hosts):  # in the order of their first row
-        fault = plain_host(value)[1]
-        if fault:
-            raise DataError(
-                f"{cell(name, int(np.argmax(codes == code)), column)} holds {value!r}: {fault}; "
-                "give hosts such as 'www.example.org', or count such values (--invalid-hosts count)"
-            )
 
 
 def _refuse_disorder(name: str, column: str, user: Any, time: Any, order: Ints) -> None:
@@ -142,7 +133,5 @@ def _refuse_disorder(name: str, column: str, user: Any, time: Any, order: Ints) 
         row = int(rows.min())
         before = int(order[:-1][back][np.argmin(rows)])
         at, ahead = (as_text(int(time[i]) // _SECOND) for i in (row, before))
-        raise DataError(
-            f"{cell(name, row, column)} holds {at}, earlier than row {before + 1} of the same user, {ahead}; "
-            "put each user's visits in order, or have them sorted (--sort)"
-        )
+        late = f"{cell(name, row, column)} holds {at}, earlier than row {before + 1} of the same user, {ahead}"
+        raise DataError(f"{late}; put each user's visits in order, or have them sorted (--sort)")

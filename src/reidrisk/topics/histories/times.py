@@ -11,13 +11,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.base.options import is_number, is_whole
 from reidrisk.io.tables import cell, holds_text
 
 Moment = datetime | str | int
 """A point in time as people give it: a datetime, ISO 8601 text, or seconds since 1970; UTC where no zone is named."""
-
-Times = npt.NDArray[np.int64]
 
 DAY = 86_400
 _SECOND = 1_000_000
@@ -39,7 +39,7 @@ def moment(value: Moment, option: str) -> int:
     """
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{9,18}\s*", value):
         value = int(value)
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and abs(int(value)) < _LATEST:
+    if isinstance(value, int | np.integer) and is_whole(value) and abs(int(value)) < _LATEST:
         return int(value) * _SECOND
     if isinstance(value, str):
         with suppress(ValueError):
@@ -58,7 +58,7 @@ def as_text(seconds: int) -> str:
         return f"second {int(seconds)} since 1970"  # beyond the years 1 to 9999
 
 
-def microseconds(cells: Any, name: str, column: str) -> Times:
+def microseconds(cells: Any, name: str, column: str) -> Ints:
     """Return a column of moments (an Arrow chunked array) as microseconds, or name the first cell that is none."""
     import pyarrow as pa
 
@@ -82,7 +82,7 @@ def microseconds(cells: Any, name: str, column: str) -> Times:
     raise FormatError(f"{name}: column {column!r} is of type {cells.type}; give {_FORMS}")
 
 
-def _from_arrow(cells: Any, name: str, column: str) -> Times:
+def _from_arrow(cells: Any, name: str, column: str) -> Ints:
     import pyarrow as pa
 
     if pa.types.is_date32(cells.type):
@@ -101,7 +101,7 @@ def _from_arrow(cells: Any, name: str, column: str) -> Times:
     return np.asarray(numbers * factor)
 
 
-def _from_text(cells: Any, name: str, column: str) -> Times:
+def _from_text(cells: Any, name: str, column: str) -> Ints:
     import pyarrow as pa
 
     cells = cells.cast(pa.large_string())  # views of text, as polars hands them out, cannot be parsed
@@ -148,7 +148,7 @@ class Epochs:
     n: int
 
     @classmethod
-    def spanning(cls, times: Times, days: float = 7, step_days: float | None = None, start: int | None = None) -> Self:
+    def spanning(cls, times: Ints, days: float = 7, step_days: float | None = None, start: int | None = None) -> Self:
         """Return the whole epochs between the first and the last visit, given in seconds since 1970.
 
         The first begins at ``start``; default: midnight (UTC) before the first visit. The next one begins ``step_days``
@@ -170,14 +170,14 @@ class Epochs:
             raise DataError(f"{span} of {n:,} epochs, more than {_MOST:,}; one wrong time may be the cause")
         return cls(first, length, step, int(n))
 
-    def members(self, times: Times) -> Iterator[tuple[Times, npt.NDArray[np.bool_]]]:
+    def members(self, times: Ints) -> Iterator[tuple[Ints, npt.NDArray[np.bool_]]]:
         """Yield, for every number of steps back, the epoch of each moment and whether it is one of its epochs."""
         newest = (times - self.start) // self.step
         for back in range(-(-self.length // self.step)):
             epoch = newest - back
             yield epoch, (epoch >= 0) & (epoch < self.n) & (times - self.start - epoch * self.step < self.length)
 
-    def latest(self, times: Times) -> Times:
+    def latest(self, times: Ints) -> Ints:
         """Return the last epoch that had ended at each moment, -1 where there is none yet."""
         return np.clip((times - self.start - self.length) // self.step, -1, self.n - 1)
 
@@ -189,8 +189,7 @@ class Epochs:
 
 
 def _seconds(days: float, option: str) -> int:
-    is_number = isinstance(days, int | float | np.integer | np.floating) and not isinstance(days, bool)
-    if not is_number or not math.isfinite(days) or not 1 <= round(days * DAY) <= _LONGEST:
-        most = f"{_LONGEST // DAY:,} days"
-        raise OptionError(f"{option} must be a number from 1/{DAY:,} (one second) to {most}, not {days!r}")
+    if not is_number(days) or not math.isfinite(days) or not 1 <= round(days * DAY) <= _LONGEST:
+        allowed = f"a number from 1/{DAY:,} (one second) to {_LONGEST // DAY:,} days"
+        raise OptionError(f"{option} must be {allowed}, not {days!r}")
     return round(days * DAY)
