@@ -100,7 +100,7 @@ def statistics(
         seed = fresh_seed()
     if isinstance(top_sets, TopSets):
         if top_sets.made_with_seed and not simulation:
-            told = "these top sets were made with a seed, which tells whoever knows it of one more user"
+            told = "these top sets were made with a seed, and whoever knows it reads one more user off everybody's sets"
             instead = "give short sets as they are, replay histories with seed=None, or say simulation=True"
             raise OptionError(f"{told}; {instead}")
         top_sets = top_sets.padded(seed)
