@@ -103,8 +103,8 @@ def fit_mixture(
         raise
     # The objective returns J before the step; the model is what comes after it.
     final = float(objective(theta)[0])
-    if state.file is not None and not keep_checkpoint:
-        state.file.unlink(missing_ok=True)
+    if not keep_checkpoint:
+        state.remove()
     seconds = state.seconds + time.monotonic() - began
     report = FitReport(final, state.step, seconds, stopped, device, int(seed), learning_rate, tuple(state.curve))
     statement = statistics.statement
@@ -218,3 +218,7 @@ class _State:
         self.adam.load_state_dict({"state": {0: state}, "param_groups": self.adam.state_dict()["param_groups"]})
         self.step, self.seconds = step, seconds
         self.curve = [(int(at), float(value)) for at, value in curve]
+
+    def remove(self) -> None:
+        if self.file is not None:
+            self.file.unlink(missing_ok=True)
