@@ -8,7 +8,7 @@ from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.registry import Entry, register, registry
-from reidrisk.attacks.rivals import BM25, Hellinger, NaiveBayes, Overlap, Rival, TfIdf
+from reidrisk.attacks.rivals import BM25, Hellinger, Markov, NaiveBayes, Overlap, Presence, Rival, TfIdf
 from reidrisk.attacks.scoreboard import Scoreboard
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
 from reidrisk.base.moved import to_studies
@@ -25,10 +25,12 @@ __all__ = [
     "Hellinger",
     "Links",
     "LooseSets",
+    "Markov",
     "NaiveBayes",
     "Overlap",
     "Pooled",
     "PositionalAttack",
+    "Presence",
     "ProfileBayes",
     "Rival",
     "Scoreboard",

@@ -131,6 +131,13 @@ def test_what_does_not_fit_is_refused(attack):
         new.link(Traces([[1, 0]], 2))
 
 
+def test_smoothing_of_sets_is_bounded():
+    sets = (np.random.default_rng(7).random((40, 400)) < 0.05).astype(int)
+    fitted = attacks.NaiveBayes().fit(Bags(sets))
+    assert 2 < fitted.smoothing_ * 400 / sets.sum(axis=1).mean() <= 4
+    assert attacks.NaiveBayes().fit(Bags(np.zeros((2, 3), dtype=int))).smoothing_ == naive_bayes.SMOOTHINGS[0]
+
+
 def test_smoothing_is_the_most_likely_of_the_grid():
     rng = np.random.default_rng(5)
     targets = rng.poisson(rng.gamma(0.3, 3.0, (20, 8)))

@@ -3,8 +3,10 @@
 from reidrisk.attacks.rivals.base import Rival, counts_of
 from reidrisk.attacks.rivals.bm25 import BM25
 from reidrisk.attacks.rivals.hellinger import Hellinger
+from reidrisk.attacks.rivals.markov import Markov
 from reidrisk.attacks.rivals.naive_bayes import NaiveBayes
 from reidrisk.attacks.rivals.overlap import Overlap
+from reidrisk.attacks.rivals.presence import Presence
 from reidrisk.attacks.rivals.tf_idf import TfIdf
 
-__all__ = ["BM25", "Hellinger", "NaiveBayes", "Overlap", "Rival", "TfIdf", "counts_of"]
+__all__ = ["BM25", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival", "TfIdf", "counts_of"]

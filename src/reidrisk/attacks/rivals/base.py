@@ -29,24 +29,31 @@ class Rival(ScoredAttack[Counted]):
     be added, such as one that every target holds: then a constant of the target times a number of the query is part
     of the score. A ``likelihood`` has probabilities, if target weights are in nats and query weights whole.
 
-    Order says nothing to these attacks: traces are counted, a missing token adds nothing, and the counts of observers
-    who pool what they saw add up. A query that shares nothing with anybody ties with all or goes by size alone.
+    By default order says nothing: traces are counted, a missing token adds nothing, and the counts of observers who
+    pool what they saw add up. What else is counted of traces, ``_counts`` says; where that goes by epoch
+    (``same_epochs``), both sides must have the same number of them.
     """
 
+    kinds: ClassVar[tuple[type, ...]] = (Bags, Traces)
     steps: ClassVar[int] = GRID
     likelihood: ClassVar[bool] = False
+    same_epochs: ClassVar[bool] = False
 
     def fit(self, targets: Counted) -> Self:
         """Count and weigh the items of the targets."""
-        _, table = one_table(targets, self.name)
-        counts = counts_of(table)
+        self._n_epochs, table = self._table(targets)
+        counts = self._counts(table, self._n_epochs)
         self._targets = table.take(np.zeros(1, dtype=np.int64))  # its vocabulary is all that is asked for later
         self._learn(counts)
         self._known = self._rounded(self._weigh_targets(counts))
         return self
 
+    def _counts(self, table: Any, n_epochs: int) -> Any:
+        """Return the csr_array of what is counted; the epochs of pooled observers stand side by side."""
+        return counts_of(table)
+
     def _learn(self, counts: Any) -> None:
-        """Learn from the (n, n_tokens) counts of the targets."""
+        """Learn from the counts of the targets."""
         return
 
     @abstractmethod
@@ -59,13 +66,20 @@ class Rival(ScoredAttack[Counted]):
 
     def _posed(self, queries: Counted) -> Posed:
         self._refuse_unfitted("_known")
-        _, table = one_table(queries, self.name)
+        n_epochs, table = self._table(queries)
         if type(table) is not type(self._targets):
             one, two = type(self._targets).__name__, type(table).__name__
             raise DataError(f"the targets are {one}, the queries {two}; give both as one or the other")
-        check_comparable(self._targets, table, (0, 0))  # counts can be compared over any two numbers of epochs
-        asked = self._rounded(self._weigh_queries(counts_of(table)))
+        check_comparable(self._targets, table, (self._n_epochs, n_epochs) if self.same_epochs else (0, 0))
+        asked = self._rounded(self._weigh_queries(self._counts(table, n_epochs)))
         return Posed(SparseDot(float(self.steps) if self.likelihood else 0.0), self._known, asked)
+
+    def _table(self, records: Counted) -> tuple[int, Traces | Bags]:
+        """Return the number of epochs, and all that was seen as one table of a kind that this attack compares."""
+        n_epochs, table = one_table(records, self.name)
+        if not isinstance(table, self.kinds):
+            raise DataError(f"{self.name} compares traces, not {type(table).__name__}: it asks when tokens were seen")
+        return n_epochs, table
 
     def _rounded(self, weights: Any) -> SparseRows:
         if weights.dtype.kind == "f":

@@ -13,6 +13,8 @@ from reidrisk.records import Bags, Traces
 SMOOTHINGS = np.geomspace(1e-4, 1.0, 25)
 """The smoothings from which one is chosen."""
 
+_MOST = 4.0  # times the mean size of a record that smoothing may add to it
+
 
 @register(kinds=(Bags, Traces), cost=per_pair(3e-10))
 class NaiveBayes(Rival):
@@ -24,9 +26,10 @@ class NaiveBayes(Rival):
 
         sum over targets and items of d_i log((d_i - 1 + s) / (l - 1 + s V)),
 
-    on a grid from 0.0001 to 1. Renaming items and shuffling people change nothing; doubling every count does. A query
-    without items ties with everybody; one that shares none goes to the smallest record. The posterior over targets is
-    the link's probability: as events of a record are seldom independent, it is too sure of itself.
+    on a grid from 0.0001 to 1, as long as s V is at most four times a record's mean size: where records hold an item
+    once at most (sets), the likelihood knows no bound. Renaming items and shuffling people change nothing; doubling
+    every count does. A query without items ties with everybody; one that shares none goes to the smallest record. The
+    posterior over targets is the link's probability: as events of a record are seldom independent, it is too sure.
 
     >>> attack = NaiveBayes().fit(Bags([[8, 2, 0], [1, 9, 0]]))
     >>> attack.link(Bags([[4, 1, 0], [0, 0, 0]])).n_ties.tolist()
@@ -63,14 +66,14 @@ def learnt_smoothing(counts: Any) -> float:
     >>> learnt_smoothing(sparse.csr_array([[9, 0, 0, 0], [0, 9, 0, 0]])) < 0.001
     True
     """
+    n, width = counts.shape
     # Over how often each count and size occurs: the same sum whatever the order of people and items.
     events, sizes = (np.unique(values, return_counts=True) for values in (counts.data, sizes_of(counts)))
 
-    def likelihood(s: float) -> float:
-        return _logs(*events, s) - _logs(*sizes, s * counts.shape[1])
-
-    def _logs(value: Ints, times: Ints, more: float) -> float:
+    def logs(value: Ints, times: Ints, more: float) -> float:
         left: Floats = np.maximum(value - 1, 0) + more
         return float(np.sum(value * times * np.log(left)))
 
-    return float(SMOOTHINGS[np.argmax([likelihood(float(s)) for s in SMOOTHINGS])])
+    most = _MOST * int(counts.data.sum()) / n / width
+    allowed = [float(s) for s in SMOOTHINGS if s <= max(most, SMOOTHINGS[0])]
+    return max(allowed, key=lambda s: logs(*events, s) - logs(*sizes, s * width))
