@@ -44,7 +44,7 @@ def page(result: AuditResult, terms: Terms | None = None) -> Page:
             f"This file holds counts and averages only: no {terms.record}, no id and no sequence of {terms.items} of a "
             f"single {terms.person}. The sizes of the tables and the rates of everybody are always shown; parts of "
             "everybody, and those among them who were linked correctly or were not, only where they are nobody or at "
-            f"least {least:,} {terms.people}. It works without a network and sends nothing."
+            f"least {least:,} {terms.people}."
         ),
         heading="The verdict",
     )

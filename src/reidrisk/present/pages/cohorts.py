@@ -41,10 +41,7 @@ def page(audit: CohortAudit, subject: str = "Cohorts", command: str = "", terms:
         tiles=_tiles(audit),
         warning=WARNING,
         mood="plain" if found.sensitive else "calm",
-        footer=(
-            "This file holds counts by cohort and category: no user id and no history of a single person. It works "
-            "without a network and sends nothing."
-        ),
+        footer="This file holds counts by cohort and category: no user id and no history of a single person.",
     )
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from reidrisk.present import words
 from reidrisk.present.model import Mood, Page, Sentence
-from reidrisk.present.sections.assumed import assumed
-from reidrisk.present.sections.release import errors, people, statement
+from reidrisk.present.sections.basis import assumed, statement
+from reidrisk.present.sections.release import errors, people
 from reidrisk.present.sections.release import noise as noises
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.release import sample_agrees
@@ -13,7 +13,7 @@ from reidrisk.privacy import PrivacyStatement
 from reidrisk.release import CanaryTest, InternalValidation, NoiseBudget, NoiseFit, PublicValidation, Validation
 
 PUBLIC = (
-    statement.section,
+    noises.stated,
     errors.by_kind,
     errors.absolute,
     errors.relative,
@@ -57,7 +57,7 @@ def public_page(
         mood=mood,
         facts=tuple(facts),
         sections=tuple(filter(None, [*(make(result, terms) for make in PUBLIC), assumed(notes, terms)])),
-        footer="This file was made from released statistics alone. It works without a network and sends nothing.",
+        footer="This file was made from released statistics alone.",
     )
 
 
@@ -79,13 +79,13 @@ def internal_page(result: InternalValidation, terms: Terms | None = None) -> Pag
             f"seed {result.seed}",
         ),
         sections=tuple(filter(None, [*(make(result, terms) for make in INTERNAL), assumed(notes, terms)])),
-        footer="This file was made from the real data. It works without a network and sends nothing.",
+        footer="This file was made from the real data.",
     )
 
 
-def made_page(stated: PrivacyStatement, said: str, terms: Terms | None = None) -> Page:
+def made_page(stated: PrivacyStatement, said: str) -> Page:
     """Return what a terminal shows of something made: what it is, and what protects the people behind it."""
-    protected = replace(statement.statement(stated, terms or Terms()), console=True)
+    protected = replace(statement(stated), console=True)
     return Page(kind="Release", subject="", verdict=Sentence(said), sections=(protected,))
 
 

@@ -3,7 +3,7 @@
 from reidrisk.bandits import Tradeoff
 from reidrisk.present import words
 from reidrisk.present.model import Page, Section, Sentence
-from reidrisk.present.sections.assumed import assumed
+from reidrisk.present.sections.basis import assumed
 from reidrisk.present.sections.tradeoff import choices
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import stronger_attacker
@@ -33,6 +33,5 @@ def page(result: Tradeoff, command: str = "", attack: str | None = None, terms: 
             f"the attacker knows {result.n_aux} of {result.n_states**2} cells",
             f"{result.runs:,} runs of {result.steps:,} recommendations",
         ),
-        footer="This file holds averages over all users: no user id and no record of a single person. It works without "
-        "a network and sends nothing.",
+        footer="This file holds averages over all users: no user id and no record of a single person.",
     )

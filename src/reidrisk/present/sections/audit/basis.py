@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from reidrisk.audit import AuditResult
 from reidrisk.present.model import Section, Table
-from reidrisk.present.sections.assumed import assumed
 from reidrisk.present.sections.audit.bounds import name_of
+from reidrisk.present.sections.basis import assumed
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, percent, two_digits
 

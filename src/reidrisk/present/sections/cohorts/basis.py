@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from reidrisk.cohorts import CohortAudit
 from reidrisk.present.model import Section
-from reidrisk.present.sections.assumed import assumed
-from reidrisk.present.sections.release.statement import statement as stated
+from reidrisk.present.sections.basis import assumed
+from reidrisk.present.sections.basis import statement as stated
 from reidrisk.present.terms import Terms
 
 
 def statement(audit: CohortAudit, terms: Terms) -> Section | None:
     """Return what protects the people; None where nothing is noisy."""
-    return None if audit.statement is None else stated(audit.statement, terms)
+    return None if audit.statement is None else stated(audit.statement)
 
 
 def assumptions(audit: CohortAudit, terms: Terms) -> Section | None:

@@ -1,4 +1,4 @@
-"""Whether the noise is there: in the counts of the file, enough for the budget, and against the best attack.
+"""Whether the noise is there: as stated, in the counts of the file, enough for the budget, and against the best attack.
 
 A terminal shows a section only where it passed: whatever did not is in the verdict above it.
 """
@@ -6,11 +6,17 @@ A terminal shows a section only where it passed: whatever did not is in the verd
 from functools import partial
 
 from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.sections.basis import statement
 from reidrisk.present.sections.release import charts
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import reading
 from reidrisk.present.words.frequencies import percent
 from reidrisk.release import Validation
+
+
+def stated(result: Validation, terms: Terms) -> Section:
+    """Return the privacy statement of the release."""
+    return statement(result.public.statement, believed=not result.failed)
 
 
 def counts(result: Validation, terms: Terms) -> Section | None:

@@ -1,18 +1,25 @@
-"""The privacy statement: what protects the people, by how much, and what it does not protect."""
+"""What any result rests on: what was assumed, a sentence for each note, and the privacy statement."""
 
+from collections.abc import Iterable
+
+from reidrisk.base.notes import Note
+from reidrisk.present import words
 from reidrisk.present.model import Section, Table
 from reidrisk.present.terms import Terms
 from reidrisk.privacy import PrivacyStatement
-from reidrisk.release import Validation
 
 
-def section(result: Validation, terms: Terms) -> Section:
-    """Return the statement of the release; what failed its test is only what is stated."""
-    return statement(result.public.statement, terms, believed=not result.failed)
+def assumed(notes: Iterable[Note], terms: Terms) -> Section | None:
+    """Return what the notes say, and what happens to the numbers where it does not hold; nothing without notes."""
+    said = [words.assumed(note, terms) for note in notes]
+    if not said:
+        return None
+    table = Table(("assumed", "otherwise"), tuple((one.holds, one.otherwise) for one in said))
+    return Section("What was assumed", table=table, console=True, listed=True, name="assumed")
 
 
-def statement(stated: PrivacyStatement, _terms: Terms, believed: bool = True) -> Section:
-    """Return what a privacy statement says, part by part."""
+def statement(stated: PrivacyStatement, believed: bool = True) -> Section:
+    """Return what protects the people, by how much, and what not; what failed its test is only what is stated."""
     said = stated.reading if believed else f"As stated, but see the top of this page: {stated.reading}"
     rows = (
         ("Mechanism", stated.mechanism),
