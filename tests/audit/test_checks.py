@@ -122,6 +122,16 @@ EDITS = {
 }
 
 
+def test_known_records_nobody_asks_for_cannot_be_fewer_than_those_beyond_the_queries():
+    """Of 100 known records, 40 can be asked for by 40 others: 'nobody asks for none' would hide the dilution."""
+    a = np.random.default_rng(0).integers(0, 50, (100, 2))
+    values = audit_traces(Traces(a, 50), Traces(a[:40], 50), AuditSpec(seed=1), truth=np.arange(40)).to_dict()
+    assert AuditResult.from_dict(values).n_unasked == 60
+    for edited in (0, 59, 100):
+        with pytest.raises(FormatError, match="known ones"):
+            AuditResult.from_dict(values | {"n_unasked": edited})
+
+
 @pytest.mark.parametrize("name", EDITS)
 def test_a_result_that_contradicts_itself_is_refused(written, name):
     values = json.loads(written)

@@ -144,6 +144,24 @@ def test_names_that_are_no_text_are_read_and_refused_in_one_line(reidrisk, tmp_p
         refused(reidrisk("bounds", other))
 
 
+def test_a_name_that_a_result_could_not_hold_is_refused_before_the_audit(reidrisk, tmp_path):
+    name = os.fsdecode(b"t\xff.csv")
+    (tmp_path / name).write_text(GOOD)
+    done = reidrisk("audit", name, name, "--result", "r.json")
+    refused(done)
+    assert "UTF-8" in done.err
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_packed_tfrecord_is_held_once_in_memory(tmp_path):
+    with gzip.open(tmp_path / "t.tfrecord.gz", "wb", compresslevel=1) as file:
+        for _ in range(1_100):
+            file.write(bytes(1 << 20))
+    done = in_a_process(tmp_path, "convert", "t.tfrecord.gz", "--out", "t.parquet")
+    assert done.returncode == 2, done
+    assert b"record 1" in done.stderr
+
+
 def test_a_row_of_megabytes_is_read(reidrisk, table, tmp_path):
     table("a.csv", "user,epoch_0,epoch_1\nann," + "x" * 3_000_000 + ",b\nbob,c,d\n")
     assert reidrisk("convert", "a.csv", "--out", "b.parquet").code == 0

@@ -45,9 +45,9 @@ def _check_sizes(result: AuditResult, spec: AuditSpec) -> None:
     _must(result.n_choosy <= drawn, f"{result.n_choosy:,} records were asked about, and {drawn:,} drawn")
     _must((result.truth is None) == (not result.risks), "there are rates without truth, or truth without rates")
     _must(result.truth_doubt is None or bool(result.risks), "a truth that is not known is in doubt")
-    unasked = result.n_unasked
-    known = unasked is None or (result.truth is not None and unasked < result.n_targets)
-    _must(known, f"nobody asks for {unasked} of {result.n_targets:,} known records")
+    unasked, asking = result.n_unasked, result.n_queries - (result.n_strangers or 0)
+    known = unasked is None or (result.truth is not None and result.n_targets - asking <= unasked < result.n_targets)
+    _must(known, f"{asking:,} records ask for all but {unasked} of {result.n_targets:,} known ones")
     if isinstance(spec.inputs, Published):
         named = (spec.inputs.users, spec.inputs.users, spec.inputs.epochs)
         same = (result.n_targets, result.n_queries, result.n_epochs) == named and result.truth == "simulated"

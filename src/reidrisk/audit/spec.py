@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from reidrisk.attacks.registry import nameable
+from reidrisk.base.foreign import printable
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Traces
 
@@ -44,6 +45,16 @@ class Tables(_Frozen):
     n_tokens: int | None = Field(default=None, ge=1)
     vocabulary: str | None = None
     allow_unmatched: bool = False
+
+    @field_validator("targets", "queries", "truth", "vocabulary")
+    @classmethod
+    def _text(cls, path: str | None) -> str | None:
+        # Otherwise the result would be written, and not read again.
+        if path is not None and any("\ud800" <= letter <= "\udfff" for letter in path):
+            raise ValueError(
+                f"{printable(path)}: the name is not UTF-8 text, which a result could not hold; rename the file"
+            )
+        return path
 
 
 class InMemory(_Frozen):

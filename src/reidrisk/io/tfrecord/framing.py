@@ -14,6 +14,7 @@ from reidrisk.io.atomic import PathLike, write_atomically
 from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading
 from reidrisk.io.tfrecord.crc32c import crc32c, crc32c_of, masked
 
+_CHUNK = 1 << 20
 _HEAD, _TAIL = 12, 4  # length and its checksum; checksum of the data
 _WRONG = {
     1: "is cut off in its head",
@@ -34,7 +35,11 @@ def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], Ints, Ints]:
             import gzip
 
             check_bytes(file, name)
-            buffer = np.frombuffer(gzip.decompress(file.read_bytes()), dtype=np.uint8)
+            data = bytearray()  # grows in place: joining the parts at the end would hold them twice
+            with gzip.open(file, "rb") as unpacked:
+                while part := unpacked.read(_CHUNK):
+                    data += part
+            buffer = np.frombuffer(data, dtype=np.uint8)
         elif file.stat().st_size:
             buffer = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
         else:
