@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse as scipy_sparse
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.search import UNIT, SparseDot, SparseRows, sparse
+from reidrisk.search import UNIT, SparseDot, SparseMin, SparseRows, sparse, sparse_kernels
 
 
 def rows(values):
@@ -31,8 +31,8 @@ def test_answers_are_those_of_the_dense_product(seed, block):
         rng.integers(-2 * (seed % 2), 4, (q, width)) * rng.integers(0, 2, (q, 1)),
     )
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sparse, "_BLOCK", block)
-        patched.setattr(sparse, "_POSTINGS", 0)
+        patched.setattr(sparse_kernels, "_BLOCK", block)
+        patched.setattr(sparse_kernels, "_POSTINGS", 0)
         targets, queries, scorer = rows(a), rows(b), SparseDot(per_nat=2.0, threads=1)
         assert targets.layout.block == block
     expected = b @ a.T
@@ -51,6 +51,27 @@ def test_answers_are_those_of_the_dense_product(seed, block):
     assert np.allclose(scorer.total(targets, queries, best.score) / UNIT, shares.sum(axis=1), rtol=1e-9)
     chosen = rng.integers(0, n, 5)
     assert np.array_equal(scorer.scores(targets.take(chosen), queries), expected[:, chosen])
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=st.integers(0, 2**30), block=st.sampled_from([1, 8, 64]))
+def test_the_smaller_weights_add_up(seed, block):
+    rng = np.random.default_rng(seed)
+    n, q, width = (int(rng.integers(1, top)) for top in (40, 8, 12))
+    a, b = (rng.poisson(rng.choice([0.1, 1.0]), (k, width)) * rng.choice([1, 10**9]) for k in (n, q))
+    a[:, 0] += 1  # a column that all hold
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sparse_kernels, "_BLOCK", block)
+        patched.setattr(sparse_kernels, "_POSTINGS", 0)
+        targets, queries, scorer = rows(a), rows(b), SparseMin()
+        assert targets.plain_layout.block == block
+    expected = np.minimum(b[:, None], a[None]).sum(axis=2)
+    best, at = scorer.best(targets, queries), rng.integers(0, n, q)
+    assert np.array_equal(scorer.scores(targets, queries), expected)
+    assert np.array_equal(best.score, expected.max(axis=1))
+    assert np.array_equal(best.n_ties, (expected == best.score[:, None]).sum(axis=1))
+    assert np.array_equal(best.target, expected.argmax(axis=1))
+    assert np.array_equal(scorer.pairs(targets, queries, at), expected[np.arange(q), at])
 
 
 def test_many_candidates_are_sorted_at_once(monkeypatch):

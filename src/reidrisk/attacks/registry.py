@@ -105,6 +105,16 @@ def per_pair(seconds: float) -> Cost:
     return cost
 
 
+def per_item(seconds: float) -> Cost:
+    """Return the cost of an attack that takes this many for each pair of records and item, or epoch, of the target."""
+
+    def cost(targets: Any) -> Callable[[int], float]:
+        items = targets.tokens.size if hasattr(targets, "tokens") else targets.counts.nnz
+        return lambda n_queries: n_queries * max(items, len(targets)) * seconds
+
+    return cost
+
+
 def by_search(targets: Any) -> Callable[[int], float]:
     """Return the cost of an attack that is one exact search, on the processor and with all the memory it wants."""
     index = search.Index(targets.tokens, targets.n_tokens)

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from reidrisk.search import gpu, lattice, scan
     from reidrisk.search.plan import EpochScorer, Plan, best, choose
     from reidrisk.search.scan import candidates
-    from reidrisk.search.sparse import SparseDot, SparseRows
+    from reidrisk.search.sparse import SparseDot, SparseMin, SparseRows
 
 _COMPILED = {
     "EpochScorer": "plan",
     "Plan": "plan",
     "SparseDot": "sparse",
+    "SparseMin": "sparse",
     "SparseRows": "sparse",
     "best": "plan",
     "candidates": "scan",
@@ -38,6 +39,7 @@ __all__ = [
     "PairWeights",
     "Plan",
     "SparseDot",
+    "SparseMin",
     "SparseRows",
     "Weights",
     "best",

@@ -26,6 +26,13 @@ def test_overlap_agrees_with_the_definition(seed):
     assert np.array_equal(values, -np.sort(-scores, axis=1))
 
 
+def test_a_million_plays_take_no_more_room_than_one():
+    plays = np.array([[10**9, 5, 0], [10**6, 10**6, 1]])
+    links = attacks.Overlap().fit(Bags(plays)).link(Bags(plays // 2))
+    assert links.score.tolist() == [5 * 10**8 + 2, 10**6]
+    assert links.target.tolist() == [0, 1]
+
+
 def test_a_measured_rate_of_bags():
     bags = Bags(np.eye(6, dtype=int), users=list("abcdef"))
     risk = measure.random_user(attacks.Overlap(), bags, bags)

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Rival, holders, rows_of, sizes_of, with_data
 from reidrisk.base.errors import OptionError
 from reidrisk.records import Bags, Traces
 
 
-@register(kinds=(Bags, Traces), cost=per_pair(3e-10))
+@register(kinds=(Bags, Traces), cost=per_item(2e-10))
 class BM25(Rival):
     """Link to the target that a search for the query's items would rank first (Robertson and Zaragoza 2009).
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import UNIT_STEPS, Rival, rows_of, sizes_of, with_data
 from reidrisk.records import Bags, Traces
 
 
-@register(kinds=(Bags, Traces), cost=per_pair(3e-10))
+@register(kinds=(Bags, Traces), cost=per_item(2e-10))
 class Hellinger(Rival):
     """Link to the target with the nearest shares: score = sum over items of sqrt(share in query x share in target).
 

@@ -4,14 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Counted
 from reidrisk.attacks.rivals.tf_idf import TfIdf
 from reidrisk.base.arrays import Ints
 from reidrisk.records import Traces
 
 
-@register(kinds=(Traces,), cost=per_pair(6e-10))
+@register(kinds=(Traces,), cost=per_item(2e-10))
 class Markov(TfIdf):
     """Link to the target with the most similar transitions: pairs of a token and the one that is observed next.
 

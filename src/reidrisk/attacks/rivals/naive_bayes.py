@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Rival, sizes_of, with_column, with_data
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import OptionError
@@ -16,7 +16,7 @@ SMOOTHINGS = np.geomspace(1e-4, 1.0, 25)
 _MOST = 4.0  # times the mean size of a record that smoothing may add to it
 
 
-@register(kinds=(Bags, Traces), cost=per_pair(3e-10))
+@register(kinds=(Bags, Traces), cost=per_item(3e-10))
 class NaiveBayes(Rival):
     """Link to the target that makes the query most likely: log P(q | t) = sum_i c_i log((d_i + s) / (l + s V)).
 

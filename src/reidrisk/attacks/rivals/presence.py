@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.registry import per_pair, register
+from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import Rival, holders, rows_of, sizes_of, with_data
 from reidrisk.base.errors import OptionError
 from reidrisk.records import Traces
 
 
-@register(kinds=(Traces,), cost=per_pair(6e-10))
+@register(kinds=(Traces,), cost=per_item(1e-9))
 class Presence(Rival):
     """Link to the target that was observed in the same epochs: gaps tell who somebody is, too.
 
