@@ -31,7 +31,7 @@ Mechanism = Callable[[Counts, Plan, int | None], Counts]
 """Adds the noise of a plan to counts, as :func:`reidrisk.release.counts.mechanism.add_noise` does."""
 
 _BYSTANDERS = 3
-_NOTES = ("canary-known", "canary-moves-most", "canary-of-new-noise", "canary-of-new-padding")
+_NOTES = (Note("canary-known"), Note("canary-moves-most"), Note("canary-of-new-noise"), Note("canary-of-new-padding"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ def canary(
         detections=tuple(detections.tolist()),
         promised_detections=tuple(tradeoff(false_alarms, mu).tolist()),
         within_budget=within_budget,
-        notes=tuple(map(Note, _NOTES)),
+        notes=_NOTES,
         **overall | {"passed": bool(passed)},
     )
 
