@@ -29,15 +29,13 @@ def from_log(
     """Read an activity log: who entered which state when.
 
     A path or frame has the columns ``user``, ``timestamp`` (seconds, or ISO 8601) and ``state``; an entry lasts as long
-    as a column ``seconds`` says, else until the user's next one. Rows come in any order; those of a user at the same
-    time follow each other as they stand, and the same entry twice is refused. After more than ``max_gap`` seconds of
-    silence (:func:`matrices_of_events`) nothing is counted. ``states`` names rows and columns, default: those that
-    occur, in order.
+    as a column ``seconds`` says, else until the user's next one. Rows of a user at the same time follow each other as
+    they stand, and the same entry twice is refused. After more than ``max_gap`` seconds of silence
+    (:func:`matrices_of_events`) nothing is counted. ``states`` names rows and columns, default: those that occur.
 
-    A stay of one ``unit``, by name or in seconds, counts as much as one transition: in seconds, transitions are a small
-    part of a long log. The ``tolerance`` goes with it: 0.001, or half of what one transition changes in the row with
-    the most time, if less. A coarser one would take the transitions of all users for equal, and a record that nobody
-    changed for hidden. The profile of a user is the share of time in each state (of entries, where no time is known).
+    A stay of one ``unit``, by name or in seconds, counts as much as one transition. The ``tolerance`` goes with it:
+    0.001, or half of what one transition changes in the row with the most time, if less; a coarser one would take a
+    record that nobody changed for hidden. The profile of a user is the share of time (else of entries) in each state.
 
     >>> import polars as pl
     >>> log = pl.DataFrame({"user": ["ann"] * 3, "timestamp": [0, 60, 70], "state": ["rest", "run", "rest"]})
@@ -123,8 +121,7 @@ def _coded(table: Any, column: str) -> tuple[npt.NDArray[Any], Ints]:
     try:
         cells = given.cast(pl.String)
     except pl.exceptions.PolarsError as error:
-        what = f"column {column!r} holds {given.dtype}"
-        raise FormatError(f"{table.name}: {what}; it must hold text or numbers") from error
+        raise FormatError(f"{table.name}: column {column!r} holds {given.dtype}; give text or numbers") from error
     empty = cells.is_null() | (cells.str.strip_chars() == "").fill_null(value=False)
     if empty.any():
         raise DataError(f"{table.name}: row {empty.arg_max()} has no {column}; fill it in, or take it out")

@@ -156,8 +156,7 @@ class TradeoffSpec(Spec):
         if self.attack == "likelihood" and not self.likelihood:
             raise OptionError("the attack 'likelihood' is left out by likelihood=False; leave out one of the two")
         if self.clusters is not None and self.strategies is not None:
-            instead = f"name clusters:{self.clusters} among yours"
-            raise OptionError(f"{named('clusters')} is for the paper's strategies; {instead}")
+            raise OptionError(f"{named('clusters')} is for the paper's strategies; name clusters:{self.clusters}")
         if not 1 <= self.releases <= self.runs:
             raise OptionError(f"releases must lie between 1 and the {self.runs} runs, not {self.releases!r}")
         topping = self.topping()

@@ -47,8 +47,7 @@ class Behaviour:
         object.__setattr__(self, "profiles", checked_profiles(self.profiles, len(records)))
         if len(self.users) != len(records) or len(self.states) != records.shape[1]:
             named = f"{len(self.users)} users and {len(self.states)} state names"
-            given = f"{len(records)} matrices of {records.shape[1]} states"
-            raise DataError(f"{given} come with {named}; give one name for each")
+            raise DataError(f"{len(records)} matrices of {records.shape[1]} states come with {named}; name each once")
         for names, what in ((self.users, "user"), (self.states, "state")):
             twice = next((name for name, count in Counter(names).items() if count > 1), None)
             if twice is not None:

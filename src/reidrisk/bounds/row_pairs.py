@@ -9,10 +9,9 @@ Identical rows are merged first. Row ``i`` can do no better than against the env
 the best pair found reaches the next ``U_i`` it is the maximum, proven. If the work runs out before, the pair found so
 far is a lower end and the next ``U_i`` an upper end.
 
-Rounding is on the safe side throughout. Entries are scaled so that none is subnormal, and x is rounded down, so that a
-sum in floating point, raised by its largest relative error, is never below the true one. Pairs that this leaves
-undecided are looked at in whole numbers (:mod:`reidrisk.bounds.exact_pairs`); where they are too many, the ends move
-apart.
+Rounding is on the safe side: entries are scaled so that none is subnormal, and x is rounded down, so that a sum in
+floating point, raised by its largest relative error, is never below the true one. Pairs that this leaves undecided are
+looked at in whole numbers (:mod:`reidrisk.bounds.exact_pairs`); where they are too many, the ends move apart.
 """
 
 import math

@@ -7,19 +7,12 @@ from typing import Any
 
 import numpy as np
 
+import reidrisk.bounds.other_notions as notions
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Measurement, Result, Spoken
 from reidrisk.bounds.exact_pairs import exp_ends
 from reidrisk.bounds.ldp import from_ldp, ldp_epsilon
 from reidrisk.bounds.matching import matching
-from reidrisk.bounds.other_notions import (
-    from_k_anonymity,
-    from_mutual_information,
-    k_anonymity,
-    min_entropy_leakage,
-    mutual_information,
-    vulnerability,
-)
 from reidrisk.bounds.random_user import random_user
 from reidrisk.bounds.row_pairs import RowPairs
 from reidrisk.records import Channel
@@ -48,21 +41,21 @@ def summary(P: Any) -> tuple[Bound | Measurement, ...]:
     """
     channel = Channel(P)
     n = channel.n_users
-    epsilon, k, bits = ldp_epsilon(channel), k_anonymity(channel), mutual_information(channel)
+    epsilon, k, bits = ldp_epsilon(channel), notions.k_anonymity(channel), notions.mutual_information(channel)
     private, at, delta = _private_bounds(channel, epsilon)
     together = (_FULL, Note("all-seen"))
     return (
         _bound("optimal attacker", random_user(channel), n, "carey, Corollary 1", (_FULL, *_UNIFORM)),
         *private,
-        _bound("k-anonymity", from_k_anonymity(k), n, "carey, Lemma 7", k=float(k)),
-        _bound("mutual information", from_mutual_information(bits, n), n, "carey, Lemma 9", bits=bits),
+        _bound("k-anonymity", notions.from_k_anonymity(k), n, "carey, Lemma 7", k=float(k)),
+        _bound("mutual information", notions.from_mutual_information(bits, n), n, "carey, Lemma 9", bits=bits),
         _bound("distinct representations", matching(channel), n, "carey, Lemma 4", together, "matching"),
         Measurement("k", float(k), "users" if k else "", "carey, Appendix B.1"),
         Measurement("epsilon", epsilon, "", "carey, Definition 1"),
         Measurement("delta", delta[1], "", "carey, Definition 1", *delta, inputs={"epsilon": at}),
         Measurement("mutual information", bits, "bits", "carey, Appendix B.3", inputs={"users": float(n)}),
-        Measurement("Bayes vulnerability", vulnerability(channel), "", "carey, Appendix B.4"),
-        Measurement("min-entropy leakage", min_entropy_leakage(channel), "bits", "carey, Appendix B.4"),
+        Measurement("Bayes vulnerability", notions.vulnerability(channel), "", "carey, Appendix B.4"),
+        Measurement("min-entropy leakage", notions.min_entropy_leakage(channel), "bits", "carey, Appendix B.4"),
     )
 
 

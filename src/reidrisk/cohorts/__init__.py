@@ -3,8 +3,7 @@
 from reidrisk.base.hosts import registrable
 from reidrisk.base.moved import to_studies
 from reidrisk.cohorts.audit import CohortAudit, CohortRow, GapHistogram, audit_tables, cohort_audit
-from reidrisk.cohorts.floc.cityhash import cityhash64
-from reidrisk.cohorts.floc.simhash import simhash
+from reidrisk.cohorts.floc.simhash import cityhash64, simhash
 from reidrisk.cohorts.floc.sorting_lsh import SortingLSH
 from reidrisk.cohorts.floc.weekly import (
     AssignmentSummary,

@@ -22,26 +22,22 @@ def sensitivity(
 ) -> Sensitivity:
     r"""Measure the sensitivity gap of every cohort (floc, Definitions 1 to 4).
 
-    A cohort is sensitive when the gap of its anomalous category is strictly above ``t``. A gap measured on 20 people is
-    mostly chance, so three counts are given: sensitive by that plain definition; **statistically significant**,
-    discoveries of the test that some true gap exceeds ``t``, at a false discovery rate over the cohorts
-    (``beyond_chance``); and **significant after Bonferroni**, so sure that with probability ``level`` none of them is
-    wrong (``beyond_doubt``). The baseline fills cohorts of the same sizes at random. ``assignment``, ``visited`` and
+    A cohort is sensitive when the gap of its anomalous category is strictly above ``t``. On few people that is mostly
+    chance, so two more counts are given: **statistically significant** at a false discovery rate over the cohorts
+    (``beyond_chance``), and **significant after Bonferroni**, so that with probability ``level`` none of them is wrong
+    (``beyond_doubt``). The baseline fills cohorts of the same sizes at random. ``assignment``, ``visited`` and
     ``categories`` are those of :func:`count_visits`; ``options`` are fields of the spec by name.
 
-    **Through noise** (``spec.noise``; floc, Use of synced Chrome history) the three counts mean the same, with the
-    noise in them, and there is no baseline. *central*: someone counts everybody and adds discrete Gaussian noise to the
-    size of every cohort and to every count of a category in it; adding or removing one user is
-    (epsilon, delta)-private. *local*: nobody is trusted. Each user is asked about one category drawn at random and
-    answers by randomised response, truly with probability :math:`e^\epsilon / (1 + e^\epsilon)`; the cohort itself is
-    given as it is, since every site sees it anyway. ``most_categories`` (central) lets only that many categories of a
-    user count, drawn at random: less noise, and frequencies of such users' categories come out too low. ``simulation``
-    is a try with a seed, which protects nobody and says so.
+    **Through noise** (``spec.noise``; floc, Use of synced Chrome history) there is no baseline. *central*: someone
+    counts everybody and adds discrete Gaussian noise to every size and count; adding or removing one user is
+    (epsilon, delta)-private. *local*: each user is asked about one category drawn at random and answers by randomised
+    response, truly with probability :math:`e^\epsilon / (1 + e^\epsilon)`; the cohort is given as it is, since every
+    site sees it anyway. ``most_categories`` (central) lets only that many categories of a user count, drawn at random:
+    less noise, and frequencies that come out too low. A ``simulation`` has a seed and protects nobody.
 
-    **Noise protects nobody where the cohorts were fitted to these users**: a rule that was fitted to them
-    (:meth:`SortingLSH.fit`, clusters) moves nearly everybody when one user comes, and the noise is made for one who
-    comes or goes while everybody else stays. Assign cohorts by a table that was made without them; ``public_rule`` says
-    in the statement where it comes from, such as "Chrome's table of March 2021".
+    **Noise protects nobody where the cohorts were fitted to these users** (:meth:`SortingLSH.fit`, clusters): one user
+    who comes then moves nearly everybody. Assign cohorts by a table that was made without them; ``public_rule`` says in
+    the statement where it comes from, such as "Chrome's table of March 2021".
 
     >>> import numpy as np
     >>> cohort, visited = np.repeat(np.arange(10), 2_000), np.zeros((20_000, 1), dtype=bool)

@@ -21,10 +21,9 @@ PathLike = str | os.PathLike[str]  # where a file is: text or anything with a pa
 def write_atomically(path: PathLike) -> Iterator[Path]:
     """Give a temporary name in the folder of ``path``; move that file into place when the block ends well.
 
-    The file under that name is there, empty, with the ending of ``path``; if the block raises, it is removed and
-    ``path`` is left as it was. Missing folders are made, a symbolic link is followed. What is no regular file (a named
-    pipe, ``/dev/stdout``) is never replaced: what was written is passed on into it. A file that is replaced keeps its
-    permissions, owner and group, as far as this user may set them; hard links to the old one keep the old content.
+    The file is there, empty, with the ending of ``path``; if the block raises, it is removed and ``path`` is left as it
+    was. Missing folders are made, a symbolic link is followed. What is no regular file (a named pipe) is never
+    replaced: what was written is passed on into it. A file that is replaced keeps its permissions, owner and group.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())

@@ -25,10 +25,9 @@ def convert(
     r"""Convert TFRecord files, or one table, into a table of another format.
 
     Returns what was done, in one line. ``sources`` are the TFRecord files of one data set, or one table of traces, top
-    sets or bags; the ending of ``out`` tells the format. The simulator's records hold three tables: the top sets are
-    written to ``out``, the traces of the two observers beside it, with ``.client_1`` and ``.client_2`` before the
-    ending, in the ``layout`` ``'wide'`` (the default) or ``'long'``. ``n_tokens`` and ``vocabulary`` are those of
-    :func:`read_traces` and :func:`read_tfrecords`.
+    sets or bags; the ending of ``out`` tells the format. Of the simulator's records, the top sets are written to
+    ``out``, the traces of the two observers beside it, with ``.client_1`` and ``.client_2`` before the ending, in the
+    ``layout`` ``'wide'`` (the default) or ``'long'``.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())

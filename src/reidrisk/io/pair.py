@@ -51,13 +51,10 @@ def read_pair(
     r"""Read two tables of traces over one vocabulary and check that they can be compared.
 
     Tables that differ in their epochs, their kind of tokens or their vocabulary are refused, and so are two of which
-    one names its users and the other does not.
-
-    ``layout``, ``n_tokens`` and ``vocabulary`` are as for :func:`read_traces` and hold for both tables. Default: labels
-    are the sorted union of those that occur, and the size is one more than the largest number that occurs; the notes
-    say so. Users that are in one table only are refused, unless ``allow_unmatched`` keeps them: such a target is a
-    distractor, and any link of such a query is wrong. ``truth`` is a file of true pairs (see :func:`read_truth`) for
-    tables whose ids differ; the check of common users is then left out.
+    one names its users and the other does not. ``layout``, ``n_tokens`` and ``vocabulary`` are as for
+    :func:`read_traces` and hold for both tables. Users that are in one table only are refused, unless
+    ``allow_unmatched`` keeps them: such a target is a distractor, and any link of such a query is wrong. ``truth`` is a
+    file of true pairs (see :func:`read_truth`) for tables whose ids differ.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -102,9 +99,8 @@ def read_bags_pair(
 def read_truth(path: PathLike, pair: Pair[Any]) -> Ints:
     r"""Read which target each query truly is: the row of each target, -1 = not among the targets.
 
-    The file is a table with the columns ``query`` and ``target``: user ids of the two tables, which must name their
-    users. A row with an empty ``target`` says that the query is not among the targets, and so does a query without a
-    row.
+    The file has the columns ``query`` and ``target``: user ids of the two tables, which must name their users. An empty
+    ``target``, or no row, says that a query is not among the targets.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -118,10 +114,9 @@ def read_truth(path: PathLike, pair: Pair[Any]) -> Ints:
 
 
 def _check_epochs(a: RawTokens, b: RawTokens) -> None:
-    counts = [table.tokens.shape[1] for table in (a, b)]
-    if counts[0] != counts[1]:
-        differ = f"{a.name} has {counts[0]} epochs and {b.name} has {counts[1]}"
-        raise DataError(f"{differ}; give both tables the same epochs")
+    one, two = (table.tokens.shape[1] for table in (a, b))
+    if one != two:
+        raise DataError(f"{a.name} has {one} epochs and {b.name} has {two}; give both tables the same epochs")
     if a.epochs is None or b.epochs is None or a.epochs == b.epochs:
         return
     for table, other in ((a, b), (b, a)):

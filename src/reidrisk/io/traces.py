@@ -24,12 +24,10 @@ def read_traces(
     The ``layout`` is ``'long'``, one row per observation (``user, epoch, token``), or ``'wide'``, one row per user
     (``user, epoch_0, epoch_1, …``, the column ``user`` may be left out). Default: recognised by the columns.
     ``n_tokens`` is the size of the system's vocabulary. Default: from the file's metadata, or else from the tokens that
-    occur. Cells of text are looked up in the ``vocabulary``; integers (except in CSV, where every cell is text) are
-    token numbers.
+    occur. Text is looked up in the ``vocabulary``; integers (except in CSV, which is all text) are token numbers.
 
-    A null, an empty cell, -1 in an integer column, or a row that the long layout does not have: all are 'not observed'.
-    In the long layout, users come in the order of their first row and epochs in the order of their distinct values;
-    text whose order is not understood (names of months, ambiguous dates) is refused.
+    A null, an empty cell, -1 or a row that the long layout does not have: all are 'not observed'. In the long layout,
+    users come in the order of their first row and epochs in that of their values; text without one is refused.
 
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "weeks.csv"

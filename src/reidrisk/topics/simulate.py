@@ -52,8 +52,8 @@ class TopicsAPI:
         In every epoch user u visits topic t Poisson(lambda[u, t]) times, independently; the ``top_k`` most visited
         topics are the set, equals in random order. A set that is still short is filled with distinct topics drawn
         uniformly from the rest of the taxonomy, once per user and epoch: the same padding for every observer. Sets are
-        full, the most visited topic first and padding last, and marked as made with a seed. Rates are mean weekly
-        visits, made block by block. More users or epochs leave the first ones as they are; threads change nothing.
+        full, the most visited topic first and padding last, and marked as made with a seed. More users or epochs leave
+        the first ones as they are.
 
         >>> from reidrisk import populations
         >>> rates = populations.real([[9.0, 9.0, 0, 0, 0, 0, 0, 0, 0]] * 3)

@@ -25,7 +25,7 @@ def visit_blocks(rates: Any, rngs: list[np.random.Generator], out: npt.NDArray[n
 
 
 @njit(nogil=True, cache=True)
-def _most_visited_first(starts: Any, topics: Any, lambdas: Any) -> None:  # pragma: no cover - compiled
+def _most_visited_first(starts: Any, topics: Any, lambdas: Any) -> None:
     """Put the highest rates of each user first: then the set is full of much visited topics early."""
     for user in range(len(starts) - 1):
         row = slice(starts[user], starts[user + 1])
@@ -35,9 +35,7 @@ def _most_visited_first(starts: Any, topics: Any, lambdas: Any) -> None:  # prag
 
 
 @njit(nogil=True, cache=True)
-def top_sets(
-    rng: Any, starts: Any, topics: Any, lambdas: Any, never: Any, few: Any, n_topics: int, out: Any
-) -> None:  # pragma: no cover - compiled
+def top_sets(rng: Any, starts: Any, topics: Any, lambdas: Any, never: Any, few: Any, n_topics: int, out: Any) -> None:
     """Draw one epoch of every user, in order, so that fewer users are a prefix of more.
 
     ``never`` and ``few`` are the probabilities of no and of at most two visits. Once the set is full of topics with

@@ -11,7 +11,7 @@ from reidrisk.privacy import gaussian_delta
 from reidrisk.release.counts.mechanism import add_noise
 from reidrisk.release.counts.pairs import Counts
 from reidrisk.release.validate.budget import stated_plan
-from reidrisk.release.validate.tradeoff_curve import tradeoff, tradeoff_area
+from reidrisk.release.validate.canary import tradeoff, tradeoff_area
 
 SETS = TopSets([[[0, 1, 2], [1, 2, 3], [1, 2, 3]]] * 2000, n_tokens=5)
 

@@ -70,9 +70,7 @@ def regret(
     """Measure the Bayes regret of an agent (galozy, equation 2).
 
     BR(n) = E[ sum_{t=1..n} mu(A*_t, S_t) - mu(A_t, S_t) ], over users, state sequences, rewards and the agent's lots.
-    Runs of one seed draw the same users, states and reward noise whatever the agent assumes, so that results can be
-    compared run by run (:func:`compare`); run i is the same however many there are, on any number of threads.
-
+    Runs of one seed draw the same users, states and reward noise whatever the agent assumes (:func:`compare`).
     ``assumed`` (d, d) or (n_users, d, d) is what the agent believes in, default: the true matrices. The agent
     ``"thompson"`` is model-based Thompson sampling, ``"oracle"`` sees the state, ``"uniform"`` chooses blindly.
     ``bands`` adds intervals along the curve, which take longer than the runs.

@@ -78,7 +78,7 @@ def _padded_size(d: int) -> int:
 @njit(nogil=True, cache=True)
 def _update(
     belief: Any, assumed: Any, levels: Any, level: Any, reward: float, sigma: float, scratch: Any, chance: Any
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Weigh the belief by the reward, then let the state move; ``scratch`` and ``chance`` are room to work in."""
     width = belief.shape[0]
     precision = 1.0 / (sigma * sigma)
@@ -131,9 +131,7 @@ def _update(
 
 
 @njit(nogil=True, cache=True)
-def _play(
-    world: Any, mind: Any, true: Any, assumed: Any, tables: Any, agent: int, stops: Any, out: Any
-) -> None:  # pragma: no cover - compiled
+def _play(world: Any, mind: Any, true: Any, assumed: Any, tables: Any, agent: int, stops: Any, out: Any) -> None:
     means, sigma, levels, level, best, gaps, blind = tables
     n_arms, d = means.shape
     belief = np.zeros(len(assumed))

@@ -51,7 +51,7 @@ def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int 
 
 
 @njit(nogil=True, cache=True)
-def _score(targets: Any, known: Any, d: int, limited: bool, out: Any) -> None:  # pragma: no cover - compiled
+def _score(targets: Any, known: Any, d: int, limited: bool, out: Any) -> None:
     queries, a = known.cells.shape
     for q in range(queries):
         start = 0
@@ -65,9 +65,7 @@ def _score(targets: Any, known: Any, d: int, limited: bool, out: Any) -> None:  
 
 
 @njit(nogil=True, cache=True)
-def _add_singles(
-    targets: Any, known: Any, q: int, start: int, end: int, out: Any
-) -> None:  # pragma: no cover - compiled
+def _add_singles(targets: Any, known: Any, q: int, start: int, end: int, out: Any) -> None:
     for t in range(len(out)):
         if not targets.single[t]:
             continue
@@ -99,9 +97,7 @@ def _add_singles(
 
 
 @njit(nogil=True, cache=True)
-def _add_averages(
-    targets: Any, known: Any, q: int, start: int, end: int, limited: bool, out: Any
-) -> None:  # pragma: no cover - compiled
+def _add_averages(targets: Any, known: Any, q: int, start: int, end: int, limited: bool, out: Any) -> None:
     for t in range(len(out)):
         if targets.single[t]:
             continue
@@ -123,5 +119,5 @@ def _add_averages(
 
 
 @njit(nogil=True, cache=True)
-def _rounded(nats: float) -> int:  # pragma: no cover - compiled
+def _rounded(nats: float) -> int:
     return int(np.floor(min(max(nats, -_MOST), _MOST) * GRID + 0.5))

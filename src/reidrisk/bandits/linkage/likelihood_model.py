@@ -166,7 +166,7 @@ def _nearby(values: Floats, width: Floats, left_out: Bools) -> Floats:
 
 
 @njit(nogil=True, cache=True)
-def _add_nearby(ascending: Any, order: Any, width: Any, first: Any, out: Any) -> None:  # pragma: no cover - compiled
+def _add_nearby(ascending: Any, order: Any, width: Any, first: Any, out: Any) -> None:
     """Sum over the records below, then over those above: each sum follows from that of the neighbour."""
     n, m = ascending.shape
     for c in range(m):

@@ -80,11 +80,10 @@ def deanonymisation(
     a match with a cluster of five users finds the right one of them with probability 1/5. Where each user receives
     another's record, the right ones are those that hold this user's record, whoever received them.
 
-    ``records`` (n, d, d) are the true matrices of which ``shared`` was made. The ``attack`` is the paper's scoreboard,
-    with these :func:`reidrisk.bandits.cell_weights`, or ``"likelihood"``, which knows how the records were changed
-    (:mod:`reidrisk.bandits.linkage.likelihood`). ``alpha`` is the tolerance of the scoreboard; default: that of the
-    behaviour, 0.001 for plain matrices. Where it finds few owners even if nothing is changed, a note says so: then a
-    low rate is no comfort. Credits of a user's ``draws`` of cells (default: a thousand in all) are averaged.
+    ``records`` (n, d, d) are the true matrices. The ``attack`` is the paper's scoreboard, with these
+    :func:`reidrisk.bandits.cell_weights`, or ``"likelihood"``, which knows how the records were changed. ``alpha`` is
+    the tolerance of the scoreboard; default: that of the behaviour, 0.001 for plain matrices. Where it finds few owners
+    even if nothing is changed, a note says so. Credits of ``draws`` of cells (default: a thousand in all) are averaged.
 
     >>> from reidrisk.bandits import anonymise
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]

@@ -5,20 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.bandits.sharing import strategies as by
 from reidrisk.bandits.sharing.grouping import clusters, microaggregates, needs_profiles, neighbours
-from reidrisk.bandits.sharing.strategies import (
-    Average,
-    Clusters,
-    Laplace,
-    Microaggregation,
-    Neighbour,
-    Own,
-    PrivateClusters,
-    Step,
-    Strategy,
-    TruncatedSVD,
-    as_steps,
-)
 from reidrisk.bandits.sharing.weights import cell_weights
 from reidrisk.bandits.transitions import checked_profiles, checked_records
 from reidrisk.base.arrays import Floats, Ints
@@ -34,7 +22,7 @@ class Shared:
     records: Floats  # (n, d, d): user i receives records[i]
     source: Ints  # (n,): the group whose record each user receives
     groups: Ints  # (n,): the group into which each user's record went
-    steps: tuple[Step, ...]
+    steps: tuple[by.Step, ...]
     scale: Floats  # (d, d): of a Laplace variable with the variance of the noise in each cell, 0 = no noise
     seed: int = 0
     release: int = 0  # which draw of the noise this is
@@ -65,7 +53,7 @@ class Shared:
 
 def anonymise(
     records: npt.ArrayLike,
-    strategy: Strategy,
+    strategy: by.Strategy,
     profiles: npt.ArrayLike | None = None,
     seed: int = 0,
     alpha: float = 1e-3,
@@ -79,14 +67,14 @@ def anonymise(
     guess the seed. ``alpha`` is the rounding step of the entropy that weighs it; ``release`` draws it anew.
 
     >>> records = [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7]]]
-    >>> shared = anonymise(records, Average())
+    >>> shared = anonymise(records, "average")
     >>> shared.records[0].round(3).tolist(), shared.source.tolist(), shared.sizes.tolist()
     ([[0.6, 0.4], [0.3, 0.7]], [0, 0, 0], [3, 3, 3])
     """
     array = checked_records(records, least=2)
     known = None if profiles is None else checked_profiles(profiles, len(array))
     shared = started(array, seed, release)
-    for step in as_steps(strategy):
+    for step in by.as_steps(strategy):
         shared = applied(shared, step, array, known, alpha)
     return finished(shared)
 
@@ -99,7 +87,7 @@ def started(records: Floats, seed: int, release: int = 0) -> Shared:
 
 def applied(
     shared: Shared,
-    step: Step,
+    step: by.Step,
     original: Floats,
     profiles: Floats | None,
     alpha: float = 1e-3,
@@ -107,9 +95,9 @@ def applied(
 ) -> Shared:
     """Return what is shared after one more step; ``weights`` of the noise may have been worked out before."""
     done = replace(shared, steps=(*shared.steps, step))
-    if isinstance(step, Own):
+    if isinstance(step, by.Own):
         return done
-    if isinstance(step, Laplace):
+    if isinstance(step, by.Laplace):
         cells = cell_weights(original, step.weights, alpha) if weights is None else weights
         if step.variance == 0.0:
             return done
@@ -117,9 +105,9 @@ def applied(
         scale, purpose = np.sqrt(step.variance / 2.0) * cells, f"laplace noise of step {len(done.steps)}"
         lots = stream(done.seed, purpose, done.release).laplace(size=done.records.shape)
         return replace(done, records=done.records + scale * lots, scale=np.hypot(done.scale, scale))
-    if isinstance(step, TruncatedSVD):
+    if isinstance(step, by.TruncatedSVD):
         return replace(done, records=truncated(shared.records, step.rank))
-    if isinstance(step, Neighbour):
+    if isinstance(step, by.Neighbour):
         source = neighbours(needs_profiles(profiles, step), step.order)
         return replace(done, records=shared.records[source], source=source)
     groups = _groups(step, len(original), profiles, shared.seed)
@@ -129,7 +117,7 @@ def applied(
     means /= sizes[:, None, None]
     # Noise that was added before is averaged, too.
     done = replace(done, scale=shared.scale / np.sqrt(sizes[groups].mean()))
-    if isinstance(step, PrivateClusters):
+    if isinstance(step, by.PrivateClusters):
         sigma = gaussian_sigma(step.epsilon, step.delta) * mean_sensitivity(original.shape[1], sizes)
         noise = stream(shared.seed, "private cluster means", shared.release).standard_normal(means.shape)
         means = means + sigma[:, None, None] * noise
@@ -161,12 +149,12 @@ def truncated(records: Floats, rank: int) -> Floats:
     return np.asarray((left[:, :, :rank] * values[:, None, :rank]) @ right[:, :rank])
 
 
-def _groups(step: Step, n: int, profiles: Floats | None, seed: int) -> Ints:
-    if isinstance(step, Average):
+def _groups(step: by.Step, n: int, profiles: Floats | None, seed: int) -> Ints:
+    if isinstance(step, by.Average):
         return np.zeros(n, dtype=np.int64)
     known = needs_profiles(profiles, step)
-    if isinstance(step, Clusters | PrivateClusters):
+    if isinstance(step, by.Clusters | by.PrivateClusters):
         return clusters(known, step.n, seed)
-    if isinstance(step, Microaggregation):
+    if isinstance(step, by.Microaggregation):
         return microaggregates(known, step.k)
     raise OptionError(f"{step!r} is not a step this function knows")

@@ -17,30 +17,30 @@ _M = np.uint64(MULTIPLIER)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _rotate(value: Any, by: int) -> Any:  # pragma: no cover - compiled
+def _rotate(value: Any, by: int) -> Any:
     return (value >> np.uint64(by)) | (value << np.uint64(64 - by))
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _shift_mix(value: Any) -> Any:  # pragma: no cover - compiled
+def _shift_mix(value: Any) -> Any:
     return value ^ (value >> np.uint64(47))
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _mix16(u: Any, v: Any) -> Any:  # pragma: no cover - compiled
+def _mix16(u: Any, v: Any) -> Any:
     a = _shift_mix((u ^ v) * _M)
     return _shift_mix((v ^ a) * _M) * _M
 
 
 @njit(cache=True, nogil=True, inline="always")
-def seeded_pair(i: Any, j: Any, seed: Any) -> Any:  # pragma: no cover - compiled
+def seeded_pair(i: Any, j: Any, seed: Any) -> Any:
     """Return CityHash64WithSeed of the 16 little-endian bytes of two words."""
     plain = _mix16(i, _rotate(j + np.uint64(16), 16)) ^ j
     return _mix16(plain - _K2, seed)
 
 
 @njit(cache=True, nogil=True)
-def _fetch(data: Any, at: int, width: int) -> Any:  # pragma: no cover - compiled
+def _fetch(data: Any, at: int, width: int) -> Any:
     word = np.uint64(0)
     for i in range(width):
         word |= np.uint64(data[at + i]) << np.uint64(8 * i)
@@ -48,7 +48,7 @@ def _fetch(data: Any, at: int, width: int) -> Any:  # pragma: no cover - compile
 
 
 @njit(cache=True, nogil=True)
-def _weak32(data: Any, at: int, a: Any, b: Any) -> Any:  # pragma: no cover - compiled
+def _weak32(data: Any, at: int, a: Any, b: Any) -> Any:
     z = _fetch(data, at + 24, 8)
     a += _fetch(data, at, 8)
     b = _rotate(b + a + z, 21)
@@ -58,7 +58,7 @@ def _weak32(data: Any, at: int, a: Any, b: Any) -> Any:  # pragma: no cover - co
 
 
 @njit(cache=True, nogil=True)
-def _fold32(a: Any, one: Any, two: Any, z: Any) -> Any:  # pragma: no cover - compiled
+def _fold32(a: Any, one: Any, two: Any, z: Any) -> Any:
     b, c = _rotate(a + z, 52), _rotate(a, 37)
     a += one
     c += _rotate(a, 7)
@@ -67,7 +67,7 @@ def _fold32(a: Any, one: Any, two: Any, z: Any) -> Any:  # pragma: no cover - co
 
 
 @njit(cache=True, nogil=True)
-def _hash(data: Any, s: int, n: int) -> Any:  # pragma: no cover - compiled
+def _hash(data: Any, s: int, n: int) -> Any:
     length, end = np.uint64(n), s + n
     if n == 0:
         return _K2
@@ -107,14 +107,14 @@ def _hash(data: Any, s: int, n: int) -> Any:  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def hash_columns(data: Any, starts: Any, out: Any) -> None:  # pragma: no cover - compiled
+def hash_columns(data: Any, starts: Any, out: Any) -> None:
     """Fill ``out`` with the hashes of the strings from ``starts[i]`` to ``starts[i + 1]`` of a byte buffer."""
     for i in range(out.size):
         out[i] = _hash(data, starts[i], starts[i + 1] - starts[i])
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _gaussian(d: int, feature: Any) -> Any:  # pragma: no cover - compiled
+def _gaussian(d: int, feature: Any) -> Any:
     place = np.uint64(d)
     one = np.float64(seeded_pair(place, feature, np.uint64(1))) / SCALE
     two = np.float64(seeded_pair(feature, place, np.uint64(2))) / SCALE
@@ -122,7 +122,7 @@ def _gaussian(d: int, feature: Any) -> Any:  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def gaussians(features: Any, out: Any) -> None:  # pragma: no cover - compiled
+def gaussians(features: Any, out: Any) -> None:
     """Fill ``out`` (features, bits) with the Gaussian of each feature and bit."""
     for i in range(features.size):
         for d in range(out.shape[1]):
@@ -132,7 +132,7 @@ def gaussians(features: Any, out: Any) -> None:  # pragma: no cover - compiled
 @njit(cache=True, nogil=True)
 def sign_bits(
     starts: Any, ranks: Any, features: Any, place: Any, cache: Any, bits: int, hashes: Any, counts: Any
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Fill in the SimHash of each user and the number of distinct features; ``place`` -1 means not in the cache."""
     sums = np.empty(bits)
     for user in range(hashes.size):

@@ -30,8 +30,7 @@ def category_visits(
     row per visit; ``categories`` one with ``host`` (or ``token``) and ``category``, one row for each category of a
     host, or a mapping of hosts to a category or a list of them. Capitals in hosts do not count. ``users`` are all with
     a history, in the order of the assignment; default: those who occur in ``visits``, sorted. Where no visit has a
-    category at all, as with another kind of hosts, the result would look like a clean bill: it is refused unless
-    ``unmatched`` says ``"keep"``, as a private measurement must, since a refusal says something about the visits.
+    category at all, it is refused unless ``unmatched`` says ``"keep"``, as a private measurement must.
 
     >>> import polars as pl
     >>> visits = pl.DataFrame({"user": ["ann", "bob", "bob"], "host": ["news.org", "clinic.org", "clinic.org"]})

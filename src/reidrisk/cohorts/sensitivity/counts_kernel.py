@@ -6,9 +6,7 @@ from reidrisk.base.kernels import njit
 
 
 @njit(cache=True, nogil=True)
-def count_once(
-    indptr: Any, indices: Any, data: Any, rows: Any, start: int, seen: Any, table: Any
-) -> None:  # pragma: no cover - compiled
+def count_once(indptr: Any, indices: Any, data: Any, rows: Any, start: int, seen: Any, table: Any) -> None:
     """Add to ``table`` every (cohort row, category) of a user once; ``seen`` remembers the last user of a category."""
     for i in range(rows.size):
         for entry in range(indptr[i], indptr[i + 1]):

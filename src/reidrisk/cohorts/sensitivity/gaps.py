@@ -80,8 +80,7 @@ class Closeness(Spoken):
 def closeness(counts: CohortCounts) -> Closeness:
     r"""Return the distance of t-closeness of every cohort (floc, Sensitivity).
 
-    A user visited a category or did not: the distributions have two values, and their distance (total variation, and
-    the earth mover's distance of the original definition alike) is
+    A user visited a category or did not, so the distance (total variation, and earth mover's alike) is
 
     .. math:: \max_X \left|\mathrm{CohortFreq}(X, C) - \mathrm{PopulationFreq}(X)\right|.
 

@@ -26,8 +26,7 @@ def csv_header(file: Path, name: str) -> list[str]:
         try:
             names = next(csv.reader(_at_most(lines, name)), [])
         except csv.Error as error:
-            why = f"the header cannot be read ({reason(error)}); a closing quote may be missing"
-            raise FormatError(f"{name}: {why}") from error
+            raise FormatError(f"{name}: the header cannot be read ({reason(error)}); is a quote missing?") from error
     if not names:
         raise FormatError(f"{name}: the file is empty; a table has a header and at least one row")
     sizes.COLUMNS.check(len(names), name, "leave some out")

@@ -52,9 +52,8 @@ def reading(name: str, title: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, EOFError, RuntimeError, zlib.error, BadZipFile) as error:
         # RuntimeError is what zipfile says of encrypted members and of ways to pack them that it does not know.
-        why = printable(reason(error))  # libraries quote bytes of the file as they stand
-        wrong = f"{name}: cannot be read as {title}, it may be truncated or damaged"
-        raise FormatError(f"{wrong}; write it again ({why})") from error
+        why = f"it may be truncated or damaged ({printable(reason(error))})"  # libraries quote bytes as they stand
+        raise FormatError(f"{name}: cannot be read as {title}, {why}; write it again") from error
 
 
 def is_packed(path: PathLike) -> bool:

@@ -49,15 +49,14 @@ def read_tfrecords(
     """Read the TFRecord files of Google's public Topics release, or of its simulator.
 
     A record is a ``tf.train.Example`` with ``user_id`` and either ``epoch_{t}_topics`` with ``epoch_{t}_weights`` (the
-    release: the topics of each epoch and how much they weigh) or ``epoch_{t}_tokens``, ``client_1_tokens``,
-    ``client_2_tokens`` (the simulator: top sets, and what two observers saw). Every checksum is verified.
+    release) or ``epoch_{t}_tokens``, ``client_1_tokens``, ``client_2_tokens`` (the simulator: top sets, and what two
+    observers saw). Every checksum is verified.
 
-    The files are usually the shards of one data set; a name that ends in ``.gz`` is decompressed. With ``n_tokens``
-    topic ids are token numbers in ``[0, n_tokens)``; those of the taxonomy have gaps (1 to 629), so some tokens then
-    never occur. The labels of a ``vocabulary`` are the ids of all topics as text, and the token of an id is its place
-    among them. Default: the ids that occur, in increasing order. ``top_k`` keeps that many topics of the largest weight
-    of each epoch (ties: the first in the file). Default: all, and the largest number of them is the size of a set. A
-    topic that is listed twice in an epoch is held once.
+    The files are the shards of one data set; a name that ends in ``.gz`` is decompressed. With ``n_tokens`` topic ids
+    are token numbers; those of the taxonomy have gaps, so some tokens then never occur. The labels of a ``vocabulary``
+    are the ids of all topics as text. Default: the ids that occur, in increasing order. ``top_k`` keeps that many
+    topics of the largest weight of each epoch (ties: the first in the file). Default: all. A topic that is listed twice
+    in an epoch is held once.
 
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "topics.tfrecord"
@@ -138,8 +137,7 @@ def _read_file(path: PathLike, shape: RecordShape | None, parts: list[RecordBloc
         try:
             kinds = feature_kinds(buffer[starts[0] : stops[0]])
         except FormatError as error:
-            wrong = f"{name}: record 1 at byte 0 is no tf.train.Example"
-            raise FormatError(f"{wrong}; the file holds something else") from error
+            raise FormatError(f"{name}: record 1 at byte 0 is no tf.train.Example; it is another file") from error
         shape = record_shape(name, kinds)
     for start in range(0, len(starts), _BLOCK):
         block = slice(start, start + _BLOCK)

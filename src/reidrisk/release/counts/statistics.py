@@ -73,17 +73,16 @@ def statistics(
 ) -> Statistics:
     """Measure differentially private statistics of top sets (dick, Section 4).
 
-    Short sets are padded once per user and epoch, each by itself from the operating system's generator; pairs are
-    counted exactly, noise is added to every count, and the noisy counts are brought to agree with each other and
-    divided by a number of users that is itself estimated from them. Nothing else of the data goes into the answer.
+    Short sets are padded, each by itself, from the operating system's generator; pairs are counted, noise is added to
+    every count, and the noisy counts are brought to agree with each other and divided by a number of users that is
+    itself estimated from them. Nothing else of the data goes into the answer.
 
     The sets are of at least two consecutive epochs, one row per user. ``k``, the vocabulary and the number of epochs
-    are taken as public and come out as they are: they must not come from the people. A vocabulary of the labels that
-    occur would publish a label that one person has. Each set must have been made from its user alone; sets that were
-    made with a seed are refused. Epsilon and delta are the budget under adding or removing one user with all their
-    sets; ``budget`` is ``"joint"``, one mechanism over all counts, or ``"split"``, the published shares
-    (:func:`plan_noise`). A ``simulation`` is a try with floating-point noise and a seed (default: drawn afresh), which
-    protects nobody and is marked so. Real noise is never seeded.
+    are taken as public: they must not come from the people. A vocabulary of the labels that occur would publish a label
+    that one person has. Each set must have been made from its user alone; sets that were made with a seed are refused.
+    Epsilon and delta are the budget under adding or removing one user with all their sets; for ``budget`` see
+    :func:`plan_noise`. A ``simulation`` is a try with floating-point noise and a seed (default: drawn afresh), which
+    protects nobody and is marked so.
 
     >>> sets = TopSets([[[0, 1], [0, 2]], [[0, 2], [0, 1]]] * 50_000, n_tokens=4)
     >>> stats = statistics(sets, epsilon=1.0, delta=1e-9)

@@ -54,10 +54,9 @@ def fit_mixture(
     """Fit theta so that the model's statistics of every epoch are near the given ones: the least J that is found.
 
     The targets are the same for every epoch; there may be any number of epochs, whatever the data have. ``seed`` is
-    that of the start: same seed, same machine, same model; another device (default: ``"cuda"`` where there is one, else
-    ``"cpu"``) rounds differently. ``checkpoint`` is a file to continue from if it is there, written every minute and on
-    an interrupt; removed at the end, unless the caller keeps it until the model is safe in a file
-    (``keep_checkpoint``).
+    that of the start: same seed, same machine, same model; another device (default: ``"cuda"`` where there is one)
+    rounds differently. ``checkpoint`` is a file to continue from if it is there, written every minute and on an
+    interrupt, and removed at the end unless ``keep_checkpoint`` leaves that to the caller.
 
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 500, n_tokens=4)

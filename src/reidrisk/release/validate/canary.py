@@ -25,11 +25,12 @@ from reidrisk.release.counts.mechanism import Plan, add_noise
 from reidrisk.release.counts.pairs import Counts, count_pairs
 from reidrisk.release.validate.budget import promised, stated_plan
 from reidrisk.release.validate.canary_padding import Padding, padding_distances
-from reidrisk.release.validate.tradeoff_curve import curve, tradeoff, tradeoff_area, verdict
 
 Mechanism = Callable[[Counts, Plan, int | None], Counts]
 """Adds the noise of a plan to counts, as :func:`reidrisk.release.counts.mechanism.add_noise` does."""
 
+ALARM = 1e-4  # probability that noise as promised is found too small
+_POINTS = 101  # of a curve
 _BYSTANDERS = 3
 _NOTES = (Note("canary-known"), Note("canary-moves-most"), Note("canary-of-new-noise"), Note("canary-of-new-padding"))
 
@@ -97,10 +98,9 @@ def canary(
     alarms, its detections must stay below the trade-off curve of the Gaussian mechanism. Noise is drawn by the code
     that draws it for a release, on the counts that the canary touches: the others say nothing about it.
 
-    All that holds if one more user changes the counts by their own sets alone: :func:`padding_distances` tries users
-    with short sets. At (log 3, 1e-15), 10,000 trials find noise that is half of what it should be all but surely; a
-    larger epsilon needs fewer. Only a simulation has a seed. ``mechanism`` and ``padding`` are tried in place of what a
-    release does; a padding that takes its randomness from elsewhere than the given words fails.
+    All that holds if one more user changes the counts by their own sets alone: :func:`padding_distances` tries it. At
+    (log 3, 1e-15), 10,000 trials find half of the noise all but surely; a larger epsilon needs fewer. Only a simulation
+    has a seed. ``mechanism`` and ``padding`` are tried in place of what a release does.
 
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 2]]] * 500, n_tokens=3)
@@ -185,3 +185,51 @@ def _score(noisy: Counts, without: Counts, added: Counts, name: str) -> Floats:
     """Return, for each trial, how far one table lies in the direction in which the canary moves it."""
     start = without.flat(name).astype(np.float64)
     return np.asarray((noisy.tables[name] - start) @ (added.flat(name) - start))
+
+
+def tradeoff(false_alarms: npt.ArrayLike, mu: float) -> Floats:
+    r"""Return the best rate of detections at each rate of false alarms, :math:`\Phi(\Phi^{-1}(\alpha) + \mu)`.
+
+    The trade-off function of the Gaussian mechanism (Dong, Roth and Su 2022), of which dick, Proposition 4 is the
+    translation to epsilon and delta; :math:`\mu` is sensitivity over noise.
+    """
+    from scipy.special import ndtr, ndtri
+
+    return np.asarray(ndtr(ndtri(np.asarray(false_alarms, dtype=np.float64)) + mu))
+
+
+def tradeoff_area(mu: float) -> float:
+    r"""Return the area under the trade-off curve, :math:`\Phi(\mu / \sqrt2)`."""
+    from scipy.special import ndtr
+
+    return float(ndtr(mu / math.sqrt(2.0)))
+
+
+def verdict(inside: Floats, outside: Floats, promised: float) -> dict[str, Any]:
+    """Compare the area under the curve with the promised one; its variance is DeLong's."""
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    n = len(inside)
+    ranks = rankdata(np.concatenate([inside, outside]))
+    above = (ranks[:n] - rankdata(inside)) / n  # share of releases without that lie below each release with
+    below = 1.0 - (ranks[n:] - rankdata(outside)) / n
+    area = float(above.mean())
+    error = math.sqrt((above.var(ddof=1) + below.var(ddof=1)) / n)
+
+    def mu(at: float) -> float:
+        return math.sqrt(2.0) * float(ndtri(min(max(at, 0.5 / n), 1.0 - 0.5 / n)))
+
+    passed = bool(area + float(ndtri(ALARM)) * error <= tradeoff_area(promised))
+    low, high = area - 1.96 * error, area + 1.96 * error
+    found = {"promised": promised, "found": mu(area), "low": mu(low), "high": mu(high)}
+    return found | {"area": area, "area_low": low, "area_high": high, "passed": passed}
+
+
+def curve(inside: Floats, outside: Floats) -> tuple[Floats, Floats]:
+    """Return rates of false alarms and of detections over all thresholds, at most :data:`_POINTS` of them."""
+    thresholds = np.quantile(np.concatenate([inside, outside]), np.linspace(0.0, 1.0, _POINTS)[::-1])
+    alarms, detections = (
+        1.0 - np.searchsorted(np.sort(v), thresholds, side="left") / len(v) for v in (outside, inside)
+    )
+    return np.concatenate([[0.0], alarms]), np.concatenate([[0.0], detections])

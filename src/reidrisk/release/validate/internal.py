@@ -58,9 +58,9 @@ def internal_validation(
 ) -> InternalValidation:
     """Compare with the real people (dick, Section 6 and Appendix C); the answer is private.
 
-    Short sets of the real people are padded here, once. ``noise``, ``trials`` and ``queries`` are those of
-    :func:`compare_rates`; 0 trials leave it out. ``models`` gives, for the number of a trial, a model fitted anew, such
-    as :func:`refitted` does; by default one model serves all trials, which hides how much a fit depends on its start.
+    ``noise``, ``trials`` and ``queries`` are those of :func:`compare_rates`; 0 trials leave it out. ``models`` gives a
+    model for the number of a trial, such as :func:`refitted` does; default: one for all, which hides how much a fit
+    depends on its start.
 
     >>> from reidrisk import TopSets, release
     >>> sets = TopSets([[[0, 1], [0, 1]], [[2, 3], [2, 3]]] * 2_000, n_tokens=4)

@@ -17,16 +17,8 @@ from reidrisk.base.results import Spoken
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.release.counts.pairs import Counts, measured_blocks
 from reidrisk.release.counts.statistics import Statistics, from_counts
+from reidrisk.release.validate import spread as tests
 from reidrisk.release.validate.errors import noise_of
-from reidrisk.release.validate.spread import (
-    SHOWS,
-    alike_sums,
-    differing_sums,
-    least_spread,
-    near_zero,
-    power_of_tables,
-    spread,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +95,12 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
         return NoiseFit(False, error, troubles=(Note("counts-of-other-tables", tables=missing),))
     discrete = not statement.simulation
     troubles = _not_whole(counts, discrete)
-    differing, differing_alike = differing_sums(counts, statement.sigma), alike_sums(counts, statement.sigma)
+    differing = tests.differing_sums(counts, statement.sigma)
+    differing_alike = tests.alike_sums(counts, statement.sigma)
     share = error / (2.0 * (2 * len(differing) + len(differing_alike)) or 1.0)
-    sums = {name: spread(found, share) for name, found in differing.items()}
-    alike = {name: least_spread(found, share) for name, found in differing_alike.items()}
-    every = sums.pop("all", None) or spread(None, share)
+    sums = {name: tests.spread(found, share) for name, found in differing.items()}
+    alike = {name: tests.least_spread(found, share) for name, found in differing_alike.items()}
+    every = sums.pop("all", None) or tests.spread(None, share)
     troubles += _sums_off(sums, every, share)
     for name, found in alike.items():
         if found["p"] <= share:
@@ -116,15 +109,15 @@ def noise_fit(statistics: Statistics, error: float = 0.0001) -> NoiseFit:
     near = {}
     for name, sigma in statement.sigma.items():
         level = (error / 2.0 if differing or alike else error) / len(statement.sigma)
-        tables[name], near[name] = near_zero(counts.flat(name), sigma, discrete, level)
+        tables[name], near[name] = tests.near_zero(counts.flat(name), sigma, discrete, level)
     crowded = [name for name, excess in near.items() if excess]
     if crowded:
         troubles.append(Note("too-near-zero", tables=crowded, **near[crowded[0]]))
     troubles += _not_of_the_counts(statistics)
     in_near = {name: found["finds_half"] for name, found in tables.items()}
-    for name, (power, by) in power_of_tables(in_near, differing, differing_alike, share).items():
+    for name, (power, by) in tests.power_of_tables(in_near, differing, differing_alike, share).items():
         tables[name] |= {"power": power, "by": by}
-    unseen = [name for name, found in tables.items() if found["power"] < SHOWS]
+    unseen = [name for name, found in tables.items() if found["power"] < tests.SHOWS]
     finds_half = max(found["finds_half"] for found in (every, *alike.values()))
     notes = [Note("noise-test-error", error=error)]
     number = int(every["n"]) if every["n"] > 1 else sum(int(found["n"]) for found in alike.values())

@@ -57,9 +57,8 @@ def compare_rates(
 ) -> tuple[RateComparison, ...]:
     """Attack real and synthetic users alike: both Hamming attacks and ProfileBayes, several times.
 
-    In every trial two sites see one token per epoch of everybody, and the records of users drawn at random are to be
-    found again among all; each kind of data by itself. ``synthetic`` returns, given the number of a trial, full sets of
-    as many synthetic people. ``noise`` is the probability that a site is shown a random token, ``epochs`` are the
+    In every trial two sites see one token per epoch of everybody, and users drawn at random are to be found again among
+    all. ``synthetic`` returns, given the number of a trial, full sets of as many synthetic people. ``epochs`` are the
     numbers of epochs observed (default: all of them), and ``bayes_users`` how many users ProfileBayes attacks.
 
     >>> from reidrisk import populations

@@ -31,10 +31,9 @@ def browse(
 
     The same users and weeks as in ``replayed``, but every user has a :class:`Browser` of its own; epochs must have 7
     days and not overlap. One caller is on every page and asks on the sites of the observers (registrable domains), so
-    it learns whatever it observed in three weeks; padding it mostly did not, and there the token is missing. It is more
-    than ten times as slow as :func:`replay`. By ``presence`` each observer asks about every epoch, a week after it
-    ("always"); only about those in which the user has a visit at all ("active"); or whenever the history has a visit to
-    its site, and then it learns of the three latest epochs, the newest up to two days late ("visits").
+    it learns whatever it observed in three weeks; padding it mostly did not, and there the token is missing. By
+    ``presence`` each observer asks about every epoch, a week after it ("always"); only where the user has a visit at
+    all ("active"); or whenever the history has a visit to its site, of the three latest epochs ("visits").
 
     >>> import polars
     >>> from reidrisk.topics import Taxonomy, histories_from_frame, replay

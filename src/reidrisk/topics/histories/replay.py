@@ -111,14 +111,12 @@ def replay(
     """Replay browsing histories through the API: the top sets that browsers would have held (jha, Section 2).
 
     Every visit adds one to each topic of its host. In each epoch the ``top_k`` most visited topics are the set, equals
-    in random order; a set that is still short is filled with distinct topics drawn uniformly from the rest of the
-    taxonomy, once per user and epoch: the same padding for every observer. Then :meth:`TopicsAPI.expose` or
+    in random order, padded as in :meth:`TopicsAPI.profiles`. Then :meth:`TopicsAPI.expose` or
     :meth:`TopicsAPI.observe` draws what an observer sees. Visits to unknown hosts have no topic, and are counted.
 
-    The first epoch begins at ``start``; default: midnight (UTC) before the first visit. The next begins ``step_days``
-    later; default: ``epoch_days``. Carey, Section 6, has 7 and 3: epochs that overlap, and are then no longer
-    independent; and keeps only users with a visit in ``every_epoch``. Trees of ``high_utility`` roots rank first, see
-    :func:`read_utility_buckets`.
+    Epochs are those of :meth:`Epochs.spanning`. Carey, Section 6, has 7 days and steps of 3: epochs that overlap, and
+    are then no longer independent; and keeps only users with a visit in ``every_epoch``. Trees of ``high_utility``
+    roots rank first, see :func:`read_utility_buckets`.
 
     A ``seed`` of ties and padding is for simulations: the sets are marked as made with a seed, and are not released.
     With ``None``, for a release, the operating system draws each user's, and ``start`` must be given: the first visit

@@ -40,8 +40,8 @@ class Histories:
 
     def __repr__(self) -> str:
         days = (int(self.time.max()) - int(self.time.min())) / 86_400
-        who = f"{len(self):,} visits of {self.n_users:,} users"
-        return f"Histories({who} to {len(self.hosts):,} hosts, {days:,.1f} days)"
+        n, users, hosts = len(self), self.n_users, len(self.hosts)
+        return f"Histories({n:,} visits of {users:,} users to {hosts:,} hosts, {days:,.1f} days)"
 
 
 def read_histories(
