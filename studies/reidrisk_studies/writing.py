@@ -7,8 +7,9 @@ import io as text_io
 from collections.abc import Sequence
 from pathlib import Path
 
-from reidrisk import __version__, io, report
+from reidrisk import __version__, io
 from reidrisk.base.extras import require
+from reidrisk.present import save_chart
 from reidrisk_studies.results import StudyResult
 
 __all__ = ["as_csv", "as_markdown", "need_charts", "write"]
@@ -36,7 +37,7 @@ def write(result: StudyResult, folder: Path) -> tuple[Path, ...]:
     for path, text in ((numbers, as_csv(result)), (page, as_markdown(result, folder))):
         with io.write_atomically(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    report.save_chart(result.chart(), picture)
+    save_chart(result.chart(), picture)
     return numbers, picture, page
 
 
