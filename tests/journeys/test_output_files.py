@@ -124,7 +124,7 @@ def deaf(pipe):
 def test_a_reader_that_goes_away_costs_neither_the_report_nor_the_answer(reidrisk, pair, tmp_path, monkeypatch):
     reader = deaf(tmp_path / "q")
     # More than a pipe holds: it is written to after its reader has gone, however the two take turns.
-    monkeypatch.setattr("reidrisk.cli.audit.json", SimpleNamespace(dumps=lambda *_, **__: "x" * (1 << 22)))
+    monkeypatch.setattr("reidrisk.cli.output.json", SimpleNamespace(dumps=lambda *_, **__: "x" * (1 << 22)))
     done = reidrisk("audit", *pair, "--result", "q", "--out", "r.html")
     reader.join(timeout=10)
     assert done.code == 141
