@@ -10,7 +10,21 @@ from reidrisk.base.kernel_cache import settle as _settle_kernel_cache
 from reidrisk.base.moved import to_studies as _to_studies
 
 if TYPE_CHECKING:
-    from reidrisk import attacks, audit, bandits, bounds, cohorts, io, measure, populations, present, release, topics
+    from reidrisk import (
+        attacks,
+        audit,
+        bandits,
+        bounds,
+        cohorts,
+        io,
+        measure,
+        populations,
+        present,
+        records,
+        release,
+        scenarios,
+        topics,
+    )
     from reidrisk.base.errors import ReidRiskError
     from reidrisk.base.results import Bound, Difference, Measurement, Risk
     from reidrisk.base.vocabulary import Vocabulary
@@ -39,7 +53,9 @@ __all__ = [
     "measure",
     "populations",
     "present",
+    "records",
     "release",
+    "scenarios",
     "topics",
 ]
 

@@ -28,6 +28,8 @@ _COUNTS = {
     "in-one-table-only": ("targets", "queries"),
     "strangers-scored": ("n",),
     "truth-in-doubt": ("close",),
+    "nothing-on-one-side": ("unasked", "left_out"),
+    "too-few-facts": ("n",),
 }
 """Notes that count people, and where."""
 

@@ -1,11 +1,12 @@
-"""The records everything speaks of: traces, top sets, bags, cells, channels; who is whom in them, and cases."""
+"""The records everything speaks of: events, traces, top sets, bags, cells, channels; who is whom in them; cases."""
 
 from reidrisk.records.bags import Bags
 from reidrisk.records.case import Case
 from reidrisk.records.cells import Cells
 from reidrisk.records.channel import Channel
+from reidrisk.records.events import Events
 from reidrisk.records.top_sets import TopSets
 from reidrisk.records.traces import Traces
 from reidrisk.records.truth import Truth, find_truth
 
-__all__ = ["Bags", "Case", "Cells", "Channel", "TopSets", "Traces", "Truth", "find_truth"]
+__all__ = ["Bags", "Case", "Cells", "Channel", "Events", "TopSets", "Traces", "Truth", "find_truth"]

@@ -65,5 +65,17 @@ class Bags(Records):
         frozen(matrix.data)
         return self._with(matrix, self._users)
 
+    def over(self, vocabulary: Vocabulary) -> Bags:
+        """Return the same over a vocabulary that holds all labels of this one, and perhaps more."""
+        from scipy import sparse
+
+        if self._vocabulary is None:
+            raise DataError("these bags have no vocabulary, so their items cannot be found in another one")
+        tokens = vocabulary.encode(self._vocabulary.labels)
+        held = self._rows
+        shape = (len(self), len(vocabulary))
+        moved = sparse.csr_array((held.data, tokens[held.indices], held.indptr), shape=shape)
+        return Bags(moved, self._users, vocabulary).with_notes(self._notes)
+
     def __repr__(self) -> str:
         return f"Bags({len(self):,} users, {self._n_tokens:,} tokens, {self._rows.nnz:,} different items in all)"

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.notes import Note
 from reidrisk.base.streams import stream
 from reidrisk.base.users import UserIds, as_users, take_users
 from reidrisk.base.vocabulary import Vocabulary
@@ -17,12 +18,13 @@ NUMBER_IDS = "if these numbers are ids, number those that occur from 0 on, or gi
 class Records:
     """Users in rows, a vocabulary, choosing rows."""
 
-    __slots__ = ("_n_tokens", "_rows", "_users", "_vocabulary")
+    __slots__ = ("_n_tokens", "_notes", "_rows", "_users", "_vocabulary")
     _rows: Any
     """An array or a sparse matrix, one row per user; read-only."""
     _n_tokens: int
     _users: UserIds | None
     _vocabulary: Vocabulary | None
+    _notes: tuple[Note, ...]
 
     @property
     def n_tokens(self) -> int:
@@ -40,6 +42,11 @@ class Records:
         return self._vocabulary
 
     @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was left out, or assumed, when the records were made; they go with the rows that are taken."""
+        return self._notes
+
+    @property
     def n_users(self) -> int:
         """Number of users, that is of rows."""
         return len(self)
@@ -55,11 +62,17 @@ class Records:
         """Return the same rows under these names."""
         return self._with(self._rows, as_users(users, len(self)))
 
+    def with_notes(self, notes: tuple[Note, ...]) -> Self:
+        """Return the same rows with these notes on how they were made."""
+        new = self._with(self._rows, self._users)
+        new._notes = tuple(notes)
+        return new
+
     def _with(self, rows: Any, users: UserIds | None) -> Self:
         # Rows and columns of what was checked need no second check.
         new = object.__new__(type(self))
         new._rows, new._users = rows, users
-        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
+        new._n_tokens, new._vocabulary, new._notes = self._n_tokens, self._vocabulary, self._notes
         return new
 
     def sample(self, n: int, seed: int) -> Self:
@@ -79,6 +92,7 @@ class Records:
             raise DataError("the table is empty: there is not a single user in it")
         self._n_tokens = int(n_tokens)
         self._vocabulary = vocabulary
+        self._notes = ()
         self._users = as_users(users, n)
 
 

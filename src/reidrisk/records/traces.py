@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records.bags import Bags
 from reidrisk.records.base import Epochs, check_range, checked_tokens
 
 
@@ -34,6 +35,19 @@ class Traces(Epochs):
     def observed(self) -> npt.NDArray[np.bool_]:
         """(n, r) mask of the tokens that were observed."""
         return self._rows >= 0
+
+    def bags(self) -> Bags:
+        """Return how often each user shows each token, whenever it was; gaps add nothing.
+
+        >>> Traces([[3, 1, 3], [0, -1, 1]], n_tokens=5).bags().counts.toarray().tolist()
+        [[0, 1, 0, 2, 0], [1, 1, 0, 0, 0]]
+        """
+        from scipy import sparse
+
+        rows, columns = np.nonzero(self.observed)
+        entries = (np.ones(len(rows), dtype=np.int64), (rows, self._rows[rows, columns]))
+        counts = sparse.coo_array(entries, shape=(len(self), self._n_tokens)).tocsr()
+        return Bags(counts, self._users, self._vocabulary).with_notes(self._notes)
 
     def __repr__(self) -> str:
         missing = float(np.mean(self._rows < 0))

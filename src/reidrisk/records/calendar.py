@@ -1,0 +1,61 @@
+"""Moments to periods: days, weeks and months of the calendar, or a number of units of time."""
+
+from typing import Any
+
+import numpy as np
+
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.errors import OptionError
+from reidrisk.base.options import is_number
+
+DAY = 86_400.0
+_MONDAY = 3  # 1970 began on a Thursday
+Every = str | float
+"""The length of a period: ``"day"``, ``"week"`` (from Monday), ``"month"``, or a number of units."""
+
+
+def periods(time: Floats, is_calendar: bool, every: Every) -> Ints:
+    """Return the period of each moment as a whole number that counts on from period to period.
+
+    Periods lie where the calendar has them, or at multiples of a number of units (days, where times are dates): two
+    logs are cut at the same moments.
+
+    >>> days = np.array([0.0, 3.0, 4.0]) * DAY      # 1 January 1970, a Thursday; Sunday; Monday
+    >>> periods(days, True, "week").tolist(), periods(days, True, 2).tolist()
+    ([0, 0, 1], [0, 1, 2])
+    """
+    if is_number(every) and 0.0 < float(every) < np.inf:
+        unit = float(every) * (DAY if is_calendar else 1.0)
+        counted = np.floor(time / unit)
+        if np.abs(counted).max(initial=0.0) > 2.0**53:
+            raise OptionError(f"periods of {every} are too short for times that reach {np.abs(time).max():g}")
+        return np.asarray(counted, dtype=np.int64)
+    if every not in ("day", "week", "month"):
+        raise OptionError(f"a period is a day, a week, a month or a number of units of time, not {every!r}")
+    if not is_calendar:
+        raise OptionError(f"times are plain numbers, which have no {every}; give every= as a number of their units")
+    days = np.asarray(np.floor(time / DAY), dtype=np.int64)
+    if every == "day":
+        return days
+    if every == "week":
+        return np.asarray((days + _MONDAY) // 7)
+    return np.asarray(days.astype("M8[D]").astype("M8[M]").astype(np.int64))
+
+
+def moment(value: Any, is_calendar: bool) -> float:
+    """Return a moment that somebody gave, a number or a date, as the times of a log are counted.
+
+    >>> moment("1970-01-02", True), moment(12.5, False)
+    (86400.0, 12.5)
+    """
+    if not is_calendar:
+        if not is_number(value) or not np.isfinite(value):
+            raise OptionError(f"times are plain numbers; give a finite number, not {value!r}")
+        return float(value)
+    try:
+        found = np.datetime64(value, "us")
+    except (TypeError, ValueError) as error:
+        raise OptionError(f"times are dates; give one such as '2024-05-31', not {value!r}") from error
+    if np.isnat(found):
+        raise OptionError(f"times are dates; give one such as '2024-05-31', not {value!r}")
+    return float(found.astype(np.int64)) / 1e6

@@ -1,0 +1,293 @@
+"""Events: a raw log of who did what, when and how often, before it takes the form that attacks compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.frames import Coded, Codes, as_text, coded, columns_of, joined, moments, whole_amounts
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Result
+from reidrisk.base.users import UserIds, as_users
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records.bags import Bags
+from reidrisk.records.base import NUMBER_IDS, frozen
+from reidrisk.records.calendar import Every, periods
+from reidrisk.records.traces import Traces
+
+Pick = Literal["first", "last", "most"]
+"""Which item stands for a period: the first or the last of it, or the one that it holds most of."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Result):
+    """What a log holds, and what of it was left out."""
+
+    users: int
+    items: int
+    """Different items."""
+    events: int
+    amount: int
+    """Sum of their amounts; the number of events where they have none."""
+    rows: int
+    """Rows of the frame."""
+    dropped: Mapping[str, int]
+    """Rows without ``user``, ``item``, ``time`` or ``amount``, and of amount ``zero``; each counts once."""
+
+
+class Events:
+    """A raw log of people: one row per event, in any order.
+
+    ``frame`` is a frame of polars, pandas or pyarrow, or a mapping of arrays. ``user`` names its column of ids, numbers
+    or text; ``items`` the column of what was done, or several that together are one item; ``time`` one of numbers,
+    dates or datetimes (text must be read first); ``amount`` one of whole numbers from 0 on; ``keep`` further columns to
+    split by. Rows without user, item, time or amount, or of amount 0, are left out and counted. Where an item is made
+    of several columns, one of them may be empty.
+
+    Events are kept in an order of their own (user, time, item, amount), so the order of rows does not matter.
+
+    >>> log = {"who": ["ann", "bob", "ann", None], "what": ["tea", "tea", "rum", "tea"], "n": [2, 1, 1, 5]}
+    >>> events = Events(log, user="who", items="what", amount="n")
+    >>> events
+    Events(3 events of 2 users, 2 items)
+    >>> events.summary().dropped["user"], events.vocabulary.labels
+    (1, ('rum', 'tea'))
+    >>> events.bags().counts.toarray().tolist()
+    [[1, 2], [0, 1]]
+    """
+
+    __slots__ = ("_dropped", "_frame_rows", "_is_calendar", "_kept", "_table", "_users", "_vocabulary")
+    _users: UserIds
+    _table: Mapping[str, npt.NDArray[Any]]
+    """``user`` and ``item`` codes; ``time`` and ``amount`` where the log has them; read-only."""
+    _kept: Mapping[str, tuple[Codes, tuple[str, ...]]]
+
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        user: str,
+        items: str | Sequence[str],
+        time: str | None = None,
+        amount: str | None = None,
+        keep: str | Sequence[str] = (),
+    ) -> None:
+        parts, kept = ([names] if isinstance(names, str) else list(names) for names in (items, keep))
+        if not parts:
+            raise OptionError("items names no column; give one, or several that together are one item")
+        wanted = dict.fromkeys(name for name in (user, *parts, time, amount, *kept) if name is not None)
+        cells = columns_of(frame, list(wanted))
+        who = coded(cells[user], user, fractions=False)
+        what = joined([coded(cells[name], name) for name in parts])
+        table: dict[str, npt.NDArray[Any]] = {"user": who.codes, "item": what.codes}
+        lacks = {"user": who.codes < 0, "item": what.codes < 0}
+        self._is_calendar = False
+        if time is not None:
+            table["time"], self._is_calendar = moments(cells[time], time)
+            lacks["time"] = np.isnan(table["time"])
+        if amount is not None:
+            table["amount"] = whole_amounts(cells[amount], amount)
+            lacks |= {"amount": table["amount"] < 0, "zero": table["amount"] == 0}
+            if table["amount"].sum(dtype=np.float64) >= 2.0**62:
+                raise DataError(f"the amounts in column {amount!r} add up to more than 4e18; give a larger unit")
+        sides = {name: coded(cells[name], name) for name in kept}
+        self._frame_rows = len(who.codes)
+        self._settle(table, lacks, who, what, sides)
+
+    def _settle(
+        self,
+        table: dict[str, npt.NDArray[Any]],
+        lacks: Mapping[str, npt.NDArray[np.bool_]],
+        who: Coded,
+        what: Coded,
+        sides: Mapping[str, Coded],
+    ) -> None:
+        """Leave out and count what lacks something, number again who and what is left, and put events in order."""
+        import polars as pl
+
+        good = np.ones(self._frame_rows, dtype=bool)
+        self._dropped = dict.fromkeys(("user", "item", "time", "amount", "zero"), 0)
+        for name, gone in lacks.items():
+            self._dropped[name] = int((good & gone).sum())
+            good &= ~gone
+        if not good.any():
+            lost = ", ".join(f"{n:,} by {name}" for name, n in self._dropped.items() if n)
+            raise DataError(f"none of the {self._frame_rows:,} rows is an event ({lost}); look at the columns named")
+        columns = table | {f"keep {name}": side.codes for name, side in sides.items()}
+        kept = pl.DataFrame(columns if good.all() else {name: values[good] for name, values in columns.items()})
+        order = [name for name in ("user", "time", "item", "amount") if name in table]
+        kept = kept.sort([*order, *(f"keep {name}" for name in sides)])
+        ordered = {name: kept[name].to_numpy() for name in columns}
+        users, ordered["user"] = _still(who, ordered["user"])
+        items, ordered["item"] = _still(what, ordered["item"])
+        self._users = as_users(users, len(users))
+        sizes.TOKENS.check(len(items), "the items", NUMBER_IDS)
+        self._vocabulary = Vocabulary(as_text(items))
+        self._table = {name: frozen(ordered[name]) for name in table}
+        self._kept = {
+            name: (frozen(ordered[f"keep {name}"]), tuple(as_text(side.values))) for name, side in sides.items()
+        }
+
+    @property
+    def users(self) -> UserIds:
+        """Ids of the users in their order: ``int64`` array or Arrow strings."""
+        return self._users
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Labels of the items."""
+        return self._vocabulary
+
+    @property
+    def user(self) -> Codes:
+        """Whose event it is: a row of ``users``, rising."""
+        return self._table["user"]
+
+    @property
+    def item(self) -> Codes:
+        """What it is: a token of ``vocabulary``."""
+        return self._table["item"]
+
+    @property
+    def time(self) -> Floats | None:
+        """When: a number, or seconds since 1970 where the log has dates."""
+        return self._table.get("time")
+
+    @property
+    def amount(self) -> Ints:
+        """How much: 1 where the log does not say."""
+        found = self._table.get("amount")
+        return np.ones(len(self), dtype=np.int64) if found is None else found
+
+    @property
+    def is_calendar(self) -> bool:
+        """Whether the log has dates, not plain numbers."""
+        return self._is_calendar
+
+    def kept(self, column: str) -> tuple[Codes, tuple[str, ...]]:
+        """Return a further column: the place of each event's value among the values, -1 = none; and these."""
+        if column not in self._kept:
+            raise OptionError(f"the events were made without the column {column!r}; name it in Events(..., keep=[...])")
+        return self._kept[column]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The further columns."""
+        return tuple(self._kept)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return len(self._users)
+
+    @property
+    def n_tokens(self) -> int:
+        """Number of different items."""
+        return len(self._vocabulary)
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def take(self, rows: Ints | npt.NDArray[np.bool_]) -> Self:
+        """Return the chosen events, of the same users and over the same vocabulary: some may have none left."""
+        new = object.__new__(type(self))
+        new._users, new._vocabulary, new._is_calendar = self._users, self._vocabulary, self._is_calendar
+        new._frame_rows, new._dropped = self._frame_rows, self._dropped
+        new._table = {name: frozen(values[rows]) for name, values in self._table.items()}
+        new._kept = {name: (frozen(codes[rows]), values) for name, (codes, values) in self._kept.items()}
+        return new
+
+    def summary(self) -> Summary:
+        """Count what the log holds, and what was left out of it and why."""
+        return Summary(
+            users=self.n_users,
+            items=self.n_tokens,
+            events=len(self),
+            amount=int(self.amount.sum()),
+            rows=self._frame_rows,
+            dropped=dict(self._dropped),
+        )
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was left out of the frame, where anything was."""
+        lost = {name: n for name, n in self._dropped.items() if n}
+        return (Note("rows-dropped", of=self._frame_rows, dropped=sum(lost.values()), **lost),) if lost else ()
+
+    def bags(self) -> Bags:
+        """Return how often each user has each item: the sum of the amounts. It keeps everything but the times."""
+        from scipy import sparse
+
+        entries = (self.amount, (self.user, self.item))
+        counts = sparse.coo_array(entries, shape=(self.n_users, self.n_tokens)).tocsr()
+        return Bags(counts, self._users, self._vocabulary).with_notes(self.notes)
+
+    def traces(self, every: Every, pick: Pick = "first") -> Traces:
+        """Return one item per user and period: its ``"first"``, its ``"last"``, or the one it holds ``"most"`` of.
+
+        ``every`` is ``"day"``, ``"week"``, ``"month"``, or a number of units of time (days, where the log has dates).
+        Periods run from the first to the last with an event in it; -1 = no event. What share of the events this form
+        leaves out is among the ``notes`` of the traces. Of equals, and of several events of one moment, the item with
+        the lowest token counts as the first, the one with the highest as the last.
+
+        >>> log = {"who": [1, 1, 1, 2], "what": ["tea", "rum", "rum", "tea"], "day": [0.0, 1.0, 6.0, 8.0]}
+        >>> traces = Events(log, user="who", items="what", time="day").traces(every=7, pick="most")
+        >>> traces.tokens.tolist(), traces.vocabulary.decode([0, 1])
+        ([[0, -1], [-1, 1]], ['rum', 'tea'])
+        >>> traces.notes[0]["share"]
+        0.5
+        """
+        if self.time is None:
+            raise DataError("these events have no time, so there are no periods; name its column, or make bags")
+        if pick not in get_args(Pick):
+            raise OptionError(f"of a period one of {', '.join(get_args(Pick))} is picked, not {pick!r}")
+        period = periods(self.time, self._is_calendar, every)
+        period -= period.min()
+        n_periods = int(period.max()) + 1
+        sizes.CELLS.check(self.n_users * n_periods, f"one {every!r} of each user", "take longer periods")
+        cell = self.user * np.int64(n_periods) + period
+        rows = _picked(cell, self.item, self.amount, pick)
+        tokens = np.full(self.n_users * n_periods, -1, dtype=np.int16 if self.n_tokens < 2**15 else np.int32)
+        tokens[cell[rows]] = self.item[rows]
+        made = Traces(frozen(tokens.reshape(-1, n_periods)), self.n_tokens, self._users, self._vocabulary)
+        lost = Note(
+            "events-dropped", events=len(self), share=1.0 - len(rows) / len(self), every=str(every), pick=str(pick)
+        )
+        return made.with_notes((*self.notes, lost))
+
+    def __repr__(self) -> str:
+        return f"Events({len(self):,} events of {self.n_users:,} users, {self.n_tokens:,} items)"
+
+
+def _still(found: Coded, codes: Codes) -> tuple[Any, Codes]:
+    """Leave out values that no event has any more; the others keep their order."""
+    used = np.zeros(len(found.values), dtype=bool)
+    used[codes] = True
+    if used.all():
+        return found.values, codes
+    again = (np.cumsum(used) - 1).astype(np.int32)
+    return found.values.take(np.flatnonzero(used)), again[codes]
+
+
+def _picked(cell: Ints, item: Codes, amount: Ints, pick: Pick) -> Ints:
+    """Return for each user and period the event whose item is picked; ``cell`` rises, within it times do."""
+    if pick == "most":
+        order = np.argsort(cell * (int(item.max()) + 1) + item, kind="stable")
+        new_cell = np.diff(cell[order], prepend=-1) > 0
+        starts = np.flatnonzero(new_cell | (np.diff(item[order], prepend=-1) != 0))
+        totals = np.add.reduceat(amount[order], starts)
+        runs = np.flatnonzero(new_cell[starts])
+        most = np.repeat(np.maximum.reduceat(totals, runs), np.diff(runs, append=len(starts)))
+        best = np.flatnonzero(totals == most)
+        found = order[starts[best]]
+        return np.asarray(found[np.diff(cell[found], prepend=-1) > 0])
+    change = np.flatnonzero(np.diff(cell) > 0)
+    ends = (np.zeros(1, dtype=np.int64), change + 1) if pick == "first" else (change, np.array([len(cell) - 1]))
+    return np.concatenate(ends)

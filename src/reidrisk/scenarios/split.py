@@ -1,0 +1,158 @@
+"""One table split in two: by time, at random, or by a column. Each part is a view of the same people."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.notes import Note
+from reidrisk.base.options import between_0_and_1
+from reidrisk.base.streams import checked_seed, stream
+from reidrisk.records import Bags, Case, Events, Traces
+from reidrisk.records.calendar import moment
+from reidrisk.scenarios.base import Scenario, two_sides
+from reidrisk.scenarios.registry import register
+
+By = Literal["time", "random", "column"]
+"""What decides on which side an event goes."""
+_Mask = npt.NDArray[np.bool_]
+
+
+@register(kinds=(Events, Bags, Traces))
+@dataclass(frozen=True, eq=False)
+class Split(Scenario):
+    """The attacker holds one part of each person's record and wants to name the other part.
+
+    ``by="time"``: the later ``share`` of each person's events is to be named, the earlier part is known; events of one
+    moment stay together. With ``at`` (a number, or a date where times are dates) the parts are before it, and from it
+    on. Traces: the last epochs and those before.
+
+    ``by="random"``: each event (Bags: each unit of a count; Traces: each cell) is to be named with probability
+    ``share``, and known otherwise. ``apart`` sends all events of an item to one side, person by person, so that a
+    person's two parts have no item in common. ``independent`` lets each side see each event with probability ``share``,
+    whatever the other sees: two observers of the same life, who may both have seen it.
+
+    ``by="column"``: the first of the two values of ``column``, in their order, is the known side, the second is to be
+    named. Events must have been made with ``keep=[column]``; those without a value are on neither side.
+
+    Both parts are Bags, also those of Traces: the two sides are of different periods, and attacks that compare period
+    by period would take agreement there, or which periods are missing, for evidence that it is not. Bags have neither
+    time nor columns. People with nothing to be named stay as distractors, those with nothing known are left out.
+
+    >>> log = Events({"who": [1, 1, 1, 2], "what": ["a", "b", "a", "b"], "t": [1, 2, 3, 9]}, user="who", items="what",
+    ...              time="t")
+    >>> case = Split(log, by="time", share=0.3).case()
+    >>> case.targets.counts.toarray().tolist(), case.queries.counts.toarray().tolist()
+    ([[1, 1], [0, 1]], [[1, 0]])
+    >>> case.truth.target.tolist(), case.notes[-1].code
+    ([0], 'nothing-on-one-side')
+    """
+
+    table: Any
+    by: By = "time"
+    share: float = 0.5
+    at: Any = None
+    column: str | None = None
+    apart: bool = False
+    independent: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_kind(self.table)
+        if self.by not in get_args(By):
+            raise OptionError(f"a table is split by one of {', '.join(get_args(By))}, not {self.by!r}")
+        between_0_and_1("share", self.share)
+        kind = type(self.table).__name__
+        if self.by == "column" and not isinstance(self.table, Events):
+            raise OptionError(f"{kind} have no columns to split by; split Events by one of theirs, or {kind} at random")
+        if self.by == "time" and (isinstance(self.table, Bags) or getattr(self.table, "time", 0) is None):
+            raise OptionError(f"these {kind} have no time; split them at random, or make Events with time=")
+        if self.by != "random" and (self.apart or self.independent):
+            raise OptionError(f"apart and independent are for by='random', not for by={self.by!r}")
+        if self.apart and self.independent:
+            raise OptionError("independent observers may both see an item, so its events are not apart; choose one")
+        if self.at is not None and (self.by != "time" or not isinstance(self.table, Events)):
+            raise OptionError(f"at={self.at!r} is a moment of Events, for by='time'; give a share instead")
+        if self.column is not None and self.by != "column":
+            raise OptionError(f"column={self.column!r} is for by='column', not for by={self.by!r}")
+
+    def case(self, seed: int = 0) -> Case:
+        """Return the two parts, as Bags, and who is whom."""
+        checked_seed(seed)
+        split = {"time": self._by_time, "random": self._at_random, "column": self._by_column}[self.by]
+        known, asked, note = split(seed)
+        notes = (*self.table.notes, note)
+        if isinstance(self.table, Traces):
+            notes += (Note("periods-apart"),)
+        return two_sides(known, asked, notes)
+
+    def _by_time(self, seed: int) -> tuple[Bags, Bags, Note]:
+        if isinstance(self.table, Traces):
+            r = self.table.n_epochs
+            if r < 2:
+                raise DataError("these traces have one epoch, which has no later part; split them at random")
+            first = r - min(max(round(self.share * r), 1), r - 1)
+            known, asked = (_epochs(self.table, part) for part in (slice(0, first), slice(first, r)))
+            return known, asked, Note("split-by-epochs", known=first, asked=r - first)
+        if self.at is not None:
+            later = self.table.time >= moment(self.at, self.table.is_calendar)
+            return *self._parts(later), Note("split-at", at=str(self.at))
+        later = _later(self.table.user, self.table.time, self.share)
+        return *self._parts(later), Note("split-by-time", share=self.share)
+
+    def _at_random(self, seed: int) -> tuple[Bags, Bags, Note]:
+        note = Note("split-at-random", share=self.share, apart=self.apart, independent=self.independent)
+        rng = stream(seed, "split at random")
+        if isinstance(self.table, Events) and not self.apart:
+            asked = rng.random(len(self.table)) < self.share
+            known = rng.random(len(self.table)) < self.share if self.independent else ~asked
+            return self.table.take(known).bags(), self.table.take(asked).bags(), note
+        bags = self.table if isinstance(self.table, Bags) else self.table.bags()
+        held = bags.counts.data.astype(np.int64)
+        if self.apart:
+            thinned = np.where(rng.random(len(held)) < self.share, held, 0)
+        else:
+            thinned = rng.binomial(held, self.share)
+        rest = rng.binomial(held, self.share) if self.independent else held - thinned
+        return bags.with_counts(rest), bags.with_counts(thinned), note
+
+    def _by_column(self, seed: int) -> tuple[Bags, Bags, Note]:
+        columns = self.table.columns
+        if self.column is None and len(columns) != 1:
+            raise OptionError(f"the events keep {len(columns)} columns; say which decides the side with column=")
+        name = columns[0] if self.column is None else self.column
+        codes, values = self.table.kept(name)
+        if len(values) != 2:
+            shown = ", ".join(map(repr, values[:5])) + (", …" if len(values) > 5 else "")
+            raise DataError(f"column {name!r} must have two values to split by, not {len(values)} ({shown})")
+        known, asked = (self.table.take(codes == side).bags() for side in (0, 1))
+        return known, asked, Note("split-by-column", column=name, known=values[0], asked=values[1])
+
+    def _parts(self, asked: _Mask) -> tuple[Bags, Bags]:
+        return self.table.take(~asked).bags(), self.table.take(asked).bags()
+
+
+def _epochs(traces: Traces, part: slice) -> Bags:
+    return Traces(traces.tokens[:, part], traces.n_tokens, traces.users, traces.vocabulary).bags()
+
+
+def _later(user: npt.NDArray[np.int32], time: npt.NDArray[np.float64], share: float) -> _Mask:
+    """Say which events are of the later share of their user; they come by user and time.
+
+    The cut is between two moments, the one that comes closest to the share; who has events at one moment only has
+    nothing later.
+    """
+    n = len(user)
+    first = np.flatnonzero(np.diff(user, prepend=-1))
+    count = np.diff(first, append=n)
+    wished = first + np.clip(count - np.rint(share * count).astype(np.int64), 1, np.maximum(count - 1, 1))
+    # Where a moment begins; a user ends where the next one begins.
+    begins = np.concatenate(([True], (np.diff(user) != 0) | (np.diff(time) > 0), [True]))
+    place = np.arange(n + 1)
+    before = np.maximum.accumulate(np.where(begins, place, 0))[wished]
+    after = np.minimum.accumulate(np.where(begins, place, n)[::-1])[::-1][wished]
+    stop = first + count
+    cut = np.where((wished - before <= after - wished) & (before > first), before, after)
+    cut = np.where((cut >= stop) & (before > first), before, cut)
+    return np.asarray(place[:-1] >= np.repeat(np.minimum(cut, stop), count))

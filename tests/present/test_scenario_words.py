@@ -1,0 +1,60 @@
+"""What is said of how a case was made."""
+
+import pytest
+
+from reidrisk.base.notes import Note
+from reidrisk.present import words
+from reidrisk.present.terms import Terms
+
+SHOP = Terms(person="customer", item="article", period="week")
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        (
+            Note("rows-dropped", of=1_000, dropped=30, user=10, item=20),
+            "Of 1,000 rows, 30 were left out: 10 without a customer and 20 without an article.",
+        ),
+        (
+            Note("events-dropped", events=2_000, share=0.25, every="week", pick="first"),
+            "One article stands for each week, the first; 25 % of 2,000 events are left out.",
+        ),
+        (
+            Note("split-by-time", share=0.5),
+            "Each customer's later 50 % of events is to be identified; the earlier part is known.",
+        ),
+        (Note("split-at", at="2024-05-31"), "Events from 2024-05-31 on are to be identified; those before are known."),
+        (
+            Note("split-by-epochs", known=3, asked=1),
+            "Known are the first 3 weeks, to be identified the last 1 week.",
+        ),
+        (
+            Note("split-by-column", column="shop", known="east", asked="west"),
+            "Events with east in column shop are known; those with west are to be identified.",
+        ),
+        (
+            Note("split-at-random", share=0.2, apart=True, independent=False),
+            "Of each customer's different articles, 20 %, drawn at random, are to be identified; the others are known.",
+        ),
+        (
+            Note("split-at-random", share=0.7, apart=False, independent=True),
+            "Each side sees 70 % of a customer's events, drawn at random and independently of the other.",
+        ),
+        (
+            Note("nothing-on-one-side", unasked=None, left_out=40, of=900, least=20),
+            "Of 900 customers, those with nothing to be identified stay as distractors (fewer than 20), and those with "
+            "nothing known are left out (40).",
+        ),
+        (
+            Note("knows-facts", facts=4, errors=0.1),
+            "The attacker knows 4 facts of a customer, of which 10 % are wrong, drawn at random from the record.",
+        ),
+        (
+            Note("too-few-facts", n=5, of=900, facts=4),
+            "Of 900 customers, 5 have fewer than 4 facts and are not looked for; they stay as distractors.",
+        ),
+    ],
+)
+def test_sentences(note, said):
+    assert words.sentence(note, SHOP) == said

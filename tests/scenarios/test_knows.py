@@ -1,0 +1,131 @@
+"""The attacker knows a few facts: so many, true but for the stated errors, of those who have them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from reidrisk import Bags, Traces, attacks, measure
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.records import Events
+from reidrisk.scenarios import Knows
+
+tables = hnp.arrays(
+    np.int64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.sampled_from([0, 0, 1, 2, 50])
+)
+seeds = st.integers(0, 2**20)
+
+
+def dense(bags):
+    return bags.counts.toarray()
+
+
+@given(tables, st.integers(1, 6), seeds)
+def test_facts_of_bags_are_true_and_as_many_as_asked(table, facts, seed):
+    enough = np.flatnonzero(table.sum(axis=1) >= facts)
+    bags = Bags(table, users=np.arange(len(table)) + 5)
+    if not enough.size:
+        with pytest.raises(
+            DataError, match=f"nobody has {facts} facts, the most of anybody is {table.sum(axis=1).max()}"
+        ):
+            Knows(bags, facts).case(seed)
+        return
+    case = Knows(bags, facts).case(seed)
+    assert case.targets is bags
+    assert case.truth.target.tolist() == enough.tolist()
+    assert (case.queries.users == enough + 5).all()
+    assert (dense(case.queries).sum(axis=1) == facts).all()
+    assert (dense(case.queries) <= table[enough]).all()
+    assert (dense(Knows(bags, facts).case(seed).queries) == dense(case.queries)).all()
+    few = [note["n"] for note in case.notes if note.code == "too-few-facts"]
+    assert few == ([len(table) - len(enough)] if len(enough) < len(table) else [])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30), seeds, st.randoms())
+def test_facts_of_events_are_events_whatever_their_amount_and_order(log, seed, random):
+    def table(rows):
+        user, item = (np.array(column) for column in zip(*rows, strict=True))
+        return Events({"u": user, "i": item, "n": user + 7}, user="u", items="i", amount="n")
+
+    counts = np.bincount([user for user, _ in log])
+    if counts.max() < 2:
+        return
+    case, other = (Knows(table(rows), facts=2).case(seed) for rows in (log, random.sample(log, len(log))))
+    assert (dense(case.queries).sum(axis=1) == 2).all()
+    assert case.queries.users.tolist() == np.flatnonzero(counts >= 2).tolist()
+    assert (dense(case.queries) <= dense(case.targets)[case.truth.target]).all()
+    assert (dense(case.queries) == dense(other.queries)).all()
+
+
+@given(hnp.arrays(np.int16, (6, 5), elements=st.integers(-1, 3)), st.integers(1, 4), seeds, st.booleans())
+def test_facts_of_traces_stay_in_their_epoch(tokens, facts, seed, some):
+    table = Traces(tokens, n_tokens=4)
+    columns = (0, 2, 3, 4) if some else None
+    among = np.isin(np.arange(5), columns or range(5))
+    enough = np.flatnonzero(((tokens >= 0) & among).sum(axis=1) >= facts)
+    if not enough.size:
+        return
+    case = Knows(table, facts, columns=columns).case(seed)
+    shown = case.queries.tokens
+    assert case.truth.target.tolist() == enough.tolist()
+    assert ((shown >= 0).sum(axis=1) == facts).all()
+    assert (shown[shown >= 0] == tokens[enough][shown >= 0]).all()
+    assert not (shown[:, ~among] >= 0).any()
+
+
+def test_every_cell_is_equally_likely():
+    case = Knows(Traces(np.zeros((6_000, 4), dtype=np.int16), 1), facts=1).case(3)
+    assert np.abs((case.queries.tokens == 0).mean(axis=0) - 0.25).max() < 0.03
+
+
+@pytest.mark.parametrize("kind", ["bags", "traces", "events"])
+def test_errors_are_drawn_by_popularity(kind):
+    tokens = np.tile([0, 0, 0, 1, 1, 1, 1, 1], (2_000, 1)).astype(np.int16)
+    tokens[:1_000] += 2  # half of the people have tokens 2 and 3 only
+    table = Traces(tokens, n_tokens=5)
+    if kind == "bags":
+        table = table.bags()
+    if kind == "events":
+        table = Events({"u": np.repeat(np.arange(2_000), 8), "i": tokens.ravel()}, user="u", items="i")
+    case = Knows(table, facts=4, errors=0.4).case(0)
+    shown = case.queries.bags() if kind == "traces" else case.queries
+    rates = dense(shown)[:1_000].mean(axis=0) / 4
+    wanted = 0.4 * np.array([3, 5, 3, 5, 0]) / 16 + 0.6 * np.array([0, 0, 3, 5, 0]) / 8
+    assert np.abs(rates - wanted[: len(rates)]).max() < 0.03
+    assert (dense(shown).sum(axis=1) == 4).all()
+    assert (case.notes[0].code, case.notes[0]["errors"]) == ("knows-facts", 0.4)
+
+
+def test_all_facts_wrong_leave_little_to_find():
+    rng = np.random.default_rng(0)
+    table = Bags(rng.poisson(0.2, (300, 200)) + np.eye(300, 200, dtype=np.int64))
+    rates = []
+    for errors in (0.0, 1.0):
+        targets, queries, truth = Knows(table, facts=5, errors=errors).case(1)
+        rates.append(measure.random_user(attacks.Overlap(), targets, queries, truth=truth).rate)
+    assert rates[0] > 0.5
+    assert rates[1] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"facts": 0}, "facts must be a whole number of at least 1, not 0"),
+        ({"facts": 2.0}, "facts must be a whole number"),
+        ({"errors": 1.5}, "errors is a probability from 0 to 1, not 1.5"),
+        ({"columns": [2]}, r"columns are different epochs from 0 to 1, not \[2\]"),
+        ({"columns": []}, "columns are different epochs"),
+        ({"columns": [0, 0]}, "columns are different epochs"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        Knows(Traces([[0, 1]], 2), **options)
+
+
+def test_other_refusals():
+    with pytest.raises(OptionError, match="epochs of Traces, which Bags have not"):
+        Knows(Bags([[1]]), columns=[0])
+    with pytest.raises(DataError, match="Knows takes Events, Bags, Traces, not list"):
+        Knows([[1]])
