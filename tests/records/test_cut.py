@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse, stats
@@ -23,6 +23,7 @@ def dense(bags):
     return bags.counts.toarray()
 
 
+@settings(deadline=None)
 @given(tables, st.sampled_from(WAYS), st.lists(st.integers(0, 80), min_size=1, max_size=4), st.integers(0, 2**20))
 def test_what_is_cut_off_and_what_is_left_are_the_record(table, way, sizes, seed):
     units = (table > 0).sum(axis=1) if way == "apart" else table.sum(axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.base.errors import DataError, OptionError, SizeError
@@ -40,6 +40,7 @@ def whole(log):
     return [row for row in log if row[0] and row[1] and row[2] is not None and row[3]]
 
 
+@settings(deadline=None)
 @given(rows, st.randoms())
 def test_every_row_is_an_event_or_counted_and_their_order_does_not_matter(log, random):
     if not whole(log):
@@ -62,6 +63,7 @@ def test_every_row_is_an_event_or_counted_and_their_order_does_not_matter(log, r
     assert (events.notes == ()) == (len(whole(log)) == len(log))
 
 
+@settings(deadline=None)
 @given(rows)
 def test_bags_add_amounts_up(log):
     if not whole(log):
@@ -79,6 +81,7 @@ def test_bags_add_amounts_up(log):
     assert [note.code for note in bags.take(np.array([0])).notes] == [note.code for note in events.notes]
 
 
+@settings(deadline=None)
 @given(rows, st.sampled_from(["first", "last", "most"]), st.integers(1, 30))
 def test_traces_are_those_of_a_slow_loop(log, pick, every):
     if not whole(log):

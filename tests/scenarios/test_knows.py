@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -21,6 +21,7 @@ def dense(bags):
     return bags.counts.toarray()
 
 
+@settings(deadline=None)
 @given(tables, st.integers(1, 6), seeds)
 def test_facts_of_bags_are_true_and_as_many_as_asked(table, facts, seed):
     enough = np.flatnonzero(table.sum(axis=1) >= facts)
@@ -42,6 +43,7 @@ def test_facts_of_bags_are_true_and_as_many_as_asked(table, facts, seed):
     assert few == ([len(table) - len(enough)] if len(enough) < len(table) else [])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30), seeds, st.randoms())
 def test_facts_of_events_are_events_whatever_their_amount_and_order(log, seed, random):
     def table(rows):
@@ -58,6 +60,7 @@ def test_facts_of_events_are_events_whatever_their_amount_and_order(log, seed, r
     assert (dense(case.queries) == dense(other.queries)).all()
 
 
+@settings(deadline=None)
 @given(hnp.arrays(np.int16, (6, 5), elements=st.integers(-1, 3)), st.integers(1, 4), seeds, st.booleans())
 def test_facts_of_traces_stay_in_their_epoch(tokens, facts, seed, some):
     table = Traces(tokens, n_tokens=4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -59,6 +59,7 @@ def tried(split, seed=0):
         return None
 
 
+@settings(deadline=None)
 @given(tables, shares, seeds, st.booleans())
 def test_counts_are_conserved_at_random(table, share, seed, apart):
     whole = Bags(table, users=np.arange(len(table)))
@@ -75,6 +76,7 @@ def test_counts_are_conserved_at_random(table, share, seed, apart):
     assert (again.truth.target == case.truth.target).all()
 
 
+@settings(deadline=None)
 @given(logs, shares, seeds, st.sampled_from(["random", "time"]), st.randoms())
 def test_events_are_conserved_and_the_order_of_rows_does_not_matter(log, share, seed, by, random):
     table = events(log)
@@ -89,6 +91,7 @@ def test_events_are_conserved_and_the_order_of_rows_does_not_matter(log, share, 
     assert (dense(case.queries) == dense(other.queries)).all()
 
 
+@settings(deadline=None)
 @given(logs, shares)
 def test_the_later_part_is_that_of_a_slow_loop(log, share):
     table = events([(user, at, time) for at, (user, _, time) in enumerate(log)])  # every event its own item
@@ -147,6 +150,7 @@ def test_a_column_decides():
         Split(Events(log, user="u", items="i"), by="column").case()
 
 
+@settings(deadline=None)
 @given(hnp.arrays(np.int16, (5, 4), elements=st.integers(-1, 3)), seeds, shares)
 def test_traces_become_bags(tokens, seed, share):
     table = Traces(tokens, n_tokens=4, users=np.arange(5))
