@@ -74,8 +74,8 @@ def test_every_attack_says_what_it_takes_and_costs():
             assert 0 < costs[0] < costs[1]
         if not one.needs:
             one.attack.knowing(TopKNoise(2, 0.1, 5))
-    rivals = {"bm25", "hellinger", "naive-bayes", "overlap", "tf-idf"}
-    assert {one.name for one in nameable(Bags)} == {"profile-bayes", *rivals}
+    rivals = {"affinity", "bm25", "hellinger", "naive-bayes", "overlap", "tf-idf"}
+    assert {one.name for one in nameable(Bags)} == {"profile-bayes", "rehearsed", *rivals}
     assert {"presence", "markov", *rivals} - {one.name for one in nameable(Traces)} == {"overlap"}
 
 

@@ -8,7 +8,8 @@ from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.registry import Entry, register, registry
-from reidrisk.attacks.rivals import BM25, Hellinger, Markov, NaiveBayes, Overlap, Presence, Rival, TfIdf
+from reidrisk.attacks.rehearsed import Rehearsed
+from reidrisk.attacks.rivals import BM25, Affinity, Hellinger, Markov, NaiveBayes, Overlap, Presence, Rival, TfIdf
 from reidrisk.attacks.scoreboard import Scoreboard
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
 from reidrisk.base.moved import to_studies
@@ -16,6 +17,7 @@ from reidrisk.records import Cells
 
 __all__ = [
     "BM25",
+    "Affinity",
     "Attack",
     "Cells",
     "Entry",
@@ -32,6 +34,7 @@ __all__ = [
     "PositionalAttack",
     "Presence",
     "ProfileBayes",
+    "Rehearsed",
     "Rival",
     "Scoreboard",
     "ScoredAttack",

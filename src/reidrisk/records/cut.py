@@ -6,6 +6,7 @@ import numpy as np
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.options import from_0_to_1
 from reidrisk.base.streams import stream
 from reidrisk.records.bags import Bags
 from reidrisk.records.case import Case
@@ -16,12 +17,13 @@ Way = Literal["part", "held", "apart"]
 """Where the events of a rehearsed query go: out of the record; into both; or with all events of the same items."""
 
 
-def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part") -> Case:
+def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0) -> Case:
     """Take a query out of every record: targets are what is left, queries come in an order of their own.
 
     Each record draws a size s from ``sizes``, the totals of real queries, and gives a query of
 
-    * ``"part"``: s of its events, drawn without replacement and taken out of it, at most half of them;
+    * ``"part"``: s of its events, drawn without replacement and taken out of it, at most half of them; each stays in
+      it too with probability ``kept``, and then there may be 1 / (2 - kept) of them;
     * ``"held"``: s of its events, at most all of them, which stay in the record too: the attacker knows facts that the
       released record still holds;
     * ``"apart"``: s of its different items with all their events, taken out of it, at most half of them, so that the
@@ -39,6 +41,7 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part") -> Case:
     """
     if way not in get_args(Way):
         raise OptionError(f"a record is cut by one of {', '.join(get_args(Way))}, not {way!r}")
+    from_0_to_1("kept", kept, "a share")
     held: Any = bags.counts
     units = held if way != "apart" else _ones(held)
     totals = np.asarray(units.sum(axis=1), dtype=np.int64).ravel()
@@ -47,10 +50,11 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part") -> Case:
         unit = "different items" if way == "apart" else "events"
         raise DataError(f"no record has two {unit} or more, so there is nothing to cut; leave the rehearsal out")
     wanted = stream(seed, "cut: sizes").choice(_checked(sizes), size=len(bags))
-    most = np.where(enough, totals if way == "held" else totals // 2, 0)
+    most = np.where(enough, totals if way == "held" else (totals / (2.0 - kept)).astype(np.int64), 0)
     taken = drawn(units, np.minimum(wanted, most), stream(seed, f"cut: {way}"))
     asked = taken if way != "apart" else np.where(taken > 0, held.data, 0)
-    left = held.data if way == "held" else held.data - asked
+    gone = asked if not kept else stream(seed, "cut: kept").binomial(asked, 1.0 - kept)
+    left = held.data if way == "held" else held.data - gone
     rows = stream(seed, "cut: order").permutation(np.flatnonzero(enough))
     queries = bags.with_counts(asked).take(rows)
     return Case(bags.with_counts(left), queries, Truth(rows, "cut"))

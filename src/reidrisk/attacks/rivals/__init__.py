@@ -1,5 +1,6 @@
 """Simple attacks that keep the strong ones honest: each compares what two records hold, and is quick."""
 
+from reidrisk.attacks.rivals.affinity import Affinity
 from reidrisk.attacks.rivals.base import Rival, counts_of
 from reidrisk.attacks.rivals.bm25 import BM25
 from reidrisk.attacks.rivals.hellinger import Hellinger
@@ -9,4 +10,15 @@ from reidrisk.attacks.rivals.overlap import Overlap
 from reidrisk.attacks.rivals.presence import Presence
 from reidrisk.attacks.rivals.tf_idf import TfIdf
 
-__all__ = ["BM25", "Hellinger", "Markov", "NaiveBayes", "Overlap", "Presence", "Rival", "TfIdf", "counts_of"]
+__all__ = [
+    "BM25",
+    "Affinity",
+    "Hellinger",
+    "Markov",
+    "NaiveBayes",
+    "Overlap",
+    "Presence",
+    "Rival",
+    "TfIdf",
+    "counts_of",
+]

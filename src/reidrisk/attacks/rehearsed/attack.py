@@ -1,0 +1,155 @@
+"""Rehearsed: practise every attack on the targets, cut in two so that the truth is known, and use what worked."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from reidrisk.attacks.base import Posed, ScoredAttack
+from reidrisk.attacks.profile.counts import one_table
+from reidrisk.attacks.registry import nameable, per_pair, register
+from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
+from reidrisk.attacks.rehearsed.panel import Panel, Side
+from reidrisk.attacks.rehearsed.practice import Practice, practise
+from reidrisk.attacks.rehearsed.scorer import WeighedPanel
+from reidrisk.attacks.rehearsed.ways import Cutting, find_way
+from reidrisk.attacks.rivals.base import Counted, counts_of
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.errors import DataError
+from reidrisk.base.options import whole
+from reidrisk.base.streams import checked_seed
+from reidrisk.records import Bags, Traces
+
+_FEWEST = 20  # rehearsed people below which nothing can be learnt: then the panel's most general attack is used alone
+
+
+@dataclass(frozen=True, eq=False)
+class _Learnt:
+    """All that was learnt from the targets and the sight of the queries; no truth."""
+
+    panel: Panel
+    weights: Floats
+    practice: Practice | None = None
+    cutting: Cutting | None = None
+    estimate: Estimate | None = None
+
+
+@register(kinds=(Bags, Traces), cost=per_pair(1e-7))
+class Rehearsed(ScoredAttack[Counted]):
+    """Link as practised: whoever holds the targets cuts each in two, and learns which attacks find the other half.
+
+    How the two parts of a cut are related (the query stays in the target, is taken out of it, or shares no item) is
+    chosen so that rehearsed queries look like the real ones (:mod:`reidrisk.attacks.rehearsed.ways`). On the rehearsal
+    every registered attack on such records is rated, and a conditional logistic regression learns to weigh their
+    scores (:mod:`reidrisk.attacks.rehearsed.scorer`), over folds of people. If that finds as many people as the best
+    single attack it is used, else that attack alone. Attacks are fitted anew in every rehearsal; no truth of the real
+    queries is ever seen. Probabilities are the regression's, on the scale that fits the rehearsal.
+
+    What a rehearsal cannot know is how the second observer differs from the first: other devices, other habits later.
+    Records that are cut are shorter than real ones, so links are more often right than they were in the rehearsal.
+
+    ``people`` is how many rehearsed people are asked about at most. Traces are taken as counts.
+
+    >>> rng = np.random.default_rng(0)
+    >>> plays = Bags(rng.poisson(rng.gamma(0.1, 8.0, (80, 40))) + np.eye(80, 40, dtype=int))
+    >>> later = Bags(rng.binomial(plays.counts.toarray(), 0.7) + np.eye(80, 40, dtype=int))
+    >>> attack = Rehearsed().fit(plays).look_around(later)
+    >>> bool((attack.link(later).target == np.arange(80)).mean() > 0.9)
+    True
+    """
+
+    description = (
+        "Practises every simple attack on the known records, cut in two, and weighs them as that teaches. "
+        "It never sees who is whom, and cannot know how the second observer differs from the first (our own)."
+    )
+    rehearses = True  # it is no part of a rehearsal itself
+
+    def __init__(self, people: int = 600, seed: int = 0) -> None:
+        self.people, self.seed = whole("people", people, least=_FEWEST), checked_seed(seed)
+
+    @property
+    def compares_queries(self) -> bool:
+        """False: the answer for one query depends on the others through a few learnt numbers only."""
+        return False
+
+    @property
+    def practice_(self) -> Practice | None:
+        """What the rehearsal taught; None where there were too few records to cut."""
+        return self._seen.practice
+
+    @property
+    def cutting_(self) -> Cutting | None:
+        """How targets were cut."""
+        return self._seen.cutting
+
+    @property
+    def estimate_(self) -> Estimate | None:
+        """How many links are right, as far as the rehearsal tells: without truth."""
+        return self._seen.estimate
+
+    def fit(self, targets: Counted) -> Self:
+        """Keep the targets; what to learn from them depends on what queries look like."""
+        self._targets = _as_bags(targets, self.name)
+        self._within: Ints | None = None
+        self._learnt: list[_Learnt] = []  # shared with narrowed copies: one rehearsal serves all
+        return self
+
+    def look_around(self, queries: Counted) -> Self:
+        """Rehearse, with cuts that look like these queries; once after each fit."""
+        self._refuse_unfitted("_targets")
+        if not self._learnt and len(queries):
+            self._learnt.append(self._rehearsed(_as_bags(queries, self.name)))
+        return self
+
+    def narrowed(self, rows: Ints) -> Self:
+        """Return this attacker, with all it has learnt, looking at these target rows only."""
+        self._refuse_unfitted("_targets")
+        new = copy(self)
+        within = np.arange(len(self._targets)) if self._within is None else self._within
+        new._within = within[self._chosen(rows, len(within))]
+        return new
+
+    def _rehearsed(self, queries: Bags) -> _Learnt:
+        targets = self._targets
+        if queries.n_tokens != targets.n_tokens:
+            raise DataError(f"targets have {targets.n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
+        panel = Panel(self._attacks(), targets, queries)
+        alone = np.zeros(panel.n_features)
+        alone[0] = 1.0
+        if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < _FEWEST or not queries.counts.nnz:
+            return _Learnt(panel, alone)
+        cutting = find_way(targets, queries, self.seed)
+        case = cutting.rehearse(targets, queries, self.seed)
+        if len(case.queries) < _FEWEST:
+            return _Learnt(panel, alone)
+        practice = practise(self._attacks(), case, self.people, self.seed)
+        estimate, scale = outlook(self._attacks, practice, case, targets, queries, cutting, self.people, self.seed)
+        return _Learnt(panel, practice.weights * scale, practice, cutting, estimate)
+
+    def _attacks(self) -> list[ScoredAttack[Any]]:
+        """Return every registered attack on such records that scores pairs, but those that rehearse."""
+        kinds = (one.attack for one in nameable(Bags) if not getattr(one.attack, "rehearses", False))
+        return [kind() for kind in kinds if issubclass(kind, ScoredAttack)]
+
+    @property
+    def _seen(self) -> _Learnt:
+        self._refuse_unfitted("_learnt")
+        if not self._learnt:
+            raise DataError(f"{self.name} has not seen any queries yet; call look_around(queries) first")
+        return self._learnt[0]
+
+    def _posed(self, queries: Counted) -> Posed:
+        self._refuse_unfitted("_targets")
+        asked = _as_bags(queries, self.name)
+        self.look_around(asked)
+        panel = self._seen.panel
+        known: Side = panel.known if self._within is None else panel.known.take(self._within)
+        return Posed(WeighedPanel(panel.scorers, panel.typical, self._seen.weights), known, panel.asked(asked))
+
+
+def _as_bags(records: Counted, who: str) -> Bags:
+    _, table = one_table(records, who)
+    return table if isinstance(table, Bags) else Bags(counts_of(table), table.users, table.vocabulary)

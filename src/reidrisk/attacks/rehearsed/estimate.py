@@ -1,0 +1,84 @@
+"""What a rehearsal says of the real links: their rate, with its error, and the scale of probabilities.
+
+Records that were cut are shorter than real ones, and shorter records are found less often. So the rehearsal is held
+once more with records shorter by the same factor, and the step from that to the first is taken once more:
+
+    logit(real rate)  is about  2 logit(rate) - logit(rate with shorter records).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reidrisk.attacks.base import ScoredAttack
+from reidrisk.attacks.rehearsed.practice import Practice, retried
+from reidrisk.attacks.rehearsed.ways import Cutting, thinned
+from reidrisk.base.arrays import Floats
+from reidrisk.records import Bags, Case
+
+_SAME = 0.97  # records as long as this share of real ones need no correction
+_DOUBT = 0.5  # share of a correction that is in doubt
+_UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
+_SCALES = (1.0 / 3.0, 3.0)  # between which a correction of the scale is believed
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The rate of right links that a rehearsal lets expect, between ``low`` and ``high``; nobody's truth was seen.
+
+    ``rehearsed`` is the rate of the rehearsal itself, whose records hold ``shorter`` times what real ones do.
+    """
+
+    rate: float
+    low: float
+    high: float
+    rehearsed: float
+    shorter: float
+
+
+def outlook(
+    attacks: Callable[[], Sequence[ScoredAttack[Any]]],
+    practice: Practice,
+    case: Case,
+    targets: Bags,
+    queries: Bags,
+    cutting: Cutting,
+    people: int,
+    seed: int,
+) -> tuple[Estimate, float]:
+    """Return what to expect of real links, and the factor by which the scale of scores must change for them."""
+    factors = [_mean_size(one) / _mean_size(two) for one, two in ((case.targets, targets), (case.queries, queries))]
+    shorter = math.sqrt(factors[0] * min(factors[1], 1.0))
+    one, doubt = _logit(practice.used)
+    if shorter >= _SAME:
+        return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter), 1.0
+    less = [thinned(bags, min(f, 1.0), seed) for bags, f in zip((targets, queries), factors, strict=True)]
+    again = cutting.rehearse(less[0], less[1], seed + 1)
+    credit, scale = retried(attacks(), again, practice.weights, people)
+    two, more = _logit(credit)
+    step = one - two
+    error = math.hypot(1.96 * math.hypot(2.0 * doubt, more), _DOUBT * step, _UNKNOWN)
+    return _estimate(one + step, error, practice, shorter), float(np.clip(1.0 / scale, *_SCALES))
+
+
+def _estimate(middle: float, error: float, practice: Practice, shorter: float) -> Estimate:
+    rate, low, high = (1.0 / (1.0 + math.exp(-x)) for x in (middle, middle - error, middle + error))
+    return Estimate(rate, low, high, practice.rate, shorter)
+
+
+def _logit(credit: Floats) -> tuple[float, float]:
+    """Return the logit of a rate and its standard error; half a link is added on both sides."""
+    n, right = len(credit), float(credit.sum())
+    rate = (right + 0.5) / (n + 1.0)
+    return math.log(rate / (1.0 - rate)), 1.0 / math.sqrt((n + 1.0) * rate * (1.0 - rate))
+
+
+def _mean_size(bags: Bags) -> float:
+    """Return how much a record holds, in the geometric mean over records that hold something."""
+    sizes = np.asarray(bags.counts.sum(axis=1), dtype=np.float64).ravel()
+    return float(np.exp(np.log(sizes[sizes > 0]).mean())) if sizes.any() else 1.0

@@ -1,0 +1,172 @@
+"""How to cut a target so that the cut looks like the real case, found without truth.
+
+The real queries may be part of the records that the targets hold (somebody knows a few facts), or other events of the
+same people, or share some. Each way to cut is tried: queries taken that way from targets, and real queries of the same
+sizes, are compared with what is left. How well the best targets explain a query must look alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reidrisk.attacks.rehearsed.panel import reference
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.streams import stream
+from reidrisk.records import Bags, Case
+from reidrisk.records.cut import Way, cut
+from reidrisk.records.thinning import drawn
+
+_QUERIES, _SCORES = 200, 2_000_000
+_SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
+_WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
+_CLEARLY = 0.05  # by how much items that go to one side must look more like the real case: that is seldom so
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """A way to cut, the share of a query's events that its target ``kept``, and how far from the real case it is.
+
+    ``distance`` is that of Kolmogorov and Smirnov between rehearsed and real queries; 0 is none, 1 the largest.
+    """
+
+    way: Way
+    kept: float = 0.0
+    distance: float = 0.0
+
+    def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
+        """Cut the targets this way, into queries of the real ones' sizes."""
+        return cut(targets, _sizes(queries, self.way), seed, self.way, self.kept)
+
+
+_KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75)
+
+
+def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
+    """Return the way of cutting targets that looks most like the real case.
+
+    >>> rng = np.random.default_rng(0)
+    >>> plays = Bags(rng.poisson(rng.gamma(0.2, 2.0, (200, 60))) + np.eye(200, 60, dtype=int))
+    >>> known = cut(plays, np.array([5]), seed=0, way="held")
+    >>> find_way(known.targets, known.queries, seed=0).way
+    'held'
+    """
+    most = int(np.clip(_SCORES // len(targets), 30, _QUERIES))
+    few = queries.take(reference(queries, most))
+    share, strength, gain = _mixture(targets, few)
+    if max(float(_mean_log(held_factors(targets, few, wrong)).mean()) for wrong in _WRONG) > gain:
+        return Cutting("held")
+    ways = [Cutting("part", kept) for kept in _KEPT] + [Cutting("apart")]
+    found = [_compared(one, targets, few, (share, strength), seed) for one in ways]
+    best = min(found, key=lambda one: one.distance)
+    doubtful = best.way == "apart" and found[0].distance <= best.distance + _CLEARLY
+    return found[0] if doubtful else best
+
+
+def mixture_factors(targets: Bags, queries: Bags, share: float, strength: float) -> Floats:
+    """Return the (q, n) log Bayes factors of drawing a query's events from a target's, or from anybody's.
+
+        sum_i c_i log((1 - share) + share (d_i + strength p_i) / ((d + strength) p_i))
+
+    with p_i how common item i is among the targets' events.
+    """
+    from scipy import sparse
+
+    held = targets.counts.astype(np.float64)
+    sizes = np.asarray(held.sum(axis=1)).ravel()
+    common = _common(targets)
+    rest = (1.0 - share) + share * strength / (sizes + strength)
+    rows = np.repeat(np.arange(len(targets)), np.diff(held.indptr))
+    more = np.log1p(share * held.data / ((sizes[rows] + strength) * common[held.indices] * rest[rows]))
+    gains = sparse.csr_array((more, held.indices, held.indptr), held.shape)
+    asked = queries.counts.astype(np.float64)
+    shared = (asked @ gains.T.tocsr()).toarray()
+    return np.asarray(shared + np.asarray(asked.sum(axis=1)).reshape(-1, 1) * np.log(rest))
+
+
+def held_factors(targets: Bags, queries: Bags, wrong: float) -> Floats:
+    """Return the (q, n) log Bayes factors of drawing a query's events, without replacement, from a target's.
+
+    log(wrong + (1 - wrong) prod_i (d_i)_c_i / ((d)_m prod_i p_i^c_i)),  (d)_c = d (d - 1) … (d - c + 1)
+    """
+    from scipy.special import gammaln
+
+    columns, sizes = targets.counts.tocsc(), np.asarray(targets.counts.sum(axis=1), dtype=np.float64).ravel()
+    common, asked = np.log(_common(targets)), queries.counts
+    out = np.empty((len(queries), len(targets)))
+    for i in range(len(queries)):
+        part = slice(asked.indptr[i], asked.indptr[i + 1])
+        items, times = asked.indices[part], asked.data[part].astype(np.float64)
+        m = times.sum()
+        held = columns[:, items].tocsr()
+        row, c, d = np.repeat(np.arange(len(targets)), np.diff(held.indptr)), times[held.indices], held.data
+        enough = d >= c
+        falls = gammaln(d[enough] + 1.0) - gammaln(d[enough] - c[enough] + 1.0)
+        whole = np.bincount(row[enough], minlength=len(targets)) == len(items)
+        fits = whole & (sizes >= m)
+        room = np.maximum(sizes, m)
+        factor = np.bincount(row[enough], falls, len(targets)) - gammaln(room + 1.0) + gammaln(room - m + 1.0)
+        factor = factor - times @ common[items]
+        out[i] = np.where(fits, np.logaddexp(np.log(wrong), np.log1p(-wrong) + factor), np.log(wrong))
+    return out
+
+
+def _mixture(targets: Bags, queries: Bags) -> tuple[float, float, float]:
+    """Return the share and strength under which queries are most likely drawn from some target, and how likely."""
+    options = [(share, strength) for strength in _STRENGTHS for share in _SHARES]
+    gains = [float(_mean_log(mixture_factors(targets, queries, *one)).mean()) for one in options]
+    best = int(np.argmax(gains))
+    return *options[best], gains[best]
+
+
+def _compared(cutting: Cutting, targets: Bags, queries: Bags, fitted: tuple[float, float], seed: int) -> Cutting:
+    """Return how differently rehearsed and real queries of the same sizes are explained by what is left of targets.
+
+    What is left has lost part of what real queries share with targets, too: they share more with whole ones.
+    """
+    case = cutting.rehearse(targets, queries, seed)
+    asked = case.queries.take(np.arange(min(len(case.queries), len(queries))))
+    real = _of_sizes(queries, asked, seed)
+    one, two = (_mean_log(mixture_factors(case.targets, some, *fitted)) / _totals(some) for some in (asked, real))
+    both = np.sort(np.concatenate([one, two]))
+    shares = [np.searchsorted(np.sort(some), both, side="right") / len(some) for some in (one, two)]
+    left = float(case.targets.counts.sum() / targets.counts.sum())
+    return Cutting(cutting.way, min(cutting.kept / left, 1.0), float(np.abs(shares[0] - shares[1]).max()))
+
+
+def thinned(bags: Bags, share: float, seed: int) -> Bags:
+    """Return the records with this share of their events, one event at least, drawn without replacement."""
+    wanted = np.maximum(np.rint(_totals(bags) * share), 1.0).astype(np.int64)
+    return bags.with_counts(drawn(bags.counts, wanted, stream(seed, "ways: shorter")))
+
+
+def _of_sizes(queries: Bags, like: Bags, seed: int) -> Bags:
+    """Return queries thinned to the sizes of others, rank by rank."""
+    sizes = np.sort(_totals(like)).astype(np.int64)
+    rank = np.argsort(np.argsort(_totals(queries), kind="stable"), kind="stable")
+    wanted = sizes[np.minimum(rank * len(sizes) // len(queries), len(sizes) - 1)]
+    return queries.with_counts(drawn(queries.counts, wanted, stream(seed, "ways: thinned")))
+
+
+def _mean_log(factors: Floats) -> Floats:
+    """Return the log of the mean of exp over each row."""
+    top = factors.max(axis=1)
+    return np.asarray(top + np.log(np.exp(factors - top[:, None]).mean(axis=1)))
+
+
+def _common(targets: Bags) -> Floats:
+    total = np.asarray(targets.counts.sum(axis=0), dtype=np.float64).ravel() + 0.5
+    return np.asarray(total / total.sum())
+
+
+def _totals(bags: Any) -> Floats:
+    return np.maximum(np.asarray(bags.counts.sum(axis=1), dtype=np.float64).ravel(), 1.0)
+
+
+def _sizes(queries: Bags, way: Way) -> Ints:
+    """Return how much each query holds: events, or different items where these go to one side."""
+    counts = queries.counts
+    sizes = np.diff(counts.indptr) if way == "apart" else np.asarray(counts.sum(axis=1)).ravel()
+    return np.asarray(sizes, dtype=np.int64)

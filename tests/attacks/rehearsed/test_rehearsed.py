@@ -1,0 +1,86 @@
+"""The attacker who rehearses: never far below the best it practised, blind to truth, ready for any table."""
+
+import numpy as np
+import pytest
+from people import sets, two_looks
+
+from reidrisk import Bags, Traces, attacks, measure
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.records.cut import cut
+
+
+def rates(case):
+    names = ("ProfileBayes", "Overlap", "Hellinger", "TfIdf", "NaiveBayes", "BM25", "Affinity", "Rehearsed")
+    return {name: measure.random_user(getattr(attacks, name)(), *case).rate for name in names}
+
+
+def test_people_whose_halves_share_no_item_are_found():
+    """What every simple attack on shared items must miss."""
+    found = rates(cut(sets(300), np.full(10, 15), seed=0))
+    assert found["TfIdf"] == found["NaiveBayes"] == 0.0
+    assert found["Rehearsed"] > 0.05 > 10 / 300
+
+
+def test_it_is_not_below_the_best_single_attack():
+    case = (*two_looks(200, 100, 30, seed=7), np.arange(200))
+    found = rates(case)
+    assert found["Rehearsed"] >= max(found.values()) - 0.04
+    assert found["Rehearsed"] > 0.5
+
+
+def test_nothing_depends_on_names_or_on_the_order_of_people():
+    targets, queries = two_looks(120, 60)
+    one = attacks.Rehearsed(seed=3).fit(targets).look_around(queries)
+    rows = np.random.default_rng(0).permutation(120)
+    named = targets.with_users([f"u{i}" for i in range(120)])
+    two = attacks.Rehearsed(seed=3).fit(named).look_around(queries)
+    assert np.array_equal(one.link(queries).score, two.link(queries).score)
+    mixed = attacks.Rehearsed(seed=3).fit(targets.take(rows)).look_around(queries)
+    same = (rows[mixed.link(queries).target] == one.link(queries).target).mean()
+    assert same > 0.9  # other people are drawn for the folds
+
+
+def test_the_estimate_holds_the_true_rate_and_the_rehearsal_is_told():
+    targets, queries = two_looks(250, 100, 16, seed=11)
+    attack = attacks.Rehearsed()
+    risk = measure.random_user(attack, targets, queries, np.arange(250))
+    estimate = attack.estimate_
+    assert estimate.low <= risk.rate <= estimate.high
+    assert estimate.rehearsed < risk.rate  # rehearsed records are half as long
+    assert 0.3 < estimate.shorter < 0.8
+    assert set(attack.practice_.credits) >= {"TfIdf", "ProfileBayes", "Affinity"}
+    assert attack.cutting_.way == "part"
+
+
+def test_probabilities_are_those_of_links():
+    targets, queries = two_looks(250, 100, 16, seed=12)
+    attack = attacks.Rehearsed().fit(targets).look_around(queries)
+    links = attack.link(queries, probability=True)
+    right = links.target == np.arange(250)
+    assert abs(links.probability.mean() - right.mean()) < 0.12
+
+
+def test_traces_are_counted():
+    rng = np.random.default_rng(0)
+    likes = rng.integers(0, 30, (60, 4))
+    tables = [Traces(np.take_along_axis(likes, rng.integers(0, 4, (60, 12)), axis=1), 30) for _ in range(2)]
+    assert measure.random_user(attacks.Rehearsed(), *tables).rate > 0.5
+
+
+def test_few_or_empty_records_are_no_obstacle():
+    targets = Bags(np.eye(5, dtype=np.int64))
+    links = attacks.Rehearsed().fit(targets).link(Bags([[0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]))
+    assert links.target[0] == 2
+    assert links.n_ties[1] == 5
+    assert attacks.Rehearsed().fit(targets).look_around(targets).practice_ is None
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(OptionError, match="people"):
+        attacks.Rehearsed(people=3)
+    with pytest.raises(OptionError, match="fit"):
+        attacks.Rehearsed().link(Bags([[1]]))
+    with pytest.raises(DataError, match="look_around"):
+        attacks.Rehearsed().fit(Bags([[1]])).practice_  # noqa: B018
+    with pytest.raises(DataError, match="vocabulary"):
+        attacks.Rehearsed().fit(Bags([[1, 0]])).link(Bags([[1]]))

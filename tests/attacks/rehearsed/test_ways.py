@@ -1,0 +1,59 @@
+"""How two tables are related is found without truth, on cases made in that way."""
+
+import numpy as np
+import pytest
+from people import drawn, sets, tastes, two_looks
+
+from reidrisk import Bags
+from reidrisk.attacks.rehearsed.ways import find_way, held_factors, mixture_factors, thinned
+from reidrisk.records.cut import cut
+
+
+def test_a_query_that_its_target_holds_is_seen():
+    plays = drawn(tastes(200, 100, 3), np.full(200, 50), 4)
+    case = cut(plays, np.array([6, 10]), seed=0, way="held")
+    assert find_way(case.targets, case.queries, seed=0).way == "held"
+
+
+def test_other_events_of_the_same_people_are_parts():
+    found = find_way(*two_looks(200, 100, 60), seed=0)
+    assert (found.way, found.kept) == ("part", 0.0)
+    assert found.distance < 0.2
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.6])
+def test_the_share_that_two_sets_have_in_common_is_found(kept):
+    case = cut(sets(300, size=40), np.full(50, 20), seed=1, way="part", kept=kept)
+    found = find_way(case.targets, case.queries, seed=0)
+    assert found.way == "part"
+    assert found.kept == pytest.approx(kept, abs=0.2)
+
+
+def test_items_that_go_to_one_side_only_are_seen():
+    plays = drawn(tastes(300, 150, 5, strength=4.0), np.full(300, 120), 6)
+    case = cut(plays, np.full(10, 6), seed=2, way="apart")
+    assert find_way(case.targets, case.queries, seed=0).way == "apart"
+
+
+def test_factors_are_likelihood_ratios():
+    """Over all ordered draws of two events, likelihoods add up to 1 under every target."""
+    targets = Bags([[3, 1, 0], [1, 1, 4]])
+    pairs = [(i, j) for i in range(3) for j in range(3)]
+    asked = Bags(np.array([np.bincount(pair, minlength=3) for pair in pairs]))
+    common = (np.array([4, 2, 4]) + 0.5) / 11.5
+    chance = np.array([common[i] * common[j] for i, j in pairs])[:, None]
+    np.testing.assert_allclose((chance * np.exp(mixture_factors(targets, asked, 0.6, 3.0))).sum(axis=0), 1.0)
+    np.testing.assert_allclose((chance * np.exp(held_factors(targets, asked, 0.1))).sum(axis=0), 1.0)
+
+
+def test_a_mixture_is_what_its_formula_says():
+    targets, asked = Bags([[3, 1, 0], [1, 1, 4]]), Bags([[1, 0, 2]])
+    p, d, n = (np.array([4, 2, 4]) + 0.5) / 11.5, targets.counts.toarray(), np.array([4, 6])
+    inside = 0.4 + 0.6 * (d + 3.0 * p) / ((n + 3.0)[:, None] * p)
+    twin = (np.array([1, 0, 2]) * np.log(inside)).sum(axis=1)
+    np.testing.assert_allclose(mixture_factors(targets, asked, 0.6, 3.0)[0], twin)
+
+
+def test_shorter_records_keep_an_event():
+    short = thinned(Bags([[10, 10], [1, 0]]), 0.25, seed=0)
+    assert short.counts.sum(axis=1).tolist() == [5, 1]
