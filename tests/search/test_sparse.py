@@ -74,6 +74,21 @@ def test_the_smaller_weights_add_up(seed, block):
     assert np.array_equal(scorer.pairs(targets, queries, at), expected[np.arange(q), at])
 
 
+def test_threads_and_many_blocks_change_nothing():
+    rng = np.random.default_rng(1)
+    items, chosen = rng.integers(0, 500, (40_000, 4)), rng.integers(0, 40_000, 130)
+    weights = rng.integers(1, 9, items.size), items.ravel(), np.arange(0, items.size + 1, 4)
+    held = scipy_sparse.csr_array(weights, shape=(40_000, 500))
+    targets, queries = SparseRows(held), SparseRows(held[chosen])
+    assert len(targets.layout.start) > 1
+    expected = (held[chosen] @ held.T).toarray()
+    for threads in (1, 3):
+        best = SparseDot(threads=threads).best(targets, queries)
+        assert np.array_equal(best.score, expected.max(axis=1))
+        assert np.array_equal(best.target, expected.argmax(axis=1))
+        assert np.array_equal(best.n_ties, (expected == best.score[:, None]).sum(axis=1))
+
+
 def test_many_candidates_are_sorted_at_once(monkeypatch):
     monkeypatch.setattr(sparse, "_INSERTED", 2)
     rng = np.random.default_rng(0)
