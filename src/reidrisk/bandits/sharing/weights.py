@@ -20,6 +20,8 @@ def cell_entropy(records: npt.ArrayLike, alpha: float = 1e-3) -> Floats:
     nothing. The formula in the paper lacks the minus sign.
     """
     array = checked_records(records)
+    if not alpha > 0:
+        raise OptionError(f"alpha must be above 0, not {alpha!r}")
     if not LEAST_ALPHA <= alpha < float("inf"):
         raise OptionError(f"alpha must be finite and at least {LEAST_ALPHA:g}, not {alpha!r}")
     n = len(array)
