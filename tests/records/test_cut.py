@@ -9,7 +9,7 @@ from scipy import sparse, stats
 
 from reidrisk import Bags, Traces, Vocabulary
 from reidrisk.base.errors import DataError, OptionError, TruthError
-from reidrisk.records import Case, Truth
+from reidrisk.records import Case, Cells, Truth
 from reidrisk.records.cut import cut
 from reidrisk.records.thinning import drawn
 
@@ -121,6 +121,8 @@ def test_a_case_refuses_what_cannot_be_compared():
         Case(*(Bags([[1]], vocabulary=Vocabulary([label])) for label in "ab"), None)
     with pytest.raises(DataError, match="not list"):
         Case([[1, 1]], bags, None)
+    cells = Cells(np.ones((2, 3)))
+    assert Case(cells, cells, Truth(np.array([0, 1]), "rows")).truth.target.tolist() == [0, 1]
     with pytest.raises(TruthError, match="truth of query 0 is target 1"):
         Case(bags, bags, Truth(np.array([1]), "given"))
     with pytest.raises(TruthError, match="a Truth or None, not a list"):

@@ -51,10 +51,12 @@ def check_tables(targets: Any, queries: Any) -> None:
     """Refuse two tables that cannot be compared: of two kinds, or over two vocabularies."""
     kinds = [type(table).__name__ for table in (targets, queries)]
     for table, kind in zip((targets, queries), kinds, strict=True):
-        if not hasattr(table, "n_tokens"):
+        if not hasattr(table, "users"):
             raise DataError(f"a case compares records such as Traces or Bags, not {kind}")
     if kinds[0] != kinds[1]:
         raise DataError(f"targets are {kinds[0]} and queries are {kinds[1]}; bring both into one form")
+    if not hasattr(targets, "n_tokens"):  # records of real numbers
+        return
     if targets.n_tokens != queries.n_tokens:
         sizes = f"targets have {targets.n_tokens:,} tokens in their vocabulary, queries {queries.n_tokens:,}"
         raise DataError(f"{sizes}; read both over one")
