@@ -158,9 +158,13 @@ class ScoredAttack(Attack[Records]):
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target; with ``probability``, say how sure the model is, if there is one."""
         posed, where, sure = self._posed(queries), engine or LocalEngine(), None
-        found = where.best(*posed)
-        if probability and getattr(posed.scorer, "per_nat", 0.0) > 0:
-            sure = self._sure(found.score, where.total(*posed, found.score))
+        asked = probability and getattr(posed.scorer, "per_nat", 0.0) > 0
+        if asked and isinstance(where, LocalEngine):
+            found, total = where.best_and_total(*posed)
+            sure = self._sure(found.score, total)
+        else:
+            found = where.best(*posed)
+            sure = self._sure(found.score, where.total(*posed, found.score)) if asked else None
         return Links(target=found.target, score=found.score, n_ties=found.n_ties, probability=sure)
 
     def score(self, queries: Records, target_index: Ints) -> Ints:

@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.profile import kernel
+from reidrisk.attacks.profile import kernel, sweep
 from reidrisk.attacks.profile.counts import Counts
-from reidrisk.attacks.profile.kernel import Tables
+from reidrisk.attacks.profile.kernel import LOWEST, Tables
+from reidrisk.attacks.profile.layout import Layout, lay_out
+from reidrisk.attacks.profile.powers import Powers, likelihoods, powers_of
+from reidrisk.attacks.profile.worth import MIDDLE, SAFE, Worth, fitted, grouped, worth_of
 from reidrisk.base.arrays import Ints
-from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
-from reidrisk.search import Best, ByBlocks
+from reidrisk.search import Best, ByBlocks, merged
 
-_QUERIES = 64  # queries handed to a thread at a time
-_PAIRS = 32  # the same where each meets one target: it meets those of the others, too
-_BLOCK = 4_096  # targets whose sums are built together: some 100 KiB for three kinds
-_STARTS = 50_000_000  # entries of the table of starts, at most
+_QUERIES = 32  # queries handed to a thread at a time; each block of targets stays in the cache for all of them
+_KEPT = 1 << 20  # scores near the best kept for each of them, at most: 4 MiB; with more, a second sweep adds them up
+
+_NOTHING = np.zeros(1, dtype=np.int64)  # the score of a pair that tells nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Records as counts, with the log-probability of each alone; laid out by token when first asked."""
+    """Records as counts, with the log-probability of each alone; laid out in blocks when first asked."""
 
     counts: Counts
     alone: Ints
+    _layouts: dict[bool, Layout] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -47,22 +51,28 @@ class Known:
         c = self.counts
         return kernel.Records(*c.held, c.rung, c.epochs, self.alone)
 
-    @cached_property
-    def layout(self) -> kernel.Layout:
-        """The records by block and token."""
-        c, width = self.counts, self.counts.n_tokens
-        block = max(_BLOCK, -(-len(c) // max(_STARTS // (width + 1), 1)))
-        start = np.zeros((-(-len(c) // block), width + 1), dtype=np.int64)
-        member, times = np.empty(len(c.token), dtype=np.int32), np.empty(len(c.token), dtype=np.uint8)
-        _lay_out(*c.held, block, start, member, times)
-        return kernel.Layout(start, member, times, np.ascontiguousarray(c.epochs.T), block)
+    @property
+    def silent(self) -> Ints:
+        """Rows that hold nothing: they tell nothing, and score 0 with everybody."""
+        return np.flatnonzero(np.diff(self.counts.start) == 0)
 
-    def facing(self, tables: Tables, rung: int) -> kernel.LaidOut:
+    def layout(self, same_epoch: bool) -> Layout:
+        """Return the records by block and token, and by epoch where that counts."""
+        if same_epoch not in self._layouts:
+            self._layouts[same_epoch] = lay_out(self.counts, same_epoch)
+        return self._layouts[same_epoch]
+
+    def facing(self, tables: Tables, rung: int) -> sweep.Targets:
         """Return the records as all queries on this rung meet them."""
-        c = self.counts
-        holds = np.zeros((len(c), tables.nothing.shape[1]), dtype=np.int64)
+        c, layout, kinds = self.counts, self.layout(tables.per_pair > 0), tables.nothing.shape[1]
+        holds = np.zeros((len(c), kinds), dtype=np.int64)
         kernel.holdings(*c.held, c.rung + rung, tables.group, tables.joint, tables.depth, tables.per_pair, holds)
-        return kernel.LaidOut(self.layout, c.rung, self.alone, holds, c.start[1:] == c.start[:-1])
+        holds, alone = holds[layout.order], self.alone[layout.order]
+        packed = max(np.abs(holds).max(initial=0), np.abs(alone).max(initial=0)) < SAFE
+        by_group = grouped(holds, packed, MIDDLE if packed else 0)
+        return sweep.Targets(
+            layout, by_group, alone.astype(np.int32 if packed else np.int64), kinds, tables.per_pair, packed
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,20 +88,42 @@ class BayesFactor(ByBlocks):
 
     def best(self, targets: Known, queries: Known, progress: Progress | None = None) -> Best:
         """Find best score, number of ties and lowest tied target of each query."""
-        found = Best(*(np.zeros(len(queries), dtype=np.int64) for _ in range(3)))
-        self._by_rung(kernel.link_rows, targets, queries, *found)
-        return found
+        return self._found(targets, queries, None)[0]
+
+    def best_and_total(self, targets: Known, queries: Known, progress: Progress | None = None) -> tuple[Best, Ints]:
+        """Find the best, and add up the likelihoods of all targets relative to it, in one sweep."""
+        return self._found(targets, queries, powers_of(1.0 / self.per_nat))
 
     def total(self, targets: Known, queries: Known, score: Ints) -> Ints:
         """Add up the likelihoods of all targets relative to the score given for each query."""
-        total = np.zeros(len(queries), dtype=np.int64)
-        self._by_rung(kernel.sum_rows, targets, queries, score, total, 1.0 / self.per_nat)
+        total, powers, silent = np.zeros(len(queries), dtype=np.int64), powers_of(1.0 / self.per_nat), targets.silent
+
+        def work(known: sweep.Targets, rows: Ints) -> None:
+            summed = np.asarray(score, dtype=np.int64)[rows], total[rows]
+            self._meet(known, queries, rows).sweep(sweep.total_blocks, summed, powers)
+            total[rows] = summed[1]
+
+        self._by_rung(work, targets, queries)
+        nothing = [
+            likelihoods(int(value), _NOTHING, powers) for value in score
+        ]  # of a pair that tells nothing, with a score of 0
+        total += np.array(nothing, dtype=np.int64) * len(silent)
+        for i in queries.silent:
+            total[i] = nothing[i] * len(targets)
         return total
 
     def scores(self, targets: Known, queries: Known, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores, exact as far as ``reach`` below the best."""
-        out = np.empty((len(queries), len(targets)), dtype=np.int64)
-        self._by_rung(kernel.all_rows, targets, queries, np.full(len(queries), -1) if reach is None else reach, out)
+        out = np.full((len(queries), len(targets)), LOWEST, dtype=np.int64)
+        far = np.full(len(queries), -1) if reach is None else np.asarray(reach, dtype=np.int64)
+
+        def work(known: sweep.Targets, rows: Ints) -> None:
+            best = np.full(len(rows), LOWEST, dtype=np.int64)
+            self._meet(known, queries, rows).sweep(sweep.score_blocks, (rows, far[rows], best, out))
+
+        self._by_rung(work, targets, queries)
+        out[:, targets.silent] = 0
+        out[queries.silent] = 0
         return out
 
     def pairs(self, targets: Known, queries: Known, rows: Ints) -> Ints:
@@ -101,37 +133,105 @@ class BayesFactor(ByBlocks):
         def work(part: Ints) -> None:
             out[part] = np.diagonal(self.scores(targets.take(rows[part]), queries.take(part)))
 
-        each(work, _parts(np.arange(len(queries)), _PAIRS), self.threads)
+        each(work, _parts(np.arange(len(queries)), _QUERIES), self.threads)
         return out
 
-    def _by_rung(self, work: Callable[..., None], targets: Known, queries: Known, *others: Any) -> None:
-        """Let work be done for parts of the queries that stand on the same rung."""
-        records = queries.records
-        for rung in np.unique(queries.counts.rung):
-            known, rows = targets.facing(self.tables, int(rung)), np.flatnonzero(queries.counts.rung == rung)
-            parts = [(known, part) for part in _parts(rows, _QUERIES)]
-            each(lambda part: work(part[0], records, self.tables, part[1], *others), parts, self.threads)
+    def _found(self, targets: Known, queries: Known, powers: Powers | None) -> tuple[Best, Ints]:
+        """Find the best, and with ``powers`` the total, too."""
+        n, silent = len(queries), targets.silent
+        found = Best(np.zeros(n, dtype=np.int64), np.full(n, len(targets)), np.zeros(n, dtype=np.int64))
+        total = np.full(n, 0 if powers is None else likelihoods(0, _NOTHING, powers) * len(targets))
+
+        def work(known: sweep.Targets, rows: Ints) -> None:
+            best = Best(*(np.full(len(rows), value) for value in (LOWEST, 0, -1)))
+            meeting = self._meet(known, queries, rows)
+            kept = meeting.room(len(targets) if powers else 0)
+            if powers is None:
+                meeting.sweep(sweep.link_blocks, best)
+            else:
+                meeting.sweep(sweep.link_and_keep, best, kept, powers)
+            if len(silent):
+                nothing = np.zeros(len(rows), dtype=np.int64)
+                best = merged(best, Best(nothing, nothing + len(silent), nothing + silent[0]))
+            for values, mine in zip(found, best, strict=True):
+                values[rows] = mine
+            if powers is not None:
+                total[rows] = self._added(known, queries, rows, best.score, kept, powers)
+                total[rows] += [likelihoods(score, _NOTHING, powers) * len(silent) for score in best.score]
+
+        self._by_rung(work, targets, queries)
+        return found, total
+
+    def _added(self, known: sweep.Targets, queries: Known, rows: Ints, score: Ints, kept: Any, powers: Powers) -> Ints:
+        """Add up the likelihoods of the scores kept, in a second sweep where there were too many."""
+        total = np.zeros(len(rows), dtype=np.int64)
+        sweep.total_kept(kept, score, powers, total)
+        again = np.flatnonzero(kept[1] < 0)
+        if len(again):
+            summed = score[again], np.zeros(len(again), dtype=np.int64)
+            self._meet(known, queries, rows[again]).sweep(sweep.total_blocks, summed, powers)
+            total[again] = summed[1]
+        return total
+
+    def _by_rung(self, work: Callable[[sweep.Targets, Ints], None], targets: Known, queries: Known) -> None:
+        """Let work be done for parts of the queries that stand on the same rung and hold something."""
+        rungs = queries.counts.rung.copy()
+        rungs[queries.silent] = -1
+        for rung in np.unique(rungs[rungs >= 0]):
+            known, rows = targets.facing(self.tables, int(rung)), np.flatnonzero(rungs == rung)
+            each(partial(work, known), _parts(rows, _QUERIES), self.threads)
+
+    def _meet(self, known: sweep.Targets, queries: Known, rows: Ints) -> _Meeting:
+        """Work out what these query rows, all on one rung, make of the targets of every rung."""
+        layout, away, parts = known.layout, queries.alone[rows], []
+        edges = np.flatnonzero(np.diff(layout.rung, prepend=-1, append=-1))
+        for begin, end in pairwise(edges):
+            level = int(layout.rung[begin]) + int(queries.counts.rung[rows[0]])
+            parts.append(((int(begin), int(end)), *worth_of(queries.records, rows, level, self.tables, layout)))
+        largest = max([np.abs(away).max(), *(part[2] for part in parts)])
+        facing = _unpacked(known) if known.packed and largest >= SAFE else known
+        return _Meeting(facing, [(part[0], fitted(part[1], facing.packed)) for part in parts], away)
+
+
+@dataclass(frozen=True, eq=False)
+class _Meeting:
+    """A few queries and all targets: blocks of one rung after the other, and what shared tokens are worth there."""
+
+    targets: sweep.Targets
+    parts: list[tuple[tuple[int, int], Worth]]
+    away: Ints
+
+    def sweep(self, work: Callable[..., None], *to: Any) -> None:
+        """Let a kernel go through all blocks."""
+        size = int(np.diff(self.targets.layout.first).max(initial=0))
+        room = sweep.Work(
+            np.empty((len(self.targets.holds), 2 * size), dtype=np.int64),
+            np.zeros(size, dtype=np.int32),
+            np.empty((self.epochs + 1, 2), dtype=np.int64),
+            np.empty(size + 1, dtype=np.int32),
+            np.empty(size, dtype=np.int64),
+        )
+        for blocks, worth in self.parts:
+            work(self.targets, blocks, worth, self.away, *to, room)
+
+    @property
+    def epochs(self) -> int:
+        """Epochs in which a query may show one token, at most."""
+        return max((int(np.diff(worth.shown).max(initial=0)) for _, worth in self.parts), default=0)
+
+    def room(self, n_targets: int) -> tuple[Any, Ints]:
+        """Return room for the scores kept of each query, and how many there are."""
+        shape, dtype = (len(self.away), min(n_targets, _KEPT)), np.int32 if self.targets.packed else np.int64
+        return np.empty(shape, dtype=dtype), np.zeros(len(self.away), dtype=np.int64)
+
+
+def _unpacked(known: sweep.Targets) -> sweep.Targets:
+    """Return the same with room for larger sums."""
+    n = len(known.alone)
+    by_kind = known.holds.view(np.int32).reshape(-1, n, 4).swapaxes(0, 1).reshape(n, -1)[:, : known.kinds]
+    holds = grouped(by_kind.astype(np.int64) - MIDDLE, packed=False)
+    return known._replace(holds=holds, alone=known.alone.astype(np.int64), packed=False)
 
 
 def _parts(rows: Ints, size: int) -> list[Ints]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-@njit(nogil=True, cache=True)
-def _lay_out(row: Any, token: Any, count: Any, block: Any, start: Any, member: Any, times: Any) -> None:
-    n = len(row) - 1
-    for b in range(len(start)):
-        first, last = b * block, min((b + 1) * block, n)
-        at = start[b]
-        at[0] = row[first]
-        for place in range(row[first], row[last]):
-            at[token[place] + 1] += 1
-        for o in range(1, len(at)):
-            at[o] += at[o - 1]
-        free = at[:-1].copy()
-        for i in range(first, last):
-            for place in range(row[i], row[i + 1]):
-                where = free[token[place]]
-                free[token[place]] += 1
-                member[where] = i - first
-                times[where] = count[place]

@@ -33,7 +33,8 @@ class Scorer(Protocol):
     def total(self, targets: Any, queries: Any, score: Ints) -> Ints:
         """Add up exp(score of a target - score given) over the targets, in whole steps of 1 / ``search.UNIT``.
 
-        Only of scores that are logarithms of likelihoods: then ``per_nat`` is how many steps of them make a nat.
+        Only of scores that are logarithms of likelihoods: then ``per_nat`` is how many steps of them make a nat. A
+        scorer may also offer ``best_and_total(targets, queries, progress)``, which returns both answers of one search.
         """
 
 
@@ -67,3 +68,11 @@ class LocalEngine:
     def total(self, scorer: Scorer, targets: Targets, queries: Any, score: Ints) -> Ints:
         """Return the scorer's answer."""
         return scorer.total(targets, queries, score)
+
+    def best_and_total(self, scorer: Any, targets: Targets, queries: Any) -> tuple[Best, Ints]:
+        """Return best and total, by one search where the scorer has it; other engines need not offer this."""
+        if hasattr(scorer, "best_and_total"):
+            both: tuple[Best, Ints] = scorer.best_and_total(targets, queries, self.progress)
+            return both
+        found = self.best(scorer, targets, queries)
+        return found, self.total(scorer, targets, queries, found.score)
