@@ -85,3 +85,10 @@ def holdings(
             where = place(min(count[j], depth), 0, per_pair)
             for z in range(out.shape[1]):
                 out[i, z] += np.int64(at[where, z]) - at[0, z]
+
+
+@njit(nogil=True, cache=True)
+def largest_counts(token: Any, count: Any, most: Any) -> None:
+    """Raise ``most`` (tokens,) to the largest count of each token."""
+    for j in range(len(token)):
+        most[token[j]] = max(most[token[j]], count[j])

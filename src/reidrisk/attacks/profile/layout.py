@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.profile.counts import Counts
+from reidrisk.attacks.profile.kernel import largest_counts
 from reidrisk.base.arrays import Ints
 from reidrisk.base.kernels import njit
 
@@ -23,8 +24,8 @@ class Layout(NamedTuple):
     Place p of the order is the target ``order[p]``; those of block b are ``first[b]`` to ``first[b + 1]``, all on
     ``rung[b]``. Tokens that some target holds are numbered (``number``, -1 for the others). Token number v held c times
     has the key ``key[v] + c - 1``: ``member[start[b, k]:start[b, k + 1]]`` are the places within block b with key k.
-    Token number v shown in epoch s has the key ``s * len(key) + v`` in ``met_start`` and ``met``, and ``met_count`` says
-    how often the member holds it.
+    Token number v shown in epoch s has the key ``s * len(key) + v`` in ``met_start`` and ``met``; how often the member
+    holds it is in ``met_count``.
     """
 
     order: Ints
@@ -45,7 +46,7 @@ def lay_out(counts: Counts, same_epoch: bool) -> Layout:
     held = np.flatnonzero(np.diff(counts.start))
     order = held[np.argsort(counts.rung[held], kind="stable")]
     most = np.zeros(counts.n_tokens, dtype=np.int64)
-    _largest(counts.token, counts.count, most)
+    largest_counts(counts.token, counts.count, most)
     tokens = np.flatnonzero(most)
     number = np.full(counts.n_tokens, -1, dtype=np.int64)
     number[tokens] = np.arange(len(tokens))
@@ -81,12 +82,6 @@ def _blocks(rung: Ints, block: int) -> tuple[Ints, Ints]:
     begins = [np.arange(a, b, block) for a, b in pairwise(edges)]
     first = np.concatenate([*begins, [len(rung)]]).astype(np.int64)
     return first, np.asarray(rung[first[:-1]], dtype=np.int64)
-
-
-@njit(nogil=True, cache=True)
-def _largest(token: Any, count: Any, most: Any) -> None:
-    for place in range(len(token)):
-        most[token[place]] = max(most[token[place]], count[place])
 
 
 @njit(nogil=True, cache=True)
