@@ -19,6 +19,7 @@ from reidrisk.attacks.profile.counts import Ladder, count, one_table, widened
 from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
+from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, Table
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
@@ -29,6 +30,7 @@ from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.engines import Engine
+from reidrisk.search.sparse import SparseDot
 
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
@@ -56,12 +58,16 @@ class ProfileBayes(ScoredAttack[Records]):
     is that of jha, Section 3; the attack is ours.
 
     The ``mechanism`` is what the system does: the size of the top sets from which it draws, and its noise. Without it,
-    or where only guessed (``declared="nothing"``), nothing is made of the same epoch; bags always do without. A whole
+    or where only guessed (``declared="nothing"``), nothing is made of the same epoch. A whole
     number, or ``top_k=``, with ``noise=`` says the same. The prior tells at most ``kinds`` kinds of users apart.
     ``absent`` is the prior probability that a query's user is not among the targets; below ``min_probability`` there is
     no answer. ``calibrate`` says whether to learn the temperature, once a probability is asked for; otherwise it is 1.
     The ``seed`` is of the simulated users, and of the choice of targets to learn from when there are more than 20,000:
     what is drawn depends on it and on what the targets hold, not on the order of their rows.
+
+    Bags may be of any two sizes: how much a record holds is given, and only what it holds is evidence. Their model, in
+    :mod:`reidrisk.attacks.profile.sized.model`, learns from all queries together how they are drawn, and its
+    temperature by a rehearsal on the targets; ``mechanism`` and ``kinds`` are of no use to it.
 
     The first query has the first target's tokens in another order.
 
@@ -70,6 +76,9 @@ class ProfileBayes(ScoredAttack[Records]):
     >>> attack.link(Traces([[2, 1, 2, 1, 1], [4, 4, 3, 0, 3]], n_tokens=9)).target.tolist()
     [0, 1]
     """
+
+    _everyone: KnownBags | None  # all targets, where they are bags
+    _habits: Habits | None
 
     def __init__(
         self,
@@ -111,14 +120,28 @@ class ProfileBayes(ScoredAttack[Records]):
         )
 
     @property
+    def compares_queries(self) -> bool:
+        """False: all queries together teach a few parameters of the model on bags, and none is told from the others."""
+        return False
+
+    @property
     def prior_(self) -> Prior:
-        """What was learnt of the rates."""
+        """What was learnt of the rates of traces."""
         return self._fitted.prior
+
+    @property
+    def model_(self) -> Model | None:
+        """What was learnt of bags; None until there were queries to learn from."""
+        self._refuse_unfitted("_known")
+        return None if self._habits is None else self._habits.model
 
     @property
     def temperature_(self) -> float | None:
         """Temperature of the probabilities; None until one was asked for."""
-        return self._fitted.temperature
+        self._refuse_unfitted("_known")
+        if self._everyone is None:
+            return self._fitted.temperature
+        return None if self._habits is None else self._habits.temperature
 
     def fit(self, targets: Records) -> Self:
         """Learn how rates are spread, and lay the targets out by token; a list of observers is pooled."""
@@ -127,19 +150,37 @@ class ProfileBayes(ScoredAttack[Records]):
     def _fit(self, targets: Records, ladder: Ladder | None = None) -> Self:
         self._check_options()
         self._n_epochs, table = one_table(targets, self.name)
+        self._asked: tuple[Records, Any] | None = None
+        self._targets, self._habits = table, None
+        self._everyone = None
+        if isinstance(table, Bags):
+            counted = Table.of(table)
+            if not counted.counts.nnz:
+                raise DataError("no target holds a single token; there is nothing to learn from")
+            self._known = self._everyone = KnownBags(counted, counted.popularity)
+            return self
         if isinstance(self.mechanism, TopKNoise) and self.mechanism.n_tokens != table.n_tokens:
             raise OptionError(f"the mechanism has {self.mechanism.n_tokens} tokens, the targets {table.n_tokens}")
         system = None if self.top_k is None else (self.top_k, self.noise)
         self._learnt = Learnt(table, system, self.kinds, self.seed, ladder)
         self._known = Known(self._learnt.counts, self._learnt.evidence(self._learnt.counts))
-        self._asked: tuple[Records, Known] | None = None
+        return self
+
+    def look_around(self, queries: Records) -> Self:
+        """Learn how bags of the second observer are drawn, from all of them; of traces there is nothing to learn."""
+        self._refuse_unfitted("_known")
+        if self._everyone is not None:
+            found, self._asked = self._comparable(queries), None
+            self._habits = Habits(self._known, self._everyone, Table.of(found), self.seed)
         return self
 
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target, or to none where that is less than ``min_probability`` sure."""
         sure = probability or self.min_probability > 0.0
-        if sure:
+        if sure and self._everyone is None:
             self._learn_temperature()
+        elif sure:
+            self._seen(queries).learn_temperature(self.calibrate)
         links = super().link(queries, sure, engine=engine)
         if links.probability is None:
             return links
@@ -179,21 +220,42 @@ class ProfileBayes(ScoredAttack[Records]):
 
     @property
     def _per_nat(self) -> float:
-        return GRID * (self._learnt.temperature or 0.0)
+        return (GRID if self._everyone is None else STEPS) * (self.temperature_ or 0.0)
+
+    def _seen(self, queries: Records) -> Habits:
+        """Return what was learnt of the second observer's bags, from these queries where there were none before."""
+        found = self.look_around(queries)._habits if self._habits is None else self._habits
+        assert found is not None  # they are bags
+        return found
 
     def _posed(self, queries: Records) -> Posed:
         """Count the queries; the last ones are kept, since matching asks for the same again and again."""
+        self._refuse_unfitted("_known")
+        if self._everyone is not None:
+            return self._posed_bags(queries)
         learnt = self._fitted
         if self._asked is None or self._asked[0] is not queries:
             queries = gathered(queries)  # a list may change in place: it is never the one kept
             self._asked = queries, self._counted(queries, learnt)
         return Posed(BayesFactor(learnt.tables, self.threads, self._per_nat), self._known, self._asked[1])
 
-    def _counted(self, queries: Records, learnt: Learnt) -> Known:
-        fitted, (n_epochs, table) = learnt.targets, one_table(queries, self.name)
+    def _posed_bags(self, queries: Records) -> Posed:
+        habits = self._seen(queries)
+        if self._asked is None or self._asked[0] is not queries:
+            table = Table(Table.of(self._comparable(queries)).counts, habits.unit)
+            self._asked = queries, self._known.asked(habits.model, table)
+        return Posed(SparseDot(self._per_nat, self.threads), self._known.facing(habits.model), self._asked[1])
+
+    def _comparable(self, queries: Records) -> Any:
+        """Return the queries as one table, of the same kind as the targets and over the same tokens."""
+        fitted, (n_epochs, table) = self._targets, one_table(queries, self.name)
         if type(table) is not type(fitted):
             raise DataError(f"the targets are {type(fitted).__name__}, the queries {type(table).__name__}; give alike")
         check_comparable(fitted, table, (self._n_epochs, n_epochs))
+        return table
+
+    def _counted(self, queries: Records, learnt: Learnt) -> Known:
+        fitted, table, n_epochs = learnt.targets, self._comparable(queries), gathered(queries).n_epochs
         if isinstance(table, Traces) and isinstance(fitted, Traces):
             table = widened(table, fitted.n_epochs, n_epochs)
         asked = count(table, learnt.ladder)

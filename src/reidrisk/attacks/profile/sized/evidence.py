@@ -1,0 +1,132 @@
+"""Learn the model's parameters without any truth: those under which the queries are most likely.
+
+The evidence of parameters is the mean over queries of log (1 / n) sum over targets t of P(query | t). Whoever made a
+query is most likely one of the targets, and a model that says so of the right kind of person makes the query likely.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reidrisk.attacks.profile.sized.model import Model
+from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
+from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.base.arrays import Floats
+from reidrisk.base.streams import stream
+from reidrisk.search.sparse import SparseDot
+
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999)
+STRENGTHS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+SPREADS = (math.inf, 1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+_QUERIES, _TARGETS, _CANDIDATES = 150, 1_500, 5
+FEWEST = 10  # queries from which something is learnt
+_STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some queries and targets, each target standing for ``weight`` of them; of those near a query, none is left out.
+
+    A random part of the targets alone would lack most queries' own: the few that score best are always in it.
+    """
+
+    queries: Table
+    targets: Table
+    popularity: Floats
+    weight: Floats
+
+    def scores(self, model: Model) -> Floats:
+        """Return the (q, n) log Bayes factors."""
+        return all_scores(model, self.targets, self.queries, self.popularity)
+
+    def evidence(self, model: Model) -> float:
+        """Return the mean over queries of the log-likelihood, relative to independent events of anybody."""
+        scores = self.scores(model)
+        highest = scores.max(axis=1, keepdims=True)
+        mean = np.exp(scores - highest) @ (self.weight / self.weight.sum())
+        return float(np.mean(highest.ravel() + np.log(mean) + _anybody(model, self.queries, self.popularity)))
+
+
+def _anybody(model: Model, queries: Table, popularity: Floats) -> Floats:
+    """Return how much likelier the form finds each query's events if anybody made them than if independent."""
+    if not model.bursts:
+        return np.zeros(len(queries))
+    from scipy.special import gammaln
+
+    urn, times = model.spread * popularity[queries.counts.indices], queries.events
+    own = gammaln(urn + times) - gammaln(urn) - times * np.log(urn / model.spread)
+    sums = np.bincount(queries.rows, own, minlength=len(queries))
+    return np.asarray(sums + gammaln(model.spread) - gammaln(model.spread + queries.totals))
+
+
+def default(known: KnownBags) -> Model:
+    """Return the parameters to begin with, and those used where there are too few queries to learn from."""
+    if known.table.distinct:
+        return Model(distinct=True)
+    return Model(spread=300.0)
+
+
+def sampled(known: KnownBags, queries: Table, seed: int, targets: int = _TARGETS) -> Sample:
+    """Choose queries and targets to learn from, by seed and content."""
+    table, rng = known.table, stream(seed, "profile bayes evidence")
+    asked = queries.in_order(table.holders)
+    if len(asked) > _QUERIES:
+        asked = asked[np.sort(rng.choice(len(asked), _QUERIES, replace=False))]
+    some = queries.take(asked)
+    rows, weight = table.in_order(table.holders), np.ones(len(table))
+    if len(table) > targets + _CANDIDATES * len(some):
+        model = default(known).facing(some.variety)
+        scorer = SparseDot(per_nat=STEPS)
+        near = np.unique(scorer.candidates(known.facing(model), known.asked(model, some), _CANDIDATES).target)
+        chosen = np.zeros(len(table), dtype=np.bool_)
+        chosen[rng.choice(rows, targets, replace=False)] = True
+        weight[chosen] = (len(table) - len(near)) / max(int(chosen.sum() - chosen[near].sum()), 1)
+        chosen[near], weight[near] = True, 1.0
+        rows = rows[chosen[rows]]
+    return Sample(some, table.take(rows), known.popularity, weight[rows])
+
+
+def learn(sample: Sample, distinct: bool) -> Model:
+    """Return the parameters of the highest evidence on the grid; ``distinct``: no record holds an item twice."""
+    forms = [Model(distinct=True).facing(sample.queries.variety)] if distinct else []
+    forms += [Model(spread=spread) for spread in (SPREADS[:1] if distinct else SPREADS)]
+    found, best, place = forms[0], -math.inf, _highest(sample, forms[0])
+    for form in forms:
+        model, evidence, place = _climbed(sample, form, place)
+        if evidence > best:
+            found, best = model, evidence
+        elif form.bursts:
+            break  # evidence rises and then falls with the spread
+    return found
+
+
+def _climbed(sample: Sample, form: Model, start: tuple[int, int]) -> tuple[Model, float, tuple[int, int]]:
+    """Climb the grid of shares and strengths until no neighbour is higher."""
+    seen: dict[tuple[int, int], float] = {}
+
+    def evidence(place: tuple[int, int]) -> float:
+        if place not in seen:
+            seen[place] = sample.evidence(_at(form, place))
+        return seen[place]
+
+    here = start
+    for step in (2, 1):
+        while True:
+            steps = [(0, 0), (-step, 0), (step, 0), (0, -step), (0, step), (step, step), (-step, -step)]
+            near = [(here[0] + one, here[1] + two) for one, two in steps]
+            near = [(a, b) for a, b in near if 0 <= a < len(SHARES) and 0 <= b < len(STRENGTHS)]
+            best = max(near, key=evidence)
+            if evidence(best) <= evidence(here):
+                break
+            here = best
+    return _at(form, here), seen[here], here
+
+
+def _highest(sample: Sample, form: Model) -> tuple[int, int]:
+    """Return where to begin: share and strength make up for each other, and the ridge is long."""
+    return max(_STARTS, key=lambda place: sample.evidence(_at(form, place)))
+
+
+def _at(form: Model, place: tuple[int, int]) -> Model:
+    return replace(form, share=SHARES[place[0]], strength=STRENGTHS[place[1]])

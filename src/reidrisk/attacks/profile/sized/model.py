@@ -1,0 +1,92 @@
+r"""How likely a query is if a target's person made it, its total given: weights whose products add up to that.
+
+An event of a query is item i with probability
+
+    mu_i = (1 - rho) p_i + rho (d_i + A p_i) / (n + A),
+
+where d_i of the target's n events are item i and p is how popular items are: with probability rho the person does what
+the record shows, which is worth n events against A of anybody's, and else what anybody does. Probabilities of the
+ordered events of a query, c_i of them item i and m in all, come in three forms:
+
+    independent   prod_i mu_i^c_i
+    bursts        prod_i Gamma(S mu_i + c_i) / Gamma(S mu_i)  *  Gamma(S) / Gamma(S + m)
+    distinct      prod_i mu_i / Z,   Z = sum_j (m choose j) j! e_j(mu of items held) (mu of all others)^(m - j).
+
+Bursts are draws from an urn into which each drawn item goes back with one more of its kind (Dirichlet-multinomial):
+the second play of an item tells less than the first. In the distinct form, what the target holds is drawn at most once:
+with rho = 1 and A = 0 the query is any part of the target, 1 / (n (n - 1) ... (n - m + 1)). All three add up to 1 over
+ordered events, so that they can be compared by how likely they make the queries. The score is the logarithm of the
+ratio to the same with mu = p: what a target says that holds nothing.
+
+Each is a product of a query's row and a target's: what an item held is worth beyond one not held, and terms for what
+they share nothing of. Z and the Gamma functions are tabulated at knots and interpolated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reidrisk.base.arrays import Floats, Ints
+
+BASES = 2.0 ** -np.arange(6, -1, -1.0)  # knots of how often an item comes that a target does not hold, beside anybody
+_LEVELS, _LARGEST = 12, 512  # sizes of queries at which the distinct form is tabulated, at most
+
+
+@dataclass(frozen=True)
+class Model:
+    """The parameters: ``share`` rho, ``strength`` A, ``spread`` S (infinite: independent), or the ``distinct`` form.
+
+    ``sizes`` are the sizes of queries at which Z is tabulated.
+    """
+
+    share: float = 0.9
+    strength: float = 1.0
+    spread: float = math.inf
+    distinct: bool = False
+    sizes: tuple[int, ...] = ()
+
+    def facing(self, sizes: Ints) -> Model:
+        """Return the model with Z tabulated for queries of such sizes."""
+        if not self.distinct:
+            return self
+        found = np.unique(np.minimum(sizes[sizes > 1], _LARGEST))
+        if len(found) > _LEVELS:
+            found = np.unique(np.geomspace(found[0], found[-1], _LEVELS).round().astype(np.int64))
+        return replace(self, sizes=tuple(found.tolist()))
+
+    @property
+    def bursts(self) -> bool:
+        """Whether events after the first of an item are worth less than the first."""
+        return not self.distinct and not math.isinf(self.spread)
+
+    @property
+    def knots(self) -> Floats:
+        """Values of S mu at which the Gamma functions are tabulated."""
+        return np.asarray(2.0 ** (np.arange(-8, 2 * math.ceil(math.log2(self.spread)) + 1) / 2))
+
+
+class Between(NamedTuple):
+    """Each value lies between the knots ``low`` (-1: zero) and ``low + 1``, at ``part`` of the way."""
+
+    low: Ints
+    part: Floats
+
+
+def between(values: Floats, knots: Floats) -> Between:
+    """Find the knots around each value: steps are even in its logarithm, below the first knot in the value itself."""
+    low = np.clip(np.searchsorted(knots, values, side="right") - 1, -1, len(knots) - 2)
+    below, step = low < 0, np.log(knots[low + 1]) - np.log(knots[np.maximum(low, 0)])
+    logs = np.log(np.maximum(values, knots[0])) - np.log(knots[np.maximum(low, 0)])
+    part = np.where(below, values / knots[0], logs / np.where(below, 1.0, step))
+    return Between(low, np.clip(part, 0.0, 1.0))
+
+
+def log_bursts(times: Any, urn: Any) -> Floats:
+    """Return sum over 1 <= j < times of log(1 + urn / j): what events after the first add, with S mu = ``urn``."""
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(urn + times) - gammaln(urn + 1.0) - gammaln(times))

@@ -1,0 +1,182 @@
+"""The model as sparse rows: the score is the product of a query's row and a target's.
+
+Columns are the items; one for all that a target does not hold; then, of the distinct form, one for each tabulated size
+of queries; of bursts, one for each knot of the same for events after the first, and for each item and knot.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.profile.sized.distinct import log_sums
+from reidrisk.attacks.profile.sized.model import BASES, Model, between, log_bursts
+from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.search.sparse import SparseRows
+
+_TARGET_STEPS, _QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
+STEPS = _TARGET_STEPS * _QUERY_STEPS
+"""Steps of the score in one nat."""
+
+
+class Wanted(NamedTuple):
+    """Which items the queries hold, and which one of them holds more than once; the others need no weights."""
+
+    held: npt.NDArray[np.bool_]
+    again: npt.NDArray[np.bool_]
+
+    @classmethod
+    def by(cls, queries: Table) -> "Wanted":
+        """Return what these queries want."""
+        again = np.zeros(queries.counts.shape[1], dtype=np.bool_)
+        again[queries.counts.indices[queries.events > 1.0]] = True
+        return cls(queries.holders > 0, again)
+
+
+class KnownBags:
+    """Targets, with the popularity of items that was learnt from all of them."""
+
+    def __init__(self, table: Table, popularity: Floats) -> None:
+        self.table, self.popularity = table, popularity
+        self._laid_out: tuple[Model, SparseRows] | None = None
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def take(self, rows: Ints) -> "KnownBags":
+        """Return the chosen targets, in that order."""
+        return KnownBags(self.table.take(rows), self.popularity)
+
+    def facing(self, model: Model) -> SparseRows:
+        """Return the weights of the targets on the grid; those of the last model are kept."""
+        if self._laid_out is None or self._laid_out[0] != model:
+            rows = target_rows(model, self.table, self.popularity)
+            self._laid_out = model, on_grid(rows, _TARGET_STEPS)
+        return self._laid_out[1]
+
+    def asked(self, model: Model, queries: Table) -> SparseRows:
+        """Return the weights of queries on the grid."""
+        return on_grid(query_rows(model, queries, self.popularity), _QUERY_STEPS)
+
+
+def on_grid(rows: Any, steps: int) -> SparseRows:
+    """Round the weights to whole steps, once."""
+    from scipy import sparse
+
+    whole = np.rint(rows.data * steps).astype(np.int64)
+    return SparseRows(sparse.csr_array((whole, rows.indices, rows.indptr), rows.shape))
+
+
+class _Entries:
+    """Entries of a sparse matrix, gathered in any order; those of one place add up."""
+
+    def __init__(self, n: int, width: int) -> None:
+        self.shape = n, width
+        self.rows: list[Any] = []
+        self.columns: list[Any] = []
+        self.values: list[Any] = []
+
+    def add(self, rows: Ints, columns: Any, values: Floats) -> None:
+        kept = np.flatnonzero(values)
+        self.rows.append(rows[kept])
+        self.columns.append(np.broadcast_to(columns, rows.shape)[kept])
+        self.values.append(values[kept])
+
+    def matrix(self) -> Any:
+        from scipy import sparse
+
+        places = np.concatenate(self.rows), np.concatenate(self.columns)
+        return sparse.coo_array((np.concatenate(self.values), places), shape=self.shape).tocsr()
+
+
+def _entries(model: Model, table: Table) -> _Entries:
+    n, items = table.counts.shape
+    more = len(model.sizes) if model.distinct else 0
+    if model.bursts:
+        more = len(BASES) + 1 + items * len(model.knots)
+    return _Entries(n, items + 1 + more)
+
+
+def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted | None = None) -> Any:
+    """Return the weights of targets, of the ``wanted`` items only; default: all."""
+    n, items = table.counts.shape
+    totals = table.variety.astype(np.float64) if model.distinct else table.totals
+    base = 1.0 - model.share + model.share * model.strength / (totals + model.strength)
+    row, item = table.rows, table.counts.indices.astype(np.int64)
+    events = np.ones(len(item)) if model.distinct else table.events
+    anybody = base[row] * popularity[item]
+    own = anybody + model.share * events / (totals[row] + model.strength)
+    out, everyone = _entries(model, table), np.arange(n)
+    if model.distinct:
+        others = np.maximum(base - np.bincount(row, anybody, minlength=n), np.finfo(np.float64).tiny)
+        sums = np.zeros((n, len(model.sizes)))
+        log_sums(table.counts.indptr.astype(np.int64), own, others, np.array(model.sizes, dtype=np.int64), sums)
+        for level in range(len(model.sizes)):
+            out.add(everyone, items + 1 + level, -sums[:, level])
+    if wanted is not None:
+        kept = np.flatnonzero(wanted.held[item])
+        row, item, anybody, own = row[kept], item[kept], anybody[kept], own[kept]
+    out.add(row, item, np.log(own / anybody))
+    out.add(everyone, items, np.log(base))
+    if model.bursts:
+        place = between(base, BASES)
+        out.add(everyone, items + 1 + place.low + 1, 1.0 - place.part)
+        out.add(everyone, items + 1 + place.low + 2, place.part)
+        knots, first = model.knots, items + 1 + len(BASES) + 1
+        if wanted is not None:
+            kept = np.flatnonzero(wanted.again[item])
+            row, item, anybody, own = row[kept], item[kept], anybody[kept], own[kept]
+        for sign, urn in ((1.0, own), (-1.0, anybody)):
+            place = between(model.spread * urn, knots)
+            at = first + item * len(knots) + place.low
+            out.add(row, np.maximum(at, 0), np.where(place.low >= 0, sign * (1.0 - place.part), 0.0))
+            out.add(row, at + 1, sign * place.part)
+    return out.matrix()
+
+
+def query_rows(model: Model, table: Table, popularity: Floats) -> Any:
+    """Return the weights of queries."""
+    n, items = table.counts.shape
+    row, item = table.rows, table.counts.indices.astype(np.int64)
+    independent = not (model.distinct or model.bursts)
+    variety: Floats = table.variety.astype(np.float64)
+    out, everyone = _entries(model, table), np.arange(n)
+    out.add(row, item, table.events if independent else np.ones(len(item)))
+    out.add(everyone, items, table.totals if independent else variety)
+    if model.distinct and model.sizes:
+        _add_sizes(out, table, np.array(model.sizes, dtype=np.float64), items + 1)
+    if model.bursts:
+        _add_bursts(out, model, table, popularity)
+    return out.matrix()
+
+
+def _add_sizes(out: _Entries, table: Table, sizes: Floats, first: int) -> None:
+    """Lay each size between two tabulated ones; below the first, nothing is at 1, where no item can come twice."""
+    everyone, variety = np.arange(len(table)), table.variety.astype(np.float64)
+    low = np.clip(np.searchsorted(sizes, variety, side="right") - 1, -1, max(len(sizes) - 2, -1))
+    lower = np.where(low >= 0, sizes[np.maximum(low, 0)], 1.0)
+    part = np.maximum(variety - lower, 0.0) / (sizes[low + 1] - lower)  # beyond the last size, in its direction
+    out.add(everyone, first + np.maximum(low, 0), np.where(low >= 0, 1.0 - part, 0.0))
+    out.add(everyone, first + low + 1, part)
+
+
+def _add_bursts(out: _Entries, model: Model, table: Table, popularity: Floats) -> None:
+    """Add what events after the first are worth at every knot."""
+    n, items = table.counts.shape
+    again = np.flatnonzero(table.events > 1.0)
+    row, item, times = table.rows[again], table.counts.indices[again].astype(np.int64), table.events[again]
+    urn = model.spread * popularity[item]
+    anybody = np.bincount(row, log_bursts(times, urn), minlength=n)
+    for level, base in enumerate((0.0, *BASES)):
+        worth = np.asarray(np.bincount(row, log_bursts(times, base * urn), minlength=n), dtype=np.float64)
+        out.add(np.arange(n), items + 1 + level, worth - anybody)
+    knots, first = model.knots, items + 1 + len(BASES) + 1
+    for level, knot in enumerate(knots):
+        out.add(row, first + item * len(knots) + level, log_bursts(times, knot))
+
+
+def all_scores(model: Model, targets: Table, queries: Table, popularity: Floats) -> Floats:
+    """Return the (q, n) scores of a few records, not rounded."""
+    known = target_rows(model, targets, popularity, Wanted.by(queries))
+    return np.asarray((known @ query_rows(model, queries, popularity).T.tocsr()).toarray()).T

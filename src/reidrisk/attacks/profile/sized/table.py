@@ -1,0 +1,96 @@
+"""Bags as the model takes them: counts in units of their greatest common divisor, totals, and an order of content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.records import Bags
+
+_SMOOTHING = 0.5  # records that hold an item beyond those seen to: then no item of a query is impossible
+_MIXED = 0x9E3779B97F4A7C15  # odd, without a pattern in its bits
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Counts of bags: ``counts`` holds whole numbers, ``unit`` of them are one event.
+
+    Where every count is even, two are one event: that doubles what was written down, not what was seen.
+    """
+
+    counts: Any
+    unit: int = 1
+
+    @classmethod
+    def of(cls, bags: Bags) -> Table:
+        """Count, in the unit of these records."""
+        held = bags.counts.copy()
+        held.sort_indices()
+        return cls(held, max(int(np.gcd.reduce(held.data, initial=0)), 1))
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[0])
+
+    def take(self, rows: Ints) -> Table:
+        """Return the chosen records, in that order and in the same unit."""
+        return Table(self.counts[rows], self.unit)
+
+    @property
+    def events(self) -> Floats:
+        """How many events each entry stands for."""
+        return np.asarray(self.counts.data / self.unit)
+
+    @property
+    def rows(self) -> Ints:
+        """Record of each entry."""
+        return np.asarray(np.repeat(np.arange(len(self)), self.variety))
+
+    @property
+    def variety(self) -> Ints:
+        """How many different items each record holds."""
+        return np.asarray(np.diff(self.counts.indptr), dtype=np.int64)
+
+    @cached_property
+    def totals(self) -> Floats:
+        """How many events each record holds."""
+        return np.asarray(self.counts.sum(axis=1)).ravel() / self.unit
+
+    @cached_property
+    def distinct(self) -> bool:
+        """Whether no record holds an item twice."""
+        return bool((self.counts.data == self.unit).all())
+
+    @cached_property
+    def holders(self) -> Ints:
+        """How many records hold each item."""
+        return np.bincount(self.counts.indices, minlength=self.counts.shape[1]).astype(np.int64)
+
+    @property
+    def popularity(self) -> Floats:
+        """Probability of each item in an event of anybody, by how many records hold it.
+
+        Not by how often they do: one record that plays an item a thousand times does not make it popular.
+        """
+        smoothed = self.holders + _SMOOTHING
+        return np.asarray(smoothed / smoothed.sum())
+
+    def in_order(self, holders: Ints) -> Ints:
+        """Return the rows in the order of what they hold: what is drawn by it depends neither on rows nor on names.
+
+        Records are told apart by how much they hold and how popular that is, and, last, by a checksum of the items.
+        """
+        times, popular = self.counts.data.astype(np.int64), holders[self.counts.indices].astype(np.int64)
+        with np.errstate(over="ignore"):
+            names = (self.counts.indices.astype(np.uint64) + np.uint64(1)) * np.uint64(_MIXED)
+            names ^= names >> np.uint64(29)
+            parts = [names * times.astype(np.uint64), popular**2, times * popular, popular, times**2, times]
+            keys = [self._sums(part) for part in parts]
+        return np.lexsort([*keys, self.variety])
+
+    def _sums(self, values: Any) -> Any:
+        ends = np.concatenate([np.zeros(1, dtype=values.dtype), np.cumsum(values, dtype=values.dtype)])
+        return ends[self.counts.indptr[1:]] - ends[self.counts.indptr[:-1]]
