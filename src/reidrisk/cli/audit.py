@@ -230,7 +230,8 @@ def checked(model: Any, values: dict[str, Any]) -> Any:
             what = "is missing" if first["type"] == "missing" else "is not known"
             raise OptionError(f"{'.'.join(map(str, first['loc']))} {what} in the spec of an audit") from error
         if first["type"] == "value_error":  # a sentence of our own
-            raise OptionError(first["msg"].removeprefix("Value error, ")) from error
+            said = first["msg"].removeprefix("Value error, ")
+            raise OptionError(said if first["loc"][-1] in ("targets", "queries") else f"{option}: {said}") from error
         allowed = first["msg"].removeprefix("Input ").removeprefix("input ")
         raise OptionError(f"{option} {allowed}, not {first.get('input')!r}") from error
 
