@@ -1,6 +1,7 @@
 """How often an attack is right, how sure that is, and who is exposed."""
 
 from reidrisk.base.moved import to_studies
+from reidrisk.measure.calibration import Calibration, calibration
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
@@ -10,10 +11,12 @@ from reidrisk.measure.victim import known_interests, known_victim
 from reidrisk.records import Truth, find_truth
 
 __all__ = [
+    "Calibration",
     "Choosiness",
     "Exposure",
     "Group",
     "Truth",
+    "calibration",
     "choosiness",
     "credits",
     "curve",

@@ -1,0 +1,62 @@
+"""Whether probabilities hold: how far what an attack says of its links is from how often they are right."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.arrays import Floats
+from reidrisk.base.errors import DataError
+from reidrisk.base.results import Result
+from reidrisk.base.streams import stream
+
+_BINS = 10
+_DRAWS = 400  # the mean error of so many is known to about a thousandth
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration(Result):
+    """How well probabilities hold: they ``said`` so much on average, and were ``right`` so often.
+
+    ``error`` is the expected calibration error over ten bins of the same width. Outcomes vary, so it is not 0 even for
+    probabilities that hold: ``expected`` is what it would be then, on average, and ``excess`` is the difference, below
+    0 where the error is smaller than that.
+    """
+
+    said: float
+    right: float
+    error: float
+    expected: float
+    excess: float
+    n_queries: int
+
+
+def calibration(
+    probability: npt.ArrayLike, credit: npt.ArrayLike, ties: npt.ArrayLike | int = 1, seed: int = 0
+) -> Calibration:
+    """Compare ``Links.probability`` with credits: error = sum over bins of |sum of p - credit| / n.
+
+    ``credit`` is the probability of a right link (``Risk.per_user``). ``ties`` targets share the best score
+    (``Links.n_ties``), each with probability p: one of them is right with probability p ties, and then the credit is
+    1 / ties. The error that probabilities which hold would show is the mean over credits drawn that way.
+
+    >>> said = np.repeat([0.05, 0.75], 500)
+    >>> held, not_held = np.tile([1.0] * 3 + [0.0], 125), np.zeros(500)
+    >>> found = calibration(said, np.concatenate([not_held, held]))
+    >>> round(found.said, 3), found.right, round(found.error, 3), bool(found.excess < found.error)
+    (0.4, 0.375, 0.025, True)
+    """
+    p, right, t = np.broadcast_arrays(*(np.asarray(values, dtype=np.float64) for values in (probability, credit, ties)))
+    if p.ndim != 1 or not p.size:
+        raise DataError(f"give a probability and a credit for each of at least one query, not shape {p.shape}")
+    if not (p.min() >= 0.0 and p.max() <= 1.0 + 1e-9):
+        raise DataError(f"probabilities lie in [0, 1], but range from {p.min()} to {p.max()}")
+    bins = np.minimum((p * _BINS).astype(np.int64), _BINS - 1)
+    rng, found = stream(seed, "calibration"), _error(p, right, bins)
+    drawn = [_error(p, (rng.random(p.size) < p * t) / t, bins) for _ in range(_DRAWS)]
+    expected = float(np.mean(drawn))
+    return Calibration(float(p.mean()), float(right.mean()), found, expected, found - expected, p.size)
+
+
+def _error(p: Floats, right: Floats, bins: npt.NDArray[np.int64]) -> float:
+    return float(np.abs(np.bincount(bins, weights=p - right, minlength=_BINS)).sum() / p.size)
