@@ -26,6 +26,7 @@ _PAGES = {
     "AuditResult": ("audit", "page"),
     "CohortAudit": ("cohorts", "page"),
     "Tradeoff": ("tradeoff", "page"),
+    "Bench": ("bench", "page"),
     "PublicValidation": ("release", "public_page"),
     "Validation": ("release", "public_page"),
     "InternalValidation": ("release", "internal_page"),
@@ -33,9 +34,10 @@ _PAGES = {
 
 
 def page(result: Any, *how: Any, **options: Any) -> Page:
-    """Return the page of a result: of an audit, of cohorts, of a trade-off, or of a release.
+    """Return the page of a result: of an audit, of cohorts, of a trade-off, of a release, or of a benchmark.
 
-    Cohorts also take ``subject`` and ``command``, a trade-off ``command`` and ``attack``, the public page of a release
+    Cohorts also take ``subject`` and ``command``, a trade-off ``command`` and ``attack``, a benchmark
+    ``command``, the public page of a release
     ``canary``, ``noise`` and ``budget``, and each ``terms``.
     """
     if type(result).__name__ not in _PAGES:

@@ -1,0 +1,23 @@
+"""How attacks compare: every registered one on the same queries of each data set and setting."""
+
+from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest, read_manifest
+from reidrisk.bench.reading import Reader, Sites
+from reidrisk.bench.result import Bench, Row, Standing, Used
+from reidrisk.bench.run import BenchSpec, run
+from reidrisk.bench.settings import SETTINGS
+
+__all__ = [
+    "EMBEDDED",
+    "SETTINGS",
+    "Bench",
+    "BenchSpec",
+    "DataSet",
+    "Manifest",
+    "Reader",
+    "Row",
+    "Sites",
+    "Standing",
+    "Used",
+    "read_manifest",
+    "run",
+]

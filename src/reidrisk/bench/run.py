@@ -1,0 +1,199 @@
+"""Run a benchmark: every attack that needs nothing but records, on the same queries of each data set and setting."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from reidrisk.attacks import Attack, Links, registry
+from reidrisk.attacks.registry import Entry
+from reidrisk.base.errors import ReidRiskError
+from reidrisk.base.notes import Note
+from reidrisk.base.progress import Progress, Steps
+from reidrisk.base.results import Risk
+from reidrisk.base.specs import Spec
+from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest
+from reidrisk.bench.reading import Reader, Sites, load
+from reidrisk.bench.result import Bench, Row, Used
+from reidrisk.bench.settings import SETTINGS
+from reidrisk.measure import Calibration, calibration, difference
+from reidrisk.measure.risk import chosen_queries, linked, summarise
+from reidrisk.mechanisms import TopKNoise
+from reidrisk.records import Bags, Case, Events, Traces, Truth
+
+_SMALL = 50  # targets of a first try, which is not timed
+
+
+class BenchSpec(Spec):
+    """What is compared: attacks and settings by name, default: all; how many people and queries; the seed."""
+
+    attacks: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    users: int = Field(default=2_000, ge=2)
+    queries: int = Field(default=500, ge=1)
+    seed: int = Field(default=0, ge=0)
+    level: float = Field(default=0.95, ge=0.8, le=0.9999)
+
+    @field_validator("attacks")
+    @classmethod
+    def _registered(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return _known(names, [entry.name for entry in _nameable()])
+
+    @field_validator("settings")
+    @classmethod
+    def _settings(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return _known(names, list(SETTINGS))
+
+    def entries(self, records: Traces | Bags) -> list[Entry]:
+        """Return the attacks to run on such records."""
+        epochs = getattr(records, "n_epochs", None)
+        able = (entry for entry in _nameable() if type(records) in entry.kinds)
+        wanted = (entry for entry in able if not self.attacks or entry.name in self.attacks)
+        return [entry for entry in wanted if epochs is None or epochs >= entry.epochs]
+
+
+def run(
+    manifest: Manifest | None = None,
+    spec: BenchSpec | None = None,
+    readers: Mapping[str, Reader] | None = None,
+    progress: Progress | None = None,
+) -> Bench:
+    """Try every attack on every data set of the manifest, default: :data:`EMBEDDED`, in every setting.
+
+    Of a data set at most ``spec.users`` people are drawn, of a case at most ``spec.queries`` queries are scored; the
+    attacker sees all records. All attacks get the same queries, so differences are paired. ``readers`` read further
+    formats. What cannot be read or run is left out and noted.
+
+    >>> found = run(spec=BenchSpec(attacks=("hamming",), users=50))
+    >>> [(row.data, row.setting, row.attack) for row in found.rows]
+    [('published', 'two-tables', 'Hamming')]
+    """
+    spec, manifest = spec or BenchSpec(), manifest or EMBEDDED
+    settings = [name for name in SETTINGS if not spec.settings or name in spec.settings]
+    steps = Steps(progress, total=len(manifest.sets) * len(settings))
+    rows: list[Row] = []
+    used: list[Used] = []
+    left_out = [Note("attack-needs", attack=entry.name, needs=list(entry.needs)) for entry in registry() if entry.needs]
+    for data in manifest.sets:
+        found = load(data, manifest.folder, spec.users, spec.seed, readers or {})
+        if isinstance(found, Note):
+            left_out.append(found)
+            steps.begin(data.name, len(settings))
+            continue
+        used.append(_used(data, found))
+        for name in settings:
+            within = steps.within(f"{data.name}, {name}", 1.0)
+            try:
+                case = SETTINGS[name](found, spec.seed)
+            except ReidRiskError as error:
+                left_out.append(Note("setting-refused", data=data.name, setting=name, why=str(error)))
+                continue
+            if case is None or case.truth is None:
+                continue
+            mechanism = found.mechanism if isinstance(found, Sites) else None
+            tried = list(_tried(case, mechanism, spec, within))
+            left_out += [
+                Note("attack-refused", data=data.name, setting=name, attack=entry.name, why=why)
+                for entry, why in tried
+                if isinstance(why, str)
+            ]
+            rows += _rows(data, name, [one for _, one in tried if not isinstance(one, str)])
+    return Bench(
+        spec.seed, spec.users, spec.queries, spec.level, version("reidrisk"), tuple(rows), tuple(used), tuple(left_out)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    risk: Risk
+    calibration: Calibration | None
+    seconds: float
+
+
+def _tried(
+    case: Case, mechanism: TopKNoise | None, spec: BenchSpec, progress: Progress
+) -> Iterator[tuple[Entry, _Tried | str]]:
+    """Give each attack with what it reached, or with why it refused."""
+    entries = spec.entries(case.targets)
+    small = Case(case.targets.take(np.arange(min(_SMALL, len(case.targets)))), case.queries.take(np.arange(1)), None)
+    for i, entry in enumerate(entries):
+        progress(entry.name, i / len(entries))
+        try:
+            with suppress(ReidRiskError):  # what is compiled or loaded on first use is no part of the seconds
+                _linked(entry, small, small.queries, mechanism, spec)
+            yield entry, _measured(entry, case, mechanism, spec)
+        except ReidRiskError as error:
+            yield entry, str(error)
+
+
+def _measured(entry: Entry, case: Case, mechanism: TopKNoise | None, spec: BenchSpec) -> _Tried:
+    targets, queries, truth = case
+    rows, seed = chosen_queries(len(queries), spec.queries, spec.seed)
+    asked = queries if rows is None else queries.take(rows)
+    known = truth if rows is None else Truth(truth.target[rows], truth.origin)
+    began = time.perf_counter()
+    attack, links = _linked(entry, case, asked, mechanism, spec)
+    seconds = time.perf_counter() - began
+    risk = summarise(attack, targets, asked, links, known, rows is None, seed, spec.level)
+    sure = None
+    if links.probability is not None and risk.per_user is not None:
+        sure = calibration(links.probability, risk.per_user, links.n_ties, spec.seed)
+    return _Tried(risk, sure, seconds)
+
+
+def _linked(
+    entry: Entry, case: Case, asked: Any, mechanism: TopKNoise | None, spec: BenchSpec
+) -> tuple[Attack[Any], Links]:
+    attack = entry.attack() if mechanism is None else entry.attack.knowing(mechanism, spec.seed)
+    return attack, linked(attack.fit(case.targets).look_around(case.queries), asked, None, probability=True)
+
+
+def _rows(data: DataSet, setting: str, tried: Sequence[_Tried]) -> Iterator[Row]:
+    """Put each attack beside the best of them on the same queries."""
+    for one in tried:
+        best, risk = max((other.risk for other in tried), key=lambda other: other.rate), one.risk
+        gap = difference(best, risk) if best is not risk else None
+        yield Row(
+            data=data.name,
+            setting=setting,
+            attack=risk.attack,
+            rate=risk.rate,
+            low=risk.low,
+            high=risk.high,
+            baseline=risk.baseline,
+            n_targets=risk.n_targets,
+            n_queries=risk.n_queries,
+            covers=risk.covers,
+            behind=gap.difference if gap else 0.0,
+            behind_low=gap.low if gap else 0.0,
+            behind_high=gap.high if gap else 0.0,
+            seconds=one.seconds,
+            calibration=one.calibration,
+            held_back=data.held_back,
+        )
+
+
+def _used(data: DataSet, found: Events | Sites) -> Used:
+    if isinstance(found, Sites):
+        sizes = len(found.targets), found.targets.n_tokens, int(found.targets.observed.sum())
+    else:
+        sizes = found.n_users, found.n_tokens, len(found)
+    return Used(data.name, data.what, data.origin, data.licence, data.held_back, *sizes)
+
+
+def _nameable() -> list[Entry]:
+    return [entry for entry in registry() if not entry.needs and {Traces, Bags} & set(entry.kinds)]
+
+
+def _known(names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"must be of {', '.join(known)}")
+    return names

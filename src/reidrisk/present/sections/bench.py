@@ -1,0 +1,117 @@
+"""Sections of the page of a benchmark: the leaderboard, the best of each setting, every rate, the data."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from reidrisk.bench import Bench, Row, Standing, Used
+from reidrisk.bench.result import CALIBRATED, ENOUGH
+from reidrisk.present import words
+from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.bench import points
+from reidrisk.present.words.frequencies import attack_label, two_digits
+
+
+def leaderboard(found: Bench, terms: Terms) -> Section | None:
+    """Return who loses how much to the best of each setting; of data held back first, where there is such data."""
+    if not found.rows:
+        return None
+    kinds = {row.held_back for row in found.rows}
+    titles = {True: "Leaderboard: data on which nothing was chosen", False: "Leaderboard: all other data"}
+    parts = [(titles[kind], found.standings(kind)) for kind in (True, False) if kind in kinds]
+    first, *rest = parts if len(kinds) > 1 else [("Leaderboard", found.standings())]
+    return Section(
+        title=first[0],
+        see="Points are people found per 100. In each setting all attacks got the same records to identify; an attack "
+        "is beaten where the best one is better beyond the interval of their paired difference. Probabilities are "
+        f"judged where at least {ENOUGH} records were scored: they hold if their calibration error is at most "
+        f"{CALIBRATED} above what it would be if they were exact.",
+        table=_standings(first[1]),
+        parts=tuple(Section(title, table=_standings(part), console=True) for title, part in rest),
+        caution="The best attack of a setting is the best in this sample: with many attacks of one strength, the one "
+        "that is ahead is so by luck, and small losses to it mean nothing. Attacks that ran in different settings "
+        "cannot be ranked against each other.",
+        console=True,
+        name="leaderboard",
+    )
+
+
+def _standings(standings: Sequence[Standing]) -> Table:
+    names = ("attack", "settings", "not beaten", "points lost", "at most", "where", "probabilities hold", "seconds")
+    rows = tuple(
+        (
+            attack_label(one.attack),
+            f"{one.settings:,}",
+            f"{one.unbeaten:,}",
+            points(one.mean_behind),
+            points(one.most_behind),
+            ", ".join(one.where) if one.most_behind > 0.0 else "",
+            f"{one.held} of {one.judged}" if one.judged else "",
+            two_digits(one.seconds),
+        )
+        for one in standings
+    )
+    return Table(names, rows, (1, 2, 3, 4, 6, 7))
+
+
+def best(found: Bench, terms: Terms) -> Section | None:
+    """Return the best attack of each data set and setting."""
+    rows = []
+    for (data, setting), group in groupby(found.rows, key=lambda row: (row.data, row.setting)):
+        ranked = sorted(group, key=lambda row: -row.rate)
+        first, equal = ranked[0], sum(not row.is_beaten for row in ranked) - 1
+        sizes = f"{first.n_queries:,} of {first.n_targets:,}"
+        rows.append(
+            (data, setting, sizes, attack_label(first.attack), _rate(first), points(first.baseline), f"{equal:,}")
+        )
+    if not rows:
+        return None
+    names = ("data", "setting", "scored, of", "best attack", "people found per 100", "by guessing", "others not beaten")
+    return Section("The best of each setting", table=Table(names, tuple(rows), (2, 4, 5, 6)), console=True, name="best")
+
+
+def rates(found: Bench, terms: Terms) -> Section | None:
+    """Return every attack in every setting, a part for each data set."""
+    names = ("setting", "attack", "people found per 100", "behind the best", "said", "calibration error", "seconds")
+    parts = tuple(
+        Section(data, table=Table(names, tuple(map(_line, rows)), (2, 3, 4, 5, 6)), folded=True, name=f"rates-{data}")
+        for data, rows in groupby(found.rows, key=lambda row: row.data)
+    )
+    see = (
+        "'said' is the mean probability that the attack gave its links, per 100; the calibration error is what exceeds "
+    )
+    see += "that of exact probabilities, in points."
+    return Section("Every rate", see=see, parts=parts, name="rates") if parts else None
+
+
+def _line(row: Row) -> tuple[str | Cell, ...]:
+    gap = "" if row.behind <= 0.0 else f"{points(row.behind_low)} to {points(row.behind_high)}"
+    said = error = ""
+    if row.calibration is not None:
+        said, error = points(row.calibration.said), points(row.calibration.excess, signed=True)
+    name = Cell(attack_label(row.attack), tag="" if row.is_beaten else "not beaten")
+    return (row.setting, name, _rate(row), Cell(points(row.behind), gap), said, error, two_digits(row.seconds))
+
+
+def _rate(row: Row) -> Cell:
+    return Cell(points(row.rate), f"{points(row.low)} to {points(row.high)}")
+
+
+def left_out(found: Bench, terms: Terms) -> Section | None:
+    """Return what was not run, and why."""
+    rows = tuple((words.sentence(note, terms),) for note in found.left_out)
+    return Section("Left out", table=Table(("what and why",), rows), console=True, listed=True) if rows else None
+
+
+def _source(one: Used) -> tuple[str, str, str]:
+    return "no" if one.held_back else "yes", one.origin, one.licence
+
+
+def data(found: Bench, terms: Terms) -> Section | None:
+    """Return the data sets that were used."""
+    names = ("data", "what", "people", "different items", "events", "chosen on", "published by", "licence")
+    rows = tuple(
+        (one.name, one.what, *(f"{n:,}" for n in (one.people, one.items, one.events)), *_source(one))
+        for one in found.used
+    )
+    return Section("The data", table=Table(names, rows, (2, 3, 4))) if rows else None
