@@ -1,0 +1,69 @@
+"""Every registered attack on every public data set at hand, in every setting: who finds more people, and by how much.
+
+The comparison is paired: all attacks get the same records to identify. Data sets are described in data/manifest.toml;
+what is not on the machine is left out and listed. With --result, what was found is written after each data set, and a
+run that was stopped goes on there.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from data.readers import READERS
+from rich.console import Console
+
+from reidrisk import bench, io, present
+from reidrisk.present.console import print_page
+
+HERE = Path(__file__).parent
+
+
+def wanted() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", action="append", default=[], metavar="DATA", help="repeatable; default: all")
+    parser.add_argument("--attack", action="append", default=[], help="repeatable; default: all")
+    parser.add_argument("--setting", action="append", default=[], help="repeatable; default: all")
+    parser.add_argument("--users", type=int, default=2_000)
+    parser.add_argument("--queries", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--result", type=Path, help="write JSON here, and go on from there")
+    parser.add_argument("--out", type=Path, help="write the page here")
+    return parser.parse_args()
+
+
+def say(stage: str, share: float) -> None:
+    """Show what is being done, on one line."""
+    print(f"\r{stage:60}", end="", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    asked = wanted()
+    os.environ.setdefault("REIDRISK_DATA", str(Path("../shared/data").absolute()))
+    manifest = bench.read_manifest(HERE / "data" / "manifest.toml").only(asked.only)
+    spec = bench.BenchSpec(
+        attacks=asked.attack, settings=asked.setting, users=asked.users, queries=asked.queries, seed=asked.seed
+    )
+    found = None
+    if asked.result is not None and asked.result.exists():
+        found = bench.Bench.from_json(asked.result.read_text("utf-8"))
+    if found is not None and (found.seed, found.users, found.queries) != (spec.seed, spec.users, spec.queries):
+        raise SystemExit(f"{asked.result} was made with another seed or other sizes; name another file")
+    done = {one.name for one in found.used} if found else set()
+    for data in manifest.sets:
+        if data.name in done:
+            continue
+        more = bench.run(manifest.only([data.name]), spec, READERS, say)
+        found = more if found is None else found.plus(more)
+        if asked.result is not None:
+            with io.write_atomically(asked.result) as path:
+                path.write_text(found.to_json(), encoding="utf-8")
+    if found is None:
+        return
+    print_page(present.page(found, "python benchmarks/attackers.py"), Console(width=140))
+    if asked.out is not None:
+        present.write(found, asked.out, "python benchmarks/attackers.py")
+
+
+if __name__ == "__main__":
+    main()
