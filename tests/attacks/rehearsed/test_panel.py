@@ -19,8 +19,6 @@ def test_the_readings_of_a_score_are_standard_scores_of_query_and_target():
         s = (scores - scores.mean(axis=1, keepdims=True)) / scores.std(axis=1).mean()
         for j, twin in enumerate((z, t, s)):
             np.testing.assert_allclose(found[..., 3 * k + j], twin, rtol=1e-6, atol=1e-9)
-    size = np.log1p(targets.counts.sum(axis=1))
-    np.testing.assert_allclose(found[..., -2], np.tile(size - size.mean(), (60, 1)), atol=1e-12)
 
 
 def test_a_query_without_items_says_nothing_of_any_target():

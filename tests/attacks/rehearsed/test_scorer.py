@@ -29,17 +29,15 @@ def test_weights_are_recovered_and_a_penalty_keeps_them_at_the_start():
 
 
 def test_a_score_never_speaks_against_a_target_unless_signed():
-    x = choices(np.array([1.0, -1.0, 0.0, 0.5, -0.5]))
-    assert learnt_weights(x, np.zeros(5), 0.01, signed=True)[1] < -0.8
-    kept = learnt_weights(x, np.zeros(5), 0.01, signed=False)
-    assert (kept[:3] >= 0.0).all()
-    assert kept[4] < -0.3  # sizes may
+    x = choices(np.array([1.0, -1.0, 0.0]))
+    assert learnt_weights(x, np.zeros(3), 0.01, signed=True)[1] < -0.8
+    assert (learnt_weights(x, np.zeros(3), 0.01, signed=False) >= 0.0).all()
 
 
 def test_everybody_has_an_equal_say_at_the_start_unless_one_is_clearly_better():
-    even = starting_weights(choices(np.array([1.0, 0, 0, 1.0, 0, 0, 0, 0])))
+    even = starting_weights(choices(np.array([1.0, 0, 0, 1.0, 0, 0])))
     assert even[0] == even[3] > 0
-    alone = starting_weights(choices(np.array([2.0, 0, 0, 0, 0, 0, 0, 0])))
+    alone = starting_weights(choices(np.array([2.0, 0, 0, 0, 0, 0])))
     assert np.flatnonzero(alone).tolist() == [0]
 
 

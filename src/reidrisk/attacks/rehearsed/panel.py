@@ -1,7 +1,9 @@
 """A panel of attacks on the same targets, and what their scores of a pair say: the features of a pair.
 
 An attack's score of a pair has no common scale. Three readings of it have: it is compared with the scores of the same
-query with other targets (z), with those of other queries with the same target (t), and with a typical spread (s).
+query with other targets (z), with those of other queries with the same target (t), and with a typical spread (s). How
+much a record holds is no feature: that the targets of a rehearsal were long enough to be cut would be taken for
+evidence.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,30 +28,22 @@ _LEAST = 0.3  # added to the spread of a target's standard scores: few queries d
 class Side:
     """Records as every attack of the panel takes them, with their place and spread among the reference of the other.
 
-    ``mean`` and ``spread`` (n, k) are of raw scores for queries, and of standard scores for targets; ``size`` (n,) is
-    the logarithm of how much a record holds, less its mean over targets.
+    ``mean`` and ``spread`` (n, k) are of raw scores for queries, and of standard scores for targets.
     """
 
     parts: tuple[Any, ...]
     mean: Floats
     spread: Floats
-    size: Floats
 
     def __len__(self) -> int:
         return len(self.mean)
 
     def __getitem__(self, rows: Any) -> Side:
-        return Side(tuple(part[rows] for part in self.parts), self.mean[rows], self.spread[rows], self.size[rows])
+        return Side(tuple(part[rows] for part in self.parts), self.mean[rows], self.spread[rows])
 
     def take(self, rows: Ints) -> Side:
         """Return the chosen records, in that order."""
-        return Side(tuple(p.take(rows) for p in self.parts), self.mean[rows], self.spread[rows], self.size[rows])
-
-
-class Features(NamedTuple):
-    """Of pairs (..., F): three readings of each score, the size of the target, and that times the query's."""
-
-    values: Floats
+        return Side(tuple(p.take(rows) for p in self.parts), self.mean[rows], self.spread[rows])
 
 
 class Panel:
@@ -61,8 +55,6 @@ class Panel:
         posed = self._posed(queries.take(few))
         self.scorers = tuple(one.scorer for one in posed)
         known = tuple(one.targets for one in posed)
-        size = _log_sizes(targets)
-        self._typical_size = float(size.mean())
         self._near = reference(targets)
         raw = [self._against(k, known[k], posed[k].queries) for k in range(len(posed))]
         near = [scores[:, self._near] for scores in raw]
@@ -72,7 +64,7 @@ class Panel:
         for k, scores in enumerate(raw):
             standard = (scores - near[k].mean(axis=1, keepdims=True)) / self._least(k, near[k].std(axis=1))[:, None]
             mean[:, k], apart[:, k] = standard.mean(axis=0), standard.std(axis=0) + _LEAST
-        self.known = Side(known, mean, apart, size - self._typical_size)
+        self.known = Side(known, mean, apart)
 
     def asked(self, queries: Bags) -> Side:
         """Return the queries as the panel takes them."""
@@ -81,7 +73,7 @@ class Panel:
         for k, one in enumerate(posed):
             near = self._against(k, self.known.parts[k].take(self._near), one.queries)
             mean[:, k], spread[:, k] = near.mean(axis=1), self._least(k, near.std(axis=1))
-        return Side(tuple(one.queries for one in posed), mean, spread, _log_sizes(queries) - self._typical_size)
+        return Side(tuple(one.queries for one in posed), mean, spread)
 
     def _least(self, k: int, spread: Floats) -> Floats:
         """Return spreads that can be divided by: of a query that is as far from all, scores say nothing."""
@@ -101,7 +93,7 @@ class Panel:
     @property
     def n_features(self) -> int:
         """How many numbers describe a pair."""
-        return READINGS * len(self.attacks) + 2
+        return READINGS * len(self.attacks)
 
 
 def features(scores: Sequence[Floats], typical: Floats, targets: Side, queries: Side) -> Floats:
@@ -110,15 +102,13 @@ def features(scores: Sequence[Floats], typical: Floats, targets: Side, queries: 
     With m_q, s_q the mean and spread of a query's scores with some targets, m_t, s_t those of a target's standard
     scores with some queries, and s the typical spread: z = (S - m_q) / s_q, t = (z - m_t) / s_t, (S - m_q) / s.
     """
-    out = np.empty((*scores[0].shape, READINGS * len(scores) + 2), dtype=np.float64)
+    out = np.empty((*scores[0].shape, READINGS * len(scores)), dtype=np.float64)
     for k, raw in enumerate(scores):
         less = raw - queries.mean[:, k, None]
         standard = less / queries.spread[:, k, None]
         out[..., READINGS * k] = standard
         out[..., READINGS * k + 1] = (standard - targets.mean[:, k]) / targets.spread[:, k]
         out[..., READINGS * k + 2] = less / typical[k]
-    out[..., -2] = targets.size
-    out[..., -1] = targets.size * queries.size[:, None]
     return out
 
 
@@ -134,7 +124,3 @@ def reference(bags: Bags, most: int = _REFERENCE) -> Ints:
         before = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(key, dtype=np.uint64)])
         mixed = (before[counts.indptr[1:]] - before[counts.indptr[:-1]]) * np.uint64(0x94D049BB133111EB)
     return np.sort(np.argsort(mixed, kind="stable")[:most])
-
-
-def _log_sizes(bags: Bags) -> Floats:
-    return np.asarray(np.log1p(np.asarray(bags.counts.sum(axis=1), dtype=np.float64).ravel()))

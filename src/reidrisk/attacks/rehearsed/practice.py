@@ -124,7 +124,7 @@ def _choices(panel: Panel, asked: Side, truth: Ints, rng: np.random.Generator) -
             credits[name][part] = ((mine == best) / (scores == best).sum(axis=1, keepdims=True))[:, 0]
         read = features(raw, panel.typical, panel.known, asked[part])
         k = min(_TOP, n)
-        for j in range(panel.n_features - 2):
+        for j in range(panel.n_features):
             if j % READINGS != 2:  # the third reading orders targets as the first does
                 near.append(np.argpartition(-read[..., j], k - 1, axis=1)[:, :k])
         near.append(rng.integers(n, size=(len(own), c + _RANDOM)))

@@ -35,7 +35,7 @@ class WeighedPanel(ByBlocks):
 
     def scores(self, targets: Side, queries: Side, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores; each attack without weight is left out."""
-        total = self.weights[-2] * targets.size + self.weights[-1] * targets.size * queries.size[:, None]
+        total = np.zeros((len(queries), len(targets)))
         for k, scorer in enumerate(self.scorers):
             mine = self.weights[READINGS * k : READINGS * (k + 1)]
             if mine.any():
@@ -45,8 +45,7 @@ class WeighedPanel(ByBlocks):
 
     def pairs(self, targets: Side, queries: Side, rows: Ints) -> Ints:
         """Return the score of each query with the target row given for it."""
-        size = targets.size[rows]
-        total = self.weights[-2] * size + self.weights[-1] * size * queries.size
+        total = np.zeros(len(queries))
         for k, scorer in enumerate(self.scorers):
             if self.weights[READINGS * k : READINGS * (k + 1)].any():
                 raw = np.asarray(scorer.pairs(targets.parts[k], queries.parts[k], rows), dtype=np.float64)
@@ -73,8 +72,8 @@ class WeighedPanel(ByBlocks):
 def learnt_weights(choices: Floats, start: Floats, penalty: float, signed: bool) -> Floats:
     """Return the weights under which the first of the choices (m, c, F) is most likely, less a penalty.
 
-    They maximise sum over m of log softmax(choices . w)[0]  -  penalty |w - start|^2 / 2. Unless ``signed``, weights of
-    scores are 0 at least: that an attack likes a target never speaks against it.
+    They maximise sum over m of log softmax(choices . w)[0]  -  penalty |w - start|^2 / 2. Unless ``signed``, weights
+    are 0 at least: that an attack likes a target never speaks against it.
     """
     from scipy.optimize import minimize
 
@@ -90,7 +89,7 @@ def learnt_weights(choices: Floats, start: Floats, penalty: float, signed: bool)
         return (penalty * float(away @ away) / 2 - gain) / len(choices), (penalty * away - slope) / len(choices)
 
     least = None if signed else 0.0
-    bounds = [(least, None)] * (len(start) - 2) + [(None, None)] * 2  # the last two are of sizes
+    bounds = [(least, None)] * len(start)
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
     return np.asarray(found.x)
 
@@ -101,12 +100,11 @@ def starting_weights(choices: Floats) -> Floats:
     Better by two standard errors of the mean log-probability of the true target, each on the scale that fits best.
     Equal say, of the first reading of each score, is what holds where a rehearsal teaches little.
     """
-    n_scores = choices.shape[2] - 2
     equal = np.zeros(choices.shape[2])
-    equal[:n_scores:READINGS] = 1.0
+    equal[::READINGS] = 1.0
     weights, gains = _scaled(choices, equal)
     best = weights, gains
-    for j in range(n_scores):
+    for j in range(choices.shape[2]):
         one = np.zeros(choices.shape[2])
         one[j] = 1.0
         found = _scaled(choices, one)

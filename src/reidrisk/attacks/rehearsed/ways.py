@@ -2,11 +2,13 @@
 
 The real queries may be part of the records that the targets hold (somebody knows a few facts), or other events of the
 same people, or share some. Each way to cut is tried: queries taken that way from targets, and real queries of the same
-sizes, are compared with what is left. How well the best targets explain a query must look alike.
+sizes, are compared with what is left. How well the best targets explain a query must be the same on average.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,17 +21,18 @@ from reidrisk.records import Bags, Case
 from reidrisk.records.cut import Way, cut
 from reidrisk.records.thinning import drawn
 
-_QUERIES, _SCORES = 200, 2_000_000
+_QUERIES, _SCORES = 600, 2_000_000
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
-_CLEARLY = 0.05  # by how much items that go to one side must look more like the real case: that is seldom so
+_SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
+_HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 
 
 @dataclass(frozen=True)
 class Cutting:
     """A way to cut, the share of a query's events that its target ``kept``, and how far from the real case it is.
 
-    ``distance`` is that of Kolmogorov and Smirnov between rehearsed and real queries; 0 is none, 1 the largest.
+    ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors.
     """
 
     way: Way
@@ -41,7 +44,7 @@ class Cutting:
         return cut(targets, _sizes(queries, self.way), seed, self.way, self.kept)
 
 
-_KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75)
+_KEPT = (0.0, 0.1, 0.2, 0.3, 0.4, _HALF, 0.6, 0.75)
 
 
 def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
@@ -53,16 +56,28 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     >>> find_way(known.targets, known.queries, seed=0).way
     'held'
     """
-    most = int(np.clip(_SCORES // len(targets), 30, _QUERIES))
+    most = int(np.clip(_SCORES // len(targets), 100, _QUERIES))
     few = queries.take(reference(queries, most))
     share, strength, gain = _mixture(targets, few)
     if max(float(_mean_log(held_factors(targets, few, wrong)).mean()) for wrong in _WRONG) > gain:
         return Cutting("held")
-    ways = [Cutting("part", kept) for kept in _KEPT] + [Cutting("apart")]
-    found = [_compared(one, targets, few, (share, strength), seed) for one in ways]
-    best = min(found, key=lambda one: one.distance)
-    doubtful = best.way == "apart" and found[0].distance <= best.distance + _CLEARLY
-    return found[0] if doubtful else best
+    parts = [_compared(Cutting("part", kept), targets, few, (share, strength), seed) for kept in _KEPT]
+    none, half = parts[0], parts[_KEPT.index(_HALF)]
+    if none.distance > _SURER:
+        apart = _compared(Cutting("apart"), targets, few, (share, strength), seed)
+        return apart if abs(apart.distance) < none.distance / 2.0 else none
+    if none.distance >= -_SURE and half.distance > _SURE:
+        return none
+    return _crossing(parts)
+
+
+def _crossing(parts: list[Cutting]) -> Cutting:
+    """Return the share at which rehearsed queries are as well explained as real ones."""
+    for one, two in itertools.pairwise(parts):
+        if one.distance < 0.0 <= two.distance:
+            near = -one.distance / (two.distance - one.distance)
+            return Cutting("part", one.kept + near * (two.kept - one.kept))
+    return min(parts, key=lambda one: abs(one.distance))
 
 
 def mixture_factors(targets: Bags, queries: Bags, share: float, strength: float) -> Floats:
@@ -127,13 +142,12 @@ def _compared(cutting: Cutting, targets: Bags, queries: Bags, fitted: tuple[floa
     What is left has lost part of what real queries share with targets, too: they share more with whole ones.
     """
     case = cutting.rehearse(targets, queries, seed)
-    asked = case.queries.take(np.arange(min(len(case.queries), len(queries))))
+    asked = case.queries.take(np.arange(min(len(case.queries), 2 * len(queries))))
     real = _of_sizes(queries, asked, seed)
-    one, two = (_mean_log(mixture_factors(case.targets, some, *fitted)) / _totals(some) for some in (asked, real))
-    both = np.sort(np.concatenate([one, two]))
-    shares = [np.searchsorted(np.sort(some), both, side="right") / len(some) for some in (one, two)]
+    one, two = (_mean_log(mixture_factors(case.targets, some, *fitted)) for some in (asked, real))
+    error = math.sqrt(one.var() / len(one) + two.var() / len(two))
     left = float(case.targets.counts.sum() / targets.counts.sum())
-    return Cutting(cutting.way, min(cutting.kept / left, 1.0), float(np.abs(shares[0] - shares[1]).max()))
+    return Cutting(cutting.way, min(cutting.kept / left, 1.0), float(one.mean() - two.mean()) / max(error, 1e-9))
 
 
 def thinned(bags: Bags, share: float, seed: int) -> Bags:
