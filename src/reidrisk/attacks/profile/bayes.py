@@ -19,7 +19,7 @@ from reidrisk.attacks.profile.counts import Ladder, count, one_table, widened
 from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
-from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, Table
+from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, SoftDot, Table
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
@@ -30,7 +30,6 @@ from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.engines import Engine
-from reidrisk.search.sparse import SparseDot
 
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
@@ -137,11 +136,12 @@ class ProfileBayes(ScoredAttack[Records]):
 
     @property
     def temperature_(self) -> float | None:
-        """Temperature of the probabilities; None until one was asked for."""
+        """Temperature of the probabilities, of bags that of queries of a usual size; None until one was asked for."""
         self._refuse_unfitted("_known")
         if self._everyone is None:
             return self._fitted.temperature
-        return None if self._habits is None else self._habits.temperature
+        softness = None if self._habits is None else self._habits.softness
+        return None if softness is None else softness.temperature
 
     def fit(self, targets: Records) -> Self:
         """Learn how rates are spread, and lay the targets out by token; a list of observers is pooled."""
@@ -180,7 +180,7 @@ class ProfileBayes(ScoredAttack[Records]):
         if sure and self._everyone is None:
             self._learn_temperature()
         elif sure:
-            self._seen(queries).learn_temperature(self.calibrate)
+            self._seen(queries).learn_softness(self.calibrate)
         links = super().link(queries, sure, engine=engine)
         if links.probability is None:
             return links
@@ -188,7 +188,11 @@ class ProfileBayes(ScoredAttack[Records]):
 
     def _sure(self, score: Ints, total: Ints) -> Floats:
         odds = self.absent / (1.0 - self.absent) * len(self._known)
-        others = odds * np.exp(-np.clip(score * (1.0 / self._per_nat), -700.0, 700.0)) if odds else 0.0
+        per_nat: Any = self._per_nat
+        if self._habits is not None and self._asked is not None and odds:
+            softened = SoftDot(0.0, None, self._targets.n_tokens, self._habits.softness)
+            per_nat = STEPS * softened.temperatures(self._asked[1])
+        others = odds * np.exp(-np.clip(score * (1.0 / per_nat), -700.0, 700.0)) if odds else 0.0
         return np.asarray(1.0 / (total / UNIT + others))
 
     def near_best(self, queries: Records, reach: Ints) -> npt.NDArray[Any] | None:
@@ -244,7 +248,8 @@ class ProfileBayes(ScoredAttack[Records]):
         if self._asked is None or self._asked[0] is not queries:
             table = Table(Table.of(self._comparable(queries)).counts, habits.unit)
             self._asked = queries, self._known.asked(habits.model, table)
-        return Posed(SparseDot(self._per_nat, self.threads), self._known.facing(habits.model), self._asked[1])
+        scorer = SoftDot(self._per_nat, self.threads, self._targets.n_tokens, habits.softness)
+        return Posed(scorer, self._known.facing(habits.model), self._asked[1])
 
     def _comparable(self, queries: Records) -> Any:
         """Return the queries as one table, of the same kind as the targets and over the same tokens."""

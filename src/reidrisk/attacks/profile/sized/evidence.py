@@ -18,8 +18,8 @@ from reidrisk.search.sparse import SparseDot
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999)
 STRENGTHS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-SPREADS = (math.inf, 1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
-_QUERIES, _TARGETS, _CANDIDATES = 150, 1_500, 5
+SPREADS = (math.inf, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+_QUERIES, _TARGETS, _CANDIDATES = 150, 1_000, 4
 FEWEST = 10  # queries from which something is learnt
 _STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
 

@@ -1,8 +1,11 @@
 """What ProfileBayes has learnt of two tables of bags: parameters, and a temperature once it is asked for."""
 
+import numpy as np
+
 from reidrisk.attacks.profile.sized import evidence, rehearsal
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import KnownBags
+from reidrisk.attacks.profile.sized.softness import Softness
 from reidrisk.attacks.profile.sized.table import Table
 
 _TARGETS = 3_000  # targets that rehearse, at most
@@ -17,22 +20,22 @@ class Habits:
     def __init__(self, known: KnownBags, everyone: KnownBags, queries: Table, seed: int) -> None:
         self._everyone, self._seed, self._queries = everyone, seed, queries
         self.unit = queries.unit
-        self.temperature: float | None = None
+        self.softness: Softness | None = None
         self.model: Model = evidence.default(known)
         if len(queries) >= evidence.FEWEST and queries.counts.nnz and known.table.counts.nnz:
             sample = evidence.sampled(known, queries, seed)
             self.model = evidence.learn(sample, known.table.distinct and queries.distinct)
         self.model = self.model.facing(queries.variety)
 
-    def learn_temperature(self, calibrate: bool) -> float:
-        """Return the temperature; it is learnt by a rehearsal when first asked for, unless there is nothing to cut."""
-        if self.temperature is None:
-            self.temperature = self._rehearsed() if calibrate else 1.0
-        return self.temperature
+    def learn_softness(self, calibrate: bool) -> None:
+        """Learn the temperature by a rehearsal, once; it is 1 if there is nothing to cut."""
+        if self.softness is None:
+            self.softness = self._rehearsed() if calibrate else Softness()
 
-    def _rehearsed(self) -> float:
+    def _rehearsed(self) -> Softness:
         sample = evidence.sampled(self._everyone, self._queries, self._seed, _TARGETS)
         if not len(sample.queries) or not sample.queries.counts.nnz:
-            return 1.0
+            return Softness()
         found = rehearsal.choose(sample.targets, sample.queries, self._seed)
-        return 1.0 if found is None else rehearsal.temperature(found, self.model)
+        typical = max(float(np.median(self.model.sizes_of(sample.queries))), 1.0)
+        return Softness() if found is None else rehearsal.soften(found, self.model, typical)

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reidrisk.attacks.profile.sized.table import Table
 from reidrisk.base.arrays import Floats, Ints
 
 BASES = 2.0 ** -np.arange(6, -1, -1.0)  # knots of how often an item comes that a target does not hold, beside anybody
@@ -57,6 +58,10 @@ class Model:
         if len(found) > _LEVELS:
             found = np.unique(np.geomspace(found[0], found[-1], _LEVELS).round().astype(np.int64))
         return replace(self, sizes=tuple(found.tolist()))
+
+    def sizes_of(self, table: Table) -> Floats:
+        """Return how much each record holds, as the form counts it: events where they are independent, else items."""
+        return table.variety.astype(np.float64) if self.distinct or self.bursts else table.totals
 
     @property
     def bursts(self) -> bool:

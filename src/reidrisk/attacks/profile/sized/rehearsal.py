@@ -2,7 +2,8 @@
 
 People resemble each other in more ways than popularity says, so that a stranger with the same tastes looks like the
 right one, and the posterior is too sure. It is softened by the temperature T under which the true links of a rehearsal
-are most likely, exp(score / T) made to add up to 1 over the targets.
+are most likely, exp(score / T) made to add up to 1 over the targets. The longer a query, the more it resembles
+strangers in such ways: T may grow with a power of its size, which also makes up for rehearsed queries being shorter.
 
 A rehearsal must be cut as the real tables were. Which way that is shows in what share of a query's items its best match
 holds: all of them where the attacker knows facts that the targets hold as well, none where items were divided up. Where
@@ -16,6 +17,7 @@ import numpy as np
 
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import all_scores
+from reidrisk.attacks.profile.sized.softness import Softness
 from reidrisk.attacks.profile.sized.table import Table
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
@@ -26,7 +28,8 @@ from reidrisk.records.cut import Way, cut
 _QUERIES, _FEWEST = 500, 20
 _CHANCE = 0.15  # distance that two samples of a hundred or two may well have by chance
 _DOUBT = 0.35  # distance from the real tables beyond which no plain way of cutting is like them
-_COOLING = np.concatenate([np.geomspace(8.0, 0.005, 150), [1e-6]])  # of 1 / T
+_COOLING = 1e-4, 2.0  # bounds of 1 / T: where every rehearsed link is right, it would be as low as it may
+_GROWTHS = 0.0, 0.25, 0.5  # of T with the size of queries
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +111,32 @@ def choose(targets: Table, queries: Table, seed: int) -> Rehearsal | None:
     return min(more, key=lambda one: distance(real, one.shares()))
 
 
-def temperature(rehearsal: Rehearsal, model: Model) -> float:
-    """Return the temperature under which the rehearsed links are most likely."""
+def soften(rehearsal: Rehearsal, model: Model, size: float) -> Softness:
+    """Return the temperatures under which the rehearsed links are most likely, around queries of this size."""
     facing, popularity = model.facing(rehearsal.queries.variety), rehearsal.targets.popularity
     scores = all_scores(facing, rehearsal.targets, rehearsal.queries, popularity)
     below = scores - scores.max(axis=1, keepdims=True)
-    right = below[np.arange(len(below)), rehearsal.truth]
-    likelihood = [float(np.mean(cool * right - np.log(np.exp(cool * below).sum(axis=1)))) for cool in _COOLING]
-    return float(1.0 / _COOLING[int(np.argmax(likelihood))])
+    relative = np.maximum(model.sizes_of(rehearsal.queries), 1.0) / size
+    found = [(_coolest(below * (relative**-growth)[:, None], rehearsal.truth), growth) for growth in _GROWTHS]
+    (cool, _), growth = max(found, key=lambda one: one[0][1])
+    return Softness(1.0 / cool, growth, size)
+
+
+def _coolest(below: Floats, truth: Ints) -> tuple[float, float]:
+    """Return c and the mean of log softmax(c * below) at the truth, which is concave in c, where it is highest."""
+    right = below[np.arange(len(below)), truth]
+
+    def rising(cool: float) -> bool:
+        weight = np.exp(cool * below)
+        return bool(np.mean(right - (weight * below).sum(axis=1) / weight.sum(axis=1)) > 0.0)
+
+    low, high = _COOLING
+    if not rising(low):
+        return low, -float(np.log(below.shape[1]))
+    while high > 1.01 * low:
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if rising(middle) else (low, middle)
+    return low, float(np.mean(low * right - np.log(np.exp(low * below).sum(axis=1))))
 
 
 def _known(case: Case) -> Ints:

@@ -15,8 +15,8 @@ from reidrisk.attacks.profile.sized.table import Table
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.search.sparse import SparseRows
 
-_TARGET_STEPS, _QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
-STEPS = _TARGET_STEPS * _QUERY_STEPS
+_TARGET_STEPS, QUERY_STEPS = 1 << 16, 1 << 8  # of a weight in one
+STEPS = _TARGET_STEPS * QUERY_STEPS
 """Steps of the score in one nat."""
 
 
@@ -57,7 +57,7 @@ class KnownBags:
 
     def asked(self, model: Model, queries: Table) -> SparseRows:
         """Return the weights of queries on the grid."""
-        return on_grid(query_rows(model, queries, self.popularity), _QUERY_STEPS)
+        return on_grid(query_rows(model, queries, self.popularity), QUERY_STEPS)
 
 
 def on_grid(rows: Any, steps: int) -> SparseRows:
@@ -140,10 +140,9 @@ def query_rows(model: Model, table: Table, popularity: Floats) -> Any:
     n, items = table.counts.shape
     row, item = table.rows, table.counts.indices.astype(np.int64)
     independent = not (model.distinct or model.bursts)
-    variety: Floats = table.variety.astype(np.float64)
     out, everyone = _entries(model, table), np.arange(n)
     out.add(row, item, table.events if independent else np.ones(len(item)))
-    out.add(everyone, items, table.totals if independent else variety)
+    out.add(everyone, items, model.sizes_of(table))
     if model.distinct and model.sizes:
         _add_sizes(out, table, np.array(model.sizes, dtype=np.float64), items + 1)
     if model.bursts:
