@@ -67,20 +67,20 @@ def default(known: KnownBags) -> Model:
     return Model(spread=300.0)
 
 
-def sampled(known: KnownBags, queries: Table, seed: int, targets: int = _TARGETS) -> Sample:
-    """Choose queries and targets to learn from, by seed and content."""
+def sampled(known: KnownBags, queries: Table, seed: int, most: tuple[int, int] = (_QUERIES, _TARGETS)) -> Sample:
+    """Choose ``most`` queries and about as many targets to learn from, by seed and content."""
     table, rng = known.table, stream(seed, "profile bayes evidence")
     asked = queries.in_order(table.holders)
-    if len(asked) > _QUERIES:
-        asked = asked[np.sort(rng.choice(len(asked), _QUERIES, replace=False))]
+    if len(asked) > most[0]:
+        asked = asked[np.sort(rng.choice(len(asked), most[0], replace=False))]
     some = queries.take(asked)
     rows, weight = table.in_order(table.holders), np.ones(len(table))
-    if len(table) > targets + _CANDIDATES * len(some):
+    if len(table) > most[1] + _CANDIDATES * len(some):
         model = default(known).facing(some.variety)
         scorer = SparseDot(per_nat=STEPS)
         near = np.unique(scorer.candidates(known.facing(model), known.asked(model, some), _CANDIDATES).target)
         chosen = np.zeros(len(table), dtype=np.bool_)
-        chosen[rng.choice(rows, targets, replace=False)] = True
+        chosen[rng.choice(rows, most[1], replace=False)] = True
         weight[chosen] = (len(table) - len(near)) / max(int(chosen.sum() - chosen[near].sum()), 1)
         chosen[near], weight[near] = True, 1.0
         rows = rows[chosen[rows]]

@@ -8,7 +8,7 @@ from reidrisk.attacks.profile.sized.rows import KnownBags
 from reidrisk.attacks.profile.sized.softness import Softness
 from reidrisk.attacks.profile.sized.table import Table
 
-_TARGETS = 3_000  # targets that rehearse, at most
+_MOST = 600, 3_000  # queries and targets of a rehearsal
 
 
 class Habits:
@@ -33,9 +33,9 @@ class Habits:
             self.softness = self._rehearsed() if calibrate else Softness()
 
     def _rehearsed(self) -> Softness:
-        sample = evidence.sampled(self._everyone, self._queries, self._seed, _TARGETS)
+        sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST)
         if not len(sample.queries) or not sample.queries.counts.nnz:
             return Softness()
-        found = rehearsal.choose(sample.targets, sample.queries, self._seed)
+        found = rehearsal.rehearse(sample.targets, sample.queries, self._seed)
         typical = max(float(np.median(self.model.sizes_of(sample.queries))), 1.0)
         return Softness() if found is None else rehearsal.soften(found, self.model, typical)
