@@ -225,7 +225,7 @@ def test_a_rehearsal_has_the_sizes_of_real_queries_and_knows_who_is_whom():
 
 def test_where_nothing_is_shared_the_probability_knows():
     rng = np.random.default_rng(11)
-    held = rng.poisson(rng.gamma(0.15, 4.0, size=(400, 80)))
+    held = rng.poisson(rng.gamma(0.05, 4.0, size=(400, 400)))
     side = rng.random(held.shape) < 0.5
     links = ProfileBayes().fit(Bags(held * side)).link(Bags(held * ~side), probability=True)
     assert links.probability.mean() < 0.02
