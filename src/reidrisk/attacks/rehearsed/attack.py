@@ -44,8 +44,8 @@ class Rehearsed(ScoredAttack[Counted]):
     How the two parts of a cut are related (the query stays in the target, is taken out of it, or shares no item) is
     chosen so that rehearsed queries look like the real ones (:mod:`reidrisk.attacks.rehearsed.ways`). On the rehearsal
     every registered attack on such records is rated, and a conditional logistic regression learns to weigh their
-    scores (:mod:`reidrisk.attacks.rehearsed.scorer`), over folds of people. If that finds as many people as the best
-    single attack it is used, else that attack alone. Attacks are fitted anew in every rehearsal; no truth of the real
+    scores (:mod:`reidrisk.attacks.rehearsed.scorer`), tried over folds of people. Where that teaches little, all have
+    an equal say, or the one that was clearly the best. Attacks are fitted anew in every rehearsal; no truth of the real
     queries is ever seen. Probabilities are the regression's, on the scale that fits the rehearsal.
 
     What a rehearsal cannot know is how the second observer differs from the first: other devices, other habits later.

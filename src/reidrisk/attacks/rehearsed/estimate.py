@@ -54,7 +54,7 @@ def outlook(
     """Return what to expect of real links, and the factor by which the scale of scores must change for them."""
     factors = [_mean_size(one) / _mean_size(two) for one, two in ((case.targets, targets), (case.queries, queries))]
     shorter = math.sqrt(factors[0] * min(factors[1], 1.0))
-    one, doubt = _logit(practice.used)
+    one, doubt = _logit(practice.learnt)
     if shorter >= _SAME:
         return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter), 1.0
     less = [thinned(bags, min(f, 1.0), seed) for bags, f in zip((targets, queries), factors, strict=True)]

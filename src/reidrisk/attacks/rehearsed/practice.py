@@ -16,7 +16,7 @@ from reidrisk.base.streams import stream
 from reidrisk.records import Case
 
 FOLDS = 4
-_PENALTIES = (30.0, 3.0, 0.3)
+_PENALTIES = (300.0, 30.0, 3.0, 0.3)
 _TOP, _RANDOM, _CHOICES = 6, 20, 80  # candidates by each reading, others, and all that are kept beside the true target
 _SCORES = 2_000_000
 
@@ -26,30 +26,29 @@ class Practice:
     """What a rehearsal taught: ``weights`` of the features, and the rates of right links (credits, each with its ties).
 
     ``credits`` of each attack by name, (m,), and of the ``learnt`` weights, each query's by weights that never saw its
-    person. ``chosen`` is the name of the single attack whose score is used alone, or None: then weights are used.
+    person.
     """
 
     weights: Floats
     credits: dict[str, Floats]
     learnt: Floats
-    chosen: str | None
-
-    @property
-    def used(self) -> Floats:
-        """Credits of what was chosen."""
-        return self.learnt if self.chosen is None else self.credits[self.chosen]
 
     @property
     def rate(self) -> float:
-        """How many rehearsed links were right, by what was chosen."""
-        return float(self.used.mean())
+        """How many rehearsed links were right."""
+        return float(self.learnt.mean())
+
+    @property
+    def best(self) -> str:
+        """The attack that linked most people by itself."""
+        return max(self.credits, key=lambda name: float(self.credits[name].mean()))
 
 
 def practise(attacks: Sequence[ScoredAttack[Any]], case: Case, most: int, seed: int) -> Practice:
     """Rate every attack on the case, and learn how to weigh them; at most so many queries are asked.
 
-    The learnt weights are taken unless the best single attack links significantly more people (two standard errors of
-    the difference), each person asked with weights that were learnt from others.
+    Of several penalties the strongest is taken under which about as many people are linked as under the best (one
+    standard error of the difference), each asked with weights that were learnt from others.
     """
     assert case.truth is not None
     panel = Panel(attacks, case.targets, case.queries)
@@ -64,22 +63,39 @@ def practise(attacks: Sequence[ScoredAttack[Any]], case: Case, most: int, seed: 
     shared = queries.counts.minimum(case.targets.counts[truth])
     signed = not shared.nnz
     fold = stream(seed, "rehearsal: folds").integers(FOLDS, size=len(truth))
-    learnt, scales, penalty = np.full(len(truth), -1.0), np.ones(FOLDS), _PENALTIES[0]
-    for tried in _PENALTIES:
-        found, by_fold = np.empty(len(truth)), np.empty(FOLDS)
-        for f in range(FOLDS):
-            inside = np.flatnonzero(fold == f)
-            if inside.size:
-                weights = learnt_weights(choices[fold != f], start, tried, signed) / spread
-                found[inside], by_fold[f] = _tried(panel, weights, asked.take(inside), truth[inside])
-        if found.mean() > learnt.mean():
-            learnt, scales, penalty = found, by_fold, tried
-    weights = learnt_weights(choices, start, penalty, signed) / spread * float(np.median(scales))
-    best = max(credits, key=lambda name: float(credits[name].mean()))
-    less = credits[best] - learnt
-    if less.mean() <= 2.0 * less.std() / np.sqrt(len(less)):
-        return Practice(weights, credits, learnt, None)
-    return Practice(_alone(panel, best, asked, truth), credits, learnt, best)
+    tried = [_cross_tried(panel, choices, spread, start, penalty, signed, asked, truth, fold) for penalty in _PENALTIES]
+    best = max(tried, key=lambda one: float(one[0].mean()))[0]
+    # The strongest penalty that links about as many: what is no better in the rehearsal may be worse outside it.
+    at = next(i for i, (found, _) in enumerate(tried) if not _significant(best - found, 1.0))
+    learnt, scale, penalty = *tried[at], _PENALTIES[at]
+    weights = learnt_weights(choices, start, penalty, signed) / spread * scale
+    return Practice(weights, credits, learnt)
+
+
+def _significant(more: Floats, errors: float) -> bool:
+    """Whether a mean is above 0 by more than this many standard errors."""
+    return bool(more.mean() > errors * more.std() / np.sqrt(len(more)))
+
+
+def _cross_tried(
+    panel: Panel,
+    choices: Floats,
+    spread: Floats,
+    start: Floats,
+    penalty: float,
+    signed: bool,
+    asked: Side,
+    truth: Ints,
+    fold: Ints,
+) -> tuple[Floats, float]:
+    """Return each query's credit by weights that were learnt from people of other folds, and the scale that fits."""
+    credit, scales = np.zeros(len(truth)), []
+    for f in np.unique(fold):
+        inside = np.flatnonzero(fold == f)
+        weights = learnt_weights(choices[fold != f], start, penalty, signed) / spread
+        credit[inside], scale = _tried(panel, weights, asked.take(inside), truth[inside])
+        scales.append(scale)
+    return credit, float(np.median(scales))
 
 
 def retried(attacks: Sequence[ScoredAttack[Any]], case: Case, weights: Floats, most: int) -> tuple[Floats, float]:
@@ -88,13 +104,6 @@ def retried(attacks: Sequence[ScoredAttack[Any]], case: Case, weights: Floats, m
     panel = Panel(attacks, case.targets, case.queries)
     asked = panel.asked(case.queries.take(slice(0, most)))
     return _tried(panel, weights, asked, case.truth.target[:most])
-
-
-def _alone(panel: Panel, name: str, asked: Side, truth: Ints) -> Floats:
-    """Return weights under which one attack's score counts alone, on the scale at which its links are most likely."""
-    weights = np.zeros(panel.n_features)
-    weights[READINGS * panel.names.index(name) + 2] = 1.0
-    return weights * _tried(panel, weights, asked, truth)[1]
 
 
 def _tried(panel: Panel, weights: Floats, asked: Side, truth: Ints) -> tuple[Floats, float]:
