@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reidrisk.base.errors import DataError
-from reidrisk.measure import calibration
+from reidrisk.measure import calibration, recalibrated
 
 
 def slow_error(p, credit):
@@ -55,3 +55,32 @@ def test_the_seed_decides_and_what_is_no_probability_is_refused():
     for wrong in ([1.5], [np.nan], [-0.1], []):
         with pytest.raises(DataError):
             calibration(wrong, np.ones(len(wrong)))
+
+
+def test_probabilities_are_put_right_by_other_people_alone():
+    rng = np.random.default_rng(1)
+    true = rng.random(3_000)
+    right = (rng.random(3_000) < true).astype(float)
+    said = np.sqrt(true)
+    assert calibration(said, right).excess > 0.1
+    better = recalibrated(said, right)
+    assert calibration(better, right).excess < 0.02
+    # Flipping one person's truth moves no probability of that person.
+    flipped = right.copy()
+    flipped[7] = 1.0 - flipped[7]
+    assert recalibrated(said, flipped)[7] == better[7]
+    people = np.repeat(np.arange(1_500), 2)
+    together = recalibrated(said, right, people)
+    flipped = right.copy()
+    flipped[14] = 1.0 - flipped[14]
+    assert recalibrated(said, flipped, people)[15] == together[15]
+
+
+def test_larger_stays_larger_within_a_fold_and_few_people_are_refused():
+    rng = np.random.default_rng(2)
+    said, right = rng.random(400), rng.random(400) < 0.5
+    same = recalibrated(np.full(400, 0.3), right)
+    assert len(np.unique(same)) <= 5
+    assert ((recalibrated(said, right) >= 0) & (recalibrated(said, right) <= 1)).all()
+    with pytest.raises(DataError, match="people"):
+        recalibrated([0.1, 0.2], [0, 1])

@@ -1,7 +1,7 @@
 """How often an attack is right, how sure that is, and who is exposed."""
 
 from reidrisk.base.moved import to_studies
-from reidrisk.measure.calibration import Calibration, calibration
+from reidrisk.measure.calibration import Calibration, calibration, recalibrated
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
@@ -27,6 +27,7 @@ __all__ = [
     "known_victim",
     "matching",
     "random_user",
+    "recalibrated",
 ]
 
 __getattr__ = to_studies(
