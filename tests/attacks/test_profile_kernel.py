@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reidrisk import Bags, Traces
+from reidrisk import Traces
 from reidrisk.attacks import ProfileBayes
 from reidrisk.attacks.profile import factor, layout, powers
 from reidrisk.attacks.profile.counts import ladder_of
@@ -75,12 +75,10 @@ def test_epochs_taken_together_too(every):
     check(*posed(ProfileBayes(2, 0.1)._fit(targets, ladder_of(targets, every)), queries))
 
 
-def test_large_vocabularies_bags_and_tokens_that_no_target_holds():
+def test_large_vocabularies_and_tokens_that_no_target_holds():
     rng = np.random.default_rng(2)
     targets, queries = (Traces(rng.integers(0, high, (30, 6)) * 900, 40_000) for high in (30, 44))
     check(*posed(ProfileBayes(2, 0.1).fit(targets), queries))
-    bags = [Bags(rng.poisson(0.4, (25, 30))) for _ in range(2)]
-    check(*posed(ProfileBayes().fit(bags[0]), bags[1]))
 
 
 def test_targets_of_which_none_holds_anything_score_nothing():

@@ -8,12 +8,12 @@ chosen for which exp(score / T), made to add up to 1 over the targets, gives the
 
 import numpy as np
 
-from reidrisk.attacks.profile.counts import BAG_TRIALS, Counts, Ladder
+from reidrisk.attacks.profile.counts import Counts, Ladder
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior, log_alone
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.mechanisms import token_probabilities
-from reidrisk.records import Bags, Traces
+from reidrisk.records import Traces
 from reidrisk.search.weights import GRID
 
 _USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
@@ -92,13 +92,11 @@ def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tup
     return one, two
 
 
-def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> tuple[Traces, Traces] | tuple[Bags, Bags]:
+def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> tuple[Traces, Traces]:
     """Return what two observers see of n users like the targets, drawn from them in the order of their content."""
     targets, prior = learnt.targets, learnt.prior
     rows = learnt.order[np.sort(rng.choice(len(targets), n, replace=False))]
     rates = prior.grid.rate[draw_rates(prior, learnt.counts.take(rows), learnt.ladder, rng)]
-    if isinstance(targets, Bags):
-        return Bags(rng.binomial(BAG_TRIALS, rates)), Bags(rng.binomial(BAG_TRIALS, rates))
     epochs, width = targets.n_epochs, targets.n_tokens
     if learnt.system is None:
         seen = simulate_tokens(rates, epochs, rng)

@@ -15,8 +15,6 @@ from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Traces
 
 MOST = 255  # the most a token counts in one record: a byte. Records that show more are scaled first, see Ladder
-BAG_TRIALS = 32  # trials a bag stands for. Bags have no epochs: its rates say how much is in one, not its trials
-_BAG_CAP = 15  # the most a token counts in a bag, whose counts may be plays or clicks
 _LEVELS = 16
 
 
@@ -61,7 +59,7 @@ class Counts:
     token: npt.NDArray[np.int32]
     count: Ints  # in steps of the ladder's ``every`` sights, at most MOST
     rung: Ints  # of the ladder, on which the number of observed epochs stands
-    epochs: npt.NDArray[Any]  # (n, r) the tokens themselves, for what happened in the same epoch; of width 0 for bags
+    epochs: npt.NDArray[Any]  # (n, r) the tokens themselves, for what happened in the same epoch
     n_tokens: int
 
     def __len__(self) -> int:
@@ -85,14 +83,12 @@ class Counts:
         return Counts(start, self.token[places], self.count[places], self.rung[rows], self.epochs[rows], self.n_tokens)
 
 
-def ladder_of(records: Traces | Bags, every: int = 1) -> Ladder:
-    """Return the ladder for records like these: ``every`` epochs of traces a trial, one rung for bags.
+def ladder_of(records: Traces, every: int = 1) -> Ladder:
+    """Return the ladder for records like these: ``every`` epochs make a trial.
 
     With p_s the share of records that observe epoch s, two records observe sum p_s^2 epochs together on average, and
     would observe (sum p_s)^2 / r of r epochs if gaps fell independently: ``overlap`` is the ratio of the two.
     """
-    if isinstance(records, Bags):
-        return Ladder(BAG_TRIALS, BAG_TRIALS)
     r = records.n_epochs
     seen = records.observed.sum(axis=0)
     overlap = r * float(seen @ seen) / max(float(seen.sum()) ** 2, 1.0)
@@ -121,16 +117,9 @@ def widened(queries: Traces, width: int, n_epochs: int) -> Traces:
     return Traces(np.concatenate([queries.tokens, nobody], axis=1), queries.n_tokens)
 
 
-def count(records: Traces | Bags, ladder: Ladder, capped: bool = True) -> Counts:
+def count(records: Traces, ladder: Ladder, capped: bool = True) -> Counts:
     """Count the tokens of every record; a missing token is none. Uncapped counts are for no table."""
     n = len(records)
-    if isinstance(records, Bags):
-        matrix = records.counts.copy()
-        matrix.sort_indices()
-        times = np.minimum(matrix.data, _BAG_CAP).astype(np.int64)
-        none, rung = np.zeros((n, 0), dtype=np.int16), np.zeros(n, dtype=np.int64)
-        start, token = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        return Counts(start, token, times, rung, none, records.n_tokens)
     # Two widths of tokens only: kernels are compiled for each anew.
     width: Any = np.int16 if records.n_tokens <= np.iinfo(np.int16).max else np.int32
     tokens: npt.NDArray[Any] = np.array(records.tokens, dtype=width)
@@ -158,12 +147,4 @@ def by_content(counts: Counts) -> Ints:
     What is learnt from targets is a sum of floats, and what is drawn from them is drawn row by row: in this order
     shuffled tables give the same probabilities.
     """
-    if counts.epochs.shape[1]:
-        return np.lexsort(counts.epochs.T[::-1])
-    sizes, order = np.diff(counts.start), []
-    for size in np.unique(sizes):
-        rows = np.flatnonzero(sizes == size)
-        places = counts.start[rows][:, None] + np.arange(size)
-        content = np.stack([counts.token[places], counts.count[places]], axis=2).reshape(len(rows), -1)
-        order.append(rows[np.lexsort(content.T[::-1])] if size else rows)
-    return np.concatenate(order)
+    return np.lexsort(counts.epochs.T[::-1])

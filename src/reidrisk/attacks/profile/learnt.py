@@ -12,7 +12,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.streams import stream
 from reidrisk.mechanisms import token_probabilities
-from reidrisk.records import Bags, Traces
+from reidrisk.records import Traces
 
 _LEARN_FROM = 20_000  # targets from which the prior is learnt, at most
 
@@ -28,14 +28,14 @@ class Learnt:
 
     def __init__(
         self,
-        targets: Traces | Bags,
+        targets: Traces,
         system: tuple[int, float] | None,
         kinds: int,
         seed: int,
         ladder: Ladder | None = None,
     ) -> None:
         self.targets = targets
-        self.system = None if isinstance(targets, Bags) else system
+        self.system = system
         self.ladder = self._fitting(kinds) if ladder is None else ladder
         self.counts = count(targets, self.ladder)
         if not len(self.counts.token):
@@ -62,7 +62,7 @@ class Learnt:
         counts = count(self.targets, plain, capped=False)
         most = deepest(int(group_tokens(counts).max()) + 1, plain.n_rungs, kinds, self.system is not None)
         every = math.ceil(int(counts.count.max(initial=0)) / most)
-        return plain if every <= 1 or isinstance(self.targets, Bags) else ladder_of(self.targets, every)
+        return plain if every <= 1 else ladder_of(self.targets, every)
 
     def make_room(self, asked: Counts) -> None:
         """Build tables for gaps once queries have some."""
