@@ -1,7 +1,7 @@
 """Every registered attack on every public data set at hand, in every setting: who finds more people, and by how much.
 
 The comparison is paired: all attacks get the same records to identify. Data sets are described in data/manifest.toml;
-what is not on the machine is left out and listed. With --result, what was found is written after each data set, and a
+what is not on the machine is left out and listed. With --result, what was found is written after each setting, and a
 run that was stopped goes on there.
 """
 
@@ -34,7 +34,8 @@ def wanted() -> argparse.Namespace:
 
 def say(stage: str, share: float) -> None:
     """Show what is being done, on one line."""
-    print(f"\r{stage:60}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(f"\r{stage:60}", end="", file=sys.stderr, flush=True)
 
 
 def main() -> None:
@@ -49,11 +50,12 @@ def main() -> None:
         found = bench.Bench.from_json(asked.result.read_text("utf-8"))
     if found is not None and (found.seed, found.users, found.queries) != (spec.seed, spec.users, spec.queries):
         raise SystemExit(f"{asked.result} was made with another seed or other sizes; name another file")
-    done = {one.name for one in found.used} if found else set()
-    for data in manifest.sets:
-        if data.name in done:
+    done = {(row.data, row.setting) for row in found.rows} if found else set()
+    for data, setting in ((data, setting) for data in manifest.sets for setting in spec.settings or bench.SETTINGS):
+        if (data.name, setting) in done:
             continue
-        more = bench.run(manifest.only([data.name]), spec, READERS, say)
+        part = spec.model_copy(update={"settings": (setting,)})
+        more = bench.run(manifest.only([data.name]), part, READERS, say)
         found = more if found is None else found.plus(more)
         if asked.result is not None:
             with io.write_atomically(asked.result) as path:

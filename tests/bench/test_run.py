@@ -7,7 +7,7 @@ import pytest
 
 from reidrisk import attacks, bench, measure
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.bench import SETTINGS, Bench, BenchSpec
+from reidrisk.bench import SETTINGS, Bench, BenchSpec, Expected
 from reidrisk.records import Bags, Events
 
 QUICK = ("overlap", "tf-idf", "naive-bayes")
@@ -109,6 +109,26 @@ def test_a_new_attack_joins_by_being_registered(manifest, monkeypatch):
     assert ["a crystal ball"] in [note["needs"] for note in found.left_out if note.code == "attack-needs"]
     with pytest.raises(OptionError, match="clairvoyant"):
         BenchSpec(attacks=("clairvoyant",))
+
+
+def test_what_an_attack_expects_of_itself_is_held_against_its_rate(manifest, monkeypatch):
+    registered = import_module("reidrisk.attacks.registry")
+    monkeypatch.setattr(registered, "_ENTRIES", dict(registered._ENTRIES))
+
+    @attacks.register(kinds=(Bags,), cost=registered.per_pair(1e-9))
+    class Hopeful(attacks.Overlap):
+        """Expects nearly everything."""
+
+        estimate_ = Expected(0.99, 0.95, 1.0)
+
+    spec = BenchSpec(settings=("halves", "knows-2"), attacks=("overlap", "hopeful"), queries=20)
+    found = bench.run(bench.read_manifest(manifest()), spec)
+    hopes = [row for row in found.rows if row.attack == "Hopeful"]
+    assert [row.is_foreseen for row in hopes] == [row.rate >= 0.95 for row in hopes]
+    assert {row.is_foreseen for row in found.rows if row.attack == "Overlap"} == {None}
+    one = next(one for one in found.standings() if one.attack == "Hopeful")
+    assert (one.guessed, one.foreseen) == (2, sum(row.rate >= 0.95 for row in hopes))
+    assert Bench.from_json(found.to_json()) == found
 
 
 def test_what_is_not_here_is_listed_and_the_rest_is_run(manifest):

@@ -2,7 +2,7 @@
 
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest, read_manifest
 from reidrisk.bench.reading import Reader, Sites
-from reidrisk.bench.result import Bench, Row, Standing, Used
+from reidrisk.bench.result import Bench, Expected, Row, Standing, Used
 from reidrisk.bench.run import BenchSpec, run
 from reidrisk.bench.settings import SETTINGS
 
@@ -12,6 +12,7 @@ __all__ = [
     "Bench",
     "BenchSpec",
     "DataSet",
+    "Expected",
     "Manifest",
     "Reader",
     "Row",

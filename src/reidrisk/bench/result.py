@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from reidrisk.base.notes import Note
-from reidrisk.base.results import Covers, Spoken
+from reidrisk.base.results import Covers, Result, Spoken
 from reidrisk.measure import Calibration
 
 FORMAT = 1
@@ -16,12 +16,21 @@ ENOUGH = 500
 
 
 @dataclass(frozen=True, eq=False)
+class Expected(Result):
+    """The rate that an attack expects of itself without having seen the truth, and between which ends."""
+
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
 class Row(Spoken):
     """One attack on the queries of one data set in one setting: its ``rate`` with the interval, and how far ``behind``.
 
     ``behind`` is the paired difference to the best attack on the same queries, with its interval: 0 for that one
-    itself. ``calibration`` is missing where the attack gives no probabilities. ``seconds`` are for learning and linking
-    with probabilities, on this machine.
+    itself. ``calibration`` is missing where the attack gives no probabilities, ``expected`` where it does not say how
+    many links it expects to be right. ``seconds`` are for learning and linking with probabilities, on this machine.
     """
 
     data: str
@@ -40,6 +49,7 @@ class Row(Spoken):
     seconds: float
     calibration: Calibration | None = None
     held_back: bool = False
+    expected: Expected | None = None
 
     @property
     def is_beaten(self) -> bool:
@@ -52,6 +62,11 @@ class Row(Spoken):
         if self.calibration is None or self.calibration.n_queries < ENOUGH:
             return None
         return self.calibration.excess <= CALIBRATED
+
+    @property
+    def is_foreseen(self) -> bool | None:
+        """Whether its rate lies where the attack expected it without truth; none where it expected nothing."""
+        return None if self.expected is None else self.expected.low <= self.rate <= self.expected.high
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +88,8 @@ class Standing:
     """One line of the leaderboard: over all settings in which the attack ran.
 
     ``unbeaten`` is in how many no attack was better beyond the paired interval, ``mean_behind`` and ``most_behind`` how
-    much of the rate it lost to the best of a setting, ``held`` in how many of the ``judged`` its probabilities held.
+    much of the rate it lost to the best of a setting, ``held`` in how many of the ``judged`` its probabilities held,
+    ``foreseen`` in how many of the ``guessed`` its rate lay where it had expected it without truth.
     """
 
     attack: str
@@ -86,6 +102,8 @@ class Standing:
     """Data set and setting in which it lost the most."""
     held: int
     judged: int
+    foreseen: int
+    guessed: int
     seconds: float
 
 
@@ -114,15 +132,16 @@ class Bench(Spoken):
         return tuple(sorted(found, key=lambda one: (one.mean_behind, one.attack)))
 
     def plus(self, other: Bench) -> Bench:
-        """Return both together, made with the same seed and sizes: for runs of one data set after the other."""
+        """Return both together, made with the same seed, sizes and attacks: of one setting after the other."""
         left_out = tuple(dict.fromkeys((*self.left_out, *other.left_out)))
-        rows, used = (*self.rows, *other.rows), (*self.used, *other.used)
-        return replace(self, rows=rows, used=used, left_out=left_out)
+        used = {one.name: one for one in (*self.used, *other.used)}
+        return replace(self, rows=(*self.rows, *other.rows), used=tuple(used.values()), left_out=left_out)
 
 
 def _standing(name: str, rows: list[Row]) -> Standing:
     worst = max(rows, key=lambda row: row.behind)
     judged = [row.holds for row in rows if row.holds is not None]
+    guessed = [row.is_foreseen for row in rows if row.is_foreseen is not None]
     return Standing(
         attack=name,
         settings=len(rows),
@@ -133,5 +152,7 @@ def _standing(name: str, rows: list[Row]) -> Standing:
         where=(worst.data, worst.setting),
         held=sum(judged),
         judged=len(judged),
+        foreseen=sum(guessed),
+        guessed=len(guessed),
         seconds=sum(row.seconds for row in rows),
     )

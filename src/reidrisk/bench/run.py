@@ -21,7 +21,7 @@ from reidrisk.base.results import Risk
 from reidrisk.base.specs import Spec
 from reidrisk.bench.manifest import EMBEDDED, DataSet, Manifest
 from reidrisk.bench.reading import Reader, Sites, load
-from reidrisk.bench.result import Bench, Row, Used
+from reidrisk.bench.result import Bench, Expected, Row, Used
 from reidrisk.bench.settings import SETTINGS
 from reidrisk.measure import Calibration, calibration, difference
 from reidrisk.measure.risk import chosen_queries, linked, summarise
@@ -114,6 +114,7 @@ def run(
 class _Tried:
     risk: Risk
     calibration: Calibration | None
+    expected: Expected | None
     seconds: float
 
 
@@ -145,7 +146,9 @@ def _measured(entry: Entry, case: Case, mechanism: TopKNoise | None, spec: Bench
     sure = None
     if links.probability is not None and risk.per_user is not None:
         sure = calibration(links.probability, risk.per_user, links.n_ties, spec.seed)
-    return _Tried(risk, sure, seconds)
+    guess = getattr(attack, "estimate_", None)  # of those that rehearse
+    expected = None if guess is None else Expected(guess.rate, guess.low, guess.high)
+    return _Tried(risk, sure, expected, seconds)
 
 
 def _linked(
@@ -177,6 +180,7 @@ def _rows(data: DataSet, setting: str, tried: Sequence[_Tried]) -> Iterator[Row]
             seconds=one.seconds,
             calibration=one.calibration,
             held_back=data.held_back,
+            expected=one.expected,
         )
 
 

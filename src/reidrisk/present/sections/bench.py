@@ -1,7 +1,7 @@
 """Sections of the page of a benchmark: the leaderboard, the best of each setting, every rate, the data."""
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from reidrisk.bench import Bench, Row, Standing, Used
 from reidrisk.bench.result import CALIBRATED, ENOUGH
@@ -10,6 +10,8 @@ from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bench import points
 from reidrisk.present.words.frequencies import attack_label, two_digits
+
+Key = TypeVar("Key")
 
 
 def leaderboard(found: Bench, terms: Terms) -> Section | None:
@@ -25,7 +27,8 @@ def leaderboard(found: Bench, terms: Terms) -> Section | None:
         see="Points are people found per 100. In each setting all attacks got the same records to identify; an attack "
         "is beaten where the best one is better beyond the interval of their paired difference. Probabilities are "
         f"judged where at least {ENOUGH} records were scored: they hold if their calibration error is at most "
-        f"{CALIBRATED} above what it would be if they were exact.",
+        f"{CALIBRATED} above what it would be if they were exact. A rate is foreseen where it lies between the ends "
+        "that an attack which rehearses had expected without truth.",
         table=_standings(first[1]),
         parts=tuple(Section(title, table=_standings(part), console=True) for title, part in rest),
         caution="The best attack of a setting is the best in this sample: with many attacks of one strength, the one "
@@ -37,51 +40,68 @@ def leaderboard(found: Bench, terms: Terms) -> Section | None:
 
 
 def _standings(standings: Sequence[Standing]) -> Table:
-    names = ("attack", "settings", "not beaten", "points lost", "at most", "where", "probabilities hold", "seconds")
+    names = ("attack", "settings", "not beaten", "points lost", "at most", "probabilities hold", "foreseen", "seconds")
     rows = tuple(
         (
             attack_label(one.attack),
             f"{one.settings:,}",
             f"{one.unbeaten:,}",
             points(one.mean_behind),
-            points(one.most_behind),
-            ", ".join(one.where) if one.most_behind > 0.0 else "",
+            Cell(points(one.most_behind), ", ".join(one.where) if one.most_behind > 0.0 else ""),
             f"{one.held} of {one.judged}" if one.judged else "",
+            f"{one.foreseen} of {one.guessed}" if one.guessed else "",
             two_digits(one.seconds),
         )
         for one in standings
     )
-    return Table(names, rows, (1, 2, 3, 4, 6, 7))
+    return Table(names, rows, tuple(range(1, 8)))
 
 
 def best(found: Bench, terms: Terms) -> Section | None:
     """Return the best attack of each data set and setting."""
     rows = []
-    for (data, setting), group in groupby(found.rows, key=lambda row: (row.data, row.setting)):
+    for (data, setting), group in _grouped(found.rows, lambda row: (row.data, row.setting)).items():
         ranked = sorted(group, key=lambda row: -row.rate)
         first, equal = ranked[0], sum(not row.is_beaten for row in ranked) - 1
-        sizes = f"{first.n_queries:,} of {first.n_targets:,}"
-        rows.append(
-            (data, setting, sizes, attack_label(first.attack), _rate(first), points(first.baseline), f"{equal:,}")
-        )
+        name, sizes = Cell(data, setting), f"{first.n_queries:,} of {first.n_targets:,}"
+        rows.append((name, sizes, attack_label(first.attack), _rate(first), points(first.baseline), f"{equal:,}"))
     if not rows:
         return None
-    names = ("data", "setting", "scored, of", "best attack", "people found per 100", "by guessing", "others not beaten")
-    return Section("The best of each setting", table=Table(names, tuple(rows), (2, 4, 5, 6)), console=True, name="best")
+    names = ("data", "scored, of", "best attack", "people found per 100", "by guessing", "others not beaten")
+    return Section("The best of each setting", table=Table(names, tuple(rows), (1, 3, 4, 5)), console=True, name="best")
 
 
 def rates(found: Bench, terms: Terms) -> Section | None:
     """Return every attack in every setting, a part for each data set."""
-    names = ("setting", "attack", "people found per 100", "behind the best", "said", "calibration error", "seconds")
     parts = tuple(
-        Section(data, table=Table(names, tuple(map(_line, rows)), (2, 3, 4, 5, 6)), folded=True, name=f"rates-{data}")
-        for data, rows in groupby(found.rows, key=lambda row: row.data)
+        Section(
+            data,
+            parts=tuple(map(_setting, _grouped(rows, lambda row: row.setting).values())),
+            folded=True,
+            name=f"rates-{data}",
+        )
+        for data, rows in _grouped(found.rows, lambda row: row.data).items()
     )
     see = (
-        "'said' is the mean probability that the attack gave its links, per 100; the calibration error is what exceeds "
+        "'Said' is the mean probability that the attack gave its links, per 100; the calibration error is what exceeds "
+        "that of exact probabilities, in points. 'Expected' is what an attack that rehearses expected without truth."
     )
-    see += "that of exact probabilities, in points."
     return Section("Every rate", see=see, parts=parts, name="rates") if parts else None
+
+
+def _grouped(rows: Iterable[Row], by: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    """Put rows together, in the order in which the groups come first."""
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(by(row), []).append(row)
+    return groups
+
+
+def _setting(rows: list[Row]) -> Section:
+    names = ("attack", "people found per 100", "behind the best", "said", "calibration error", "expected", "seconds")
+    ranked = sorted(rows, key=lambda row: -row.rate)
+    table = Table(names, tuple(map(_line, ranked)), tuple(range(1, 7)))
+    return Section(rows[0].setting, table=table, name=f"rates-{rows[0].data}-{rows[0].setting}")
 
 
 def _line(row: Row) -> tuple[str | Cell, ...]:
@@ -90,7 +110,8 @@ def _line(row: Row) -> tuple[str | Cell, ...]:
     if row.calibration is not None:
         said, error = points(row.calibration.said), points(row.calibration.excess, signed=True)
     name = Cell(attack_label(row.attack), tag="" if row.is_beaten else "not beaten")
-    return (row.setting, name, _rate(row), Cell(points(row.behind), gap), said, error, two_digits(row.seconds))
+    guess = "" if row.expected is None else f"{points(row.expected.low)} to {points(row.expected.high)}"
+    return (name, _rate(row), Cell(points(row.behind), gap), said, error, guess, two_digits(row.seconds))
 
 
 def _rate(row: Row) -> Cell:

@@ -23,12 +23,14 @@ def points(share: float, signed: bool = False) -> str:
 
 @reads("Bench")
 def _bench(found: Bench, terms: Terms) -> str:
-    tried = {(row.data, row.setting) for row in found.rows}
+    held = any(row.held_back for row in found.rows) or None  # where nothing was chosen counts, if there is such data
+    tried = {(row.data, row.setting) for row in found.rows if held is None or row.held_back}
     if not tried:
         return "Nothing could be compared: no attack ran on any data set."
-    full = [one for one in found.standings() if one.settings == len(tried)]
-    first = (full or list(found.standings()))[0]
-    where = f"{terms.many('setting', len(tried))} of {terms.many('data set', len({data for data, _ in tried}))}"
+    standings = found.standings(held)
+    first = next((one for one in standings if one.settings == len(tried)), standings[0])
+    sets = terms.many("data set", len({data for data, _ in tried}))
+    where = f"{terms.many('setting', len(tried))} of {sets}{' on which nothing was chosen' if held else ''}"
     most = f" on average, at most {points(first.most_behind)}" if first.most_behind > 0.0 else ""
     lost = f"{points(first.mean_behind)} people per 100 fewer than the best attack of each{most}"
     unbeaten = f"it is not beaten in {first.unbeaten} of {first.settings}"
