@@ -7,6 +7,7 @@ run that was stopped goes on there.
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -62,9 +63,10 @@ def main() -> None:
                 path.write_text(found.to_json(), encoding="utf-8")
     if found is None:
         return
-    print_page(present.page(found, "python benchmarks/attackers.py"), Console(width=140))
+    again = shlex.join(["python", *sys.argv])
+    print_page(present.page(found, again), Console(width=140))
     if asked.out is not None:
-        present.write(found, asked.out, "python benchmarks/attackers.py")
+        present.write(found, asked.out, again)
 
 
 if __name__ == "__main__":

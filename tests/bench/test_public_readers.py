@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from reidrisk import bench
-from reidrisk.bench.reading import _READERS, load
+from reidrisk.bench.reading import TABLES, load
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
@@ -38,7 +38,7 @@ def packed(path, text):
 
 
 def test_every_data_set_has_a_reader_a_checksum_an_origin_and_a_licence(manifest, readers):
-    known = {**_READERS, **readers.READERS}
+    known = {*TABLES, "published", *readers.READERS}
     for data in manifest.sets:
         assert data.format in known, data.name
         assert data.origin, data.name

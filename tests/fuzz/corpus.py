@@ -36,6 +36,7 @@ def make_corpus(folder: Path) -> None:
     try:
         _traces()
         _sets_and_bags()
+        _logs()
         _channels()
         _topics()
         _cohorts()
@@ -102,6 +103,27 @@ def _sets_and_bags() -> None:
     Path("one.example").write_bytes(make_example({"user_id": [b"ann"], "epoch_0_topics": [1, 2]}))
     io.write_tfrecords("clients.tfrecord", TopSets(sets.tokens[1:], len(WORDS)), *shown)
     Path("sets.tfrecord.gz").write_bytes(gzip.compress(Path("sets.tfrecord").read_bytes(), mtime=0))
+
+
+def _logs() -> None:
+    rows = [(person, i, WORDS[(i * i + j) % 6]) for j, person in enumerate(PEOPLE) for i in range(8)]
+    log = pl.DataFrame(rows, schema=["who", "day", "what"], orient="row")
+    log.write_csv("log.csv")
+    log.write_csv("log.tsv", separator="\t")
+    log.write_parquet("log.parquet")
+    np.savez(
+        "log.npz",
+        **{name: log[name].to_numpy().astype(kind) for name, kind in (("who", "U"), ("day", int), ("what", "U"))},
+    )
+    columns = 'user = "who"\nitems = ["what"]\ntime = "day"\n'
+    kinds = {"text": "csv", "tabs": "tsv", "parquet": "parquet", "arrays": "npz"}
+    _text(
+        "logs.toml",
+        "".join(
+            f'[data.{name}]\nfiles = {{ "log.{kind}" = "" }}\nformat = "{kind}"\n{columns}'
+            for name, kind in kinds.items()
+        ),
+    )
 
 
 def _channels() -> None:

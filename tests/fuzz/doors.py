@@ -28,7 +28,8 @@ _LISTS = "--override-list override_list.tsv --observers t1.com --observers b.com
 _NOISE = "--epsilon 1 --delta 1e-6 --simulation --seed 1"
 _GROUPS = "cohorts audit cohorts.csv hosts.csv categories.csv"
 _REPORT = 0.02  # a page with charts takes a second
-_BESIDE = {"--spec": ("a.csv", "b.csv", "truth.csv"), "model.json": ("model.json.statement.json",)}
+_LOGS = ("log.csv", "log.tsv", "log.parquet", "log.npz")
+_BESIDE = {"logs.toml": _LOGS, "--spec": ("a.csv", "b.csv", "truth.csv"), "model.json": ("model.json.statement.json",)}
 """Files that a command reads without being told."""
 
 _COMMANDS = {
@@ -47,6 +48,8 @@ _COMMANDS = {
     "gate result.json --max-risk 0.5": 8,
     "gate result.json --max-risk 0.01 --json": 2,
     "gate keyed.json --max-risk 0.5 --inputs a.csv b.csv --fingerprint-key own.key": 2,
+    "bench --data logs.toml --attack overlap --setting later --setting knows-2": 2,
+    "bench --data logs.toml --only text --attack tf-idf --setting halves --setting apart --seed 1 --json": 2,
     "bounds matrix.csv": 3,
     "bounds matrix.npz --json": 3,
     "bounds sparse.npz": 4,

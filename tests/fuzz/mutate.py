@@ -103,6 +103,7 @@ _KINDS: tuple[tuple[str, Change], ...] = (
     (".tsv", _tabs),
     (".dat", _tabs),
     (".md", lines),
+    (".toml", lines),
     (".txt", lines),
 )
 

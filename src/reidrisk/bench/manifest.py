@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import Field, field_validator
 
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError
 from reidrisk.base.foreign import reason
+from reidrisk.base.frames import coded, columns_of
 from reidrisk.base.specs import Spec
 from reidrisk.base.streams import stream
 from reidrisk.io.tables import text_of
@@ -49,25 +51,27 @@ class DataSet(Spec):
             raise ValueError("must be two rising shares from 0 to 1")
         return people
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        named = (self.user, *self.items, self.time, self.amount, self.session)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
     def events(self, frame: Any, users: int, seed: int) -> Events:
         """Return the log of a frame; of more than so many ``users``, those drawn with the seed."""
-        import polars as pl
+        import pyarrow as pa
 
-        frame = frame if isinstance(frame, pl.DataFrame) else pl.DataFrame(frame)
-        if self.user not in frame.columns:
-            there = ", ".join(map(repr, frame.columns[:20]))
-            raise FormatError(f"there is no column {self.user!r}; choose from {there}")
-        ids = frame[self.user].drop_nulls().unique().sort()
-        first, last = (round(share * len(ids)) for share in self.people)
-        ids = ids[first:last]
-        if users < len(ids):
-            rows = stream(seed, "bench: people").choice(len(ids), size=users, replace=False)
-            ids = ids[rows.tolist()]
-        kept = frame.filter(pl.col(self.user).is_in(ids.implode()))
+        cells = columns_of(frame, self.columns)
+        who = coded(cells[self.user], self.user, fractions=False)
+        first, last = (round(share * len(who.values)) for share in self.people)
+        people = np.arange(first, last)
+        if users < len(people):
+            people = stream(seed, "bench: people").choice(people, size=users, replace=False)
+        chosen = np.zeros(len(who.values) + 1, dtype=bool)  # the last one is for rows of nobody, -1
+        chosen[people] = True
+        kept = pa.table(cells).filter(pa.array(chosen[who.codes]))
         together = () if self.session is None else (self.session,)
-        return Events(
-            kept, user=self.user, items=list(self.items), time=self.time, amount=self.amount, keep=list(together)
-        )
+        return Events(kept, user=self.user, items=self.items, time=self.time, amount=self.amount, keep=together)
 
 
 @dataclass(frozen=True)

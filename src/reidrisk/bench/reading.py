@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reidrisk.base.errors import FormatError, ReidRiskError
-from reidrisk.base.foreign import reason
 from reidrisk.base.notes import Note
 from reidrisk.bench.manifest import DataSet
-from reidrisk.io.tables import check_bytes, is_packed, reading
+from reidrisk.io.tables import check_bytes, is_packed, open_table, reading
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Events, Traces
 
 _WEEKS = 8
+TABLES = ("csv", "tsv", "parquet", "npz")
+"""Formats of plain tables, one row per event."""
 
 
 class Sites(NamedTuple):
@@ -40,12 +41,14 @@ def load(data: DataSet, folder: Path, users: int, seed: int, readers: Mapping[st
             return Note("data-missing", data=data.name, file=name, origin=data.origin)
         if checksum and _checksum(path) != checksum:
             return Note("data-differs", data=data.name, file=name)
-    known = {**_READERS, **readers}
+    known = {**dict.fromkeys(TABLES), "published": _published, **readers}
     if data.format not in known:
         return Note("data-format", data=data.name, format=data.format, known=sorted(known))
+    reader = known[data.format] or partial(_tables, data)
     try:
-        found = known[data.format](paths, users, seed)
-        return found if isinstance(found, Sites) else data.events(found, users, seed)
+        with reading(data.name, data.format):  # a reader may be anybody's
+            found = reader(paths, users, seed)
+            return found if isinstance(found, Sites) else data.events(found, users, seed)
     except ReidRiskError as error:
         return Note("data-unreadable", data=data.name, why=str(error))
 
@@ -59,34 +62,29 @@ def _checksum(path: Path) -> str:
         return "unreadable"
 
 
-def _tables(paths: Sequence[Path], users: int, seed: int, title: str) -> Any:
-    """Read tables with the same columns, one below the other."""
-    import polars as pl
+def _tables(data: DataSet, paths: Sequence[Path], users: int, seed: int) -> Any:
+    """Read the columns of tables, one below the other."""
+    import pyarrow as pa
 
-    frames = []
+    if not paths:
+        raise FormatError("it names no file; name one with its checksum under files")
+    parts = []
     for path in paths:
-        check_bytes(path, str(path))
-        with reading(str(path), title):
-            try:
-                frames.append(_table(path, title))
-            except pl.exceptions.PolarsError as error:
-                raise ValueError(reason(error)) from error
-    if len({tuple(frame.columns) for frame in frames}) != 1:
-        raise FormatError(f"its {len(frames)} files have not the same columns; name files that have")
-    return pl.concat(frames, how="vertical_relaxed")
+        table = _text(path, data.format) if data.format in ("csv", "tsv") else open_table(path)
+        names = list(getattr(table, "column_names", None) or table.types)
+        for column in data.columns:
+            if column not in names:
+                there = ", ".join(map(repr, names[:20]))
+                raise FormatError(f"{path}: there is no column {column!r}; choose from {there}")
+        parts.append(pa.table({column: table.column(column) for column in data.columns}))
+    return pa.concat_tables(parts, promote_options="permissive")
 
 
-def _table(path: Path, title: str) -> Any:
-    import numpy as np
-    import polars as pl
+def _text(path: Path, kind: str) -> Any:
+    import pyarrow.csv as pc
 
-    if title == "Parquet":
-        return pl.read_parquet(path)
-    if title == "NPZ":
-        with np.load(path, allow_pickle=False) as arrays:
-            return pl.DataFrame({name: arrays[name] for name in arrays.files})
-    separator = "," if title == "CSV" else "\t"
-    return pl.read_csv(path, separator=separator, try_parse_dates=True, infer_schema_length=10_000)
+    check_bytes(path, str(path))
+    return pc.read_csv(path, parse_options=pc.ParseOptions(delimiter="\t" if kind == "tsv" else ","))
 
 
 def _published(paths: Sequence[Path], users: int, seed: int) -> Sites:
@@ -97,9 +95,3 @@ def _published(paths: Sequence[Path], users: int, seed: int) -> Sites:
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=sets.k)
     one, two = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
     return Sites(one, two, TopKNoise(api.top_k, api.noise, sets.n_tokens))
-
-
-_READERS: dict[str, Reader] = {
-    **{name.lower(): partial(_tables, title=name) for name in ("CSV", "TSV", "Parquet", "NPZ")},
-    "published": _published,
-}
