@@ -67,8 +67,14 @@ def default(known: KnownBags) -> Model:
     return Model(spread=300.0)
 
 
-def sampled(known: KnownBags, queries: Table, seed: int, most: tuple[int, int] = (_QUERIES, _TARGETS)) -> Sample:
-    """Choose ``most`` queries and about as many targets to learn from, by seed and content."""
+def sampled(
+    known: KnownBags,
+    queries: Table,
+    seed: int,
+    most: tuple[int, int] = (_QUERIES, _TARGETS),
+    model: Model | None = None,
+) -> Sample:
+    """Choose ``most`` queries and targets to learn from, by seed and content; ``model`` says who is near a query."""
     table, rng = known.table, stream(seed, "profile bayes evidence")
     asked = queries.in_order(table.holders)
     if len(asked) > most[0]:
@@ -76,7 +82,7 @@ def sampled(known: KnownBags, queries: Table, seed: int, most: tuple[int, int] =
     some = queries.take(asked)
     rows, weight = table.in_order(table.holders), np.ones(len(table))
     if len(table) > most[1] + _CANDIDATES * len(some):
-        model = default(known).facing(some.variety)
+        model = default(known).facing(some.variety) if model is None else model
         scorer = SparseDot(per_nat=STEPS)
         near = np.unique(scorer.candidates(known.facing(model), known.asked(model, some), _CANDIDATES).target)
         chosen = np.zeros(len(table), dtype=np.bool_)

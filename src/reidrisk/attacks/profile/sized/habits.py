@@ -33,7 +33,7 @@ class Habits:
             self.softness = self._rehearsed() if calibrate else Softness()
 
     def _rehearsed(self) -> Softness:
-        sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST)
+        sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST, self.model)
         if not len(sample.queries) or not sample.queries.counts.nnz:
             return Softness()
         found = rehearsal.rehearse(sample.targets, sample.queries, self._seed)
