@@ -12,18 +12,22 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.profile.counts import count
+from reidrisk.attacks.profile.factor import Known
 from reidrisk.records import Traces
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "attacks"))
 from first_kernel import FirstKernel
 
 N_TOKENS, TOP_K, NOISE, EPOCHS = 349, 5, 0.05, 30
+FITTED = 100_000  # targets from which the model is learnt on the GPU machine; what follows is about searching
 
 
 def two_observers(users: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -82,11 +86,32 @@ def on_processor(targets: Traces, queries: Traces, temperature: float) -> None:
     print(f"  1 million x 10,000 on two idle cores, extrapolated: {t_both / pair * 5:.0f} s")
 
 
+def on_gpu(targets: Traces, queries: Traces, temperature: float, sample: int = 64) -> None:
+    """Print seconds on a GPU, with what is copied there, and compare a sample of the answers with the kernel's."""
+    attack = ProfileBayes(TOP_K, NOISE, calibrate=False).fit(targets.take(slice(0, FITTED)))
+    attack._learnt.temperature = temperature
+    counts = count(targets, attack._learnt.ladder)
+    known = Known(counts, attack._learnt.evidence(counts))
+    scorer, _, asked = attack._posed(queries)
+    there, here = replace(scorer, device="cuda"), replace(scorer, device="cpu")
+    there.best_and_total(known, asked[:sample])  # compiled
+    t_links, _ = timed(lambda: there.best(known, asked), time.perf_counter)
+    t_both, (best, total) = timed(lambda: there.best_and_total(known, asked), time.perf_counter)
+    t_copy, _ = timed(lambda: there.best(known, asked[:1]), time.perf_counter)
+    t_here, (expected, sums) = timed(lambda: here.best_and_total(known, asked[:sample]), time.perf_counter)
+    same((*(part[:sample] for part in best), total[:sample]), (*expected, sums))
+    print(f"{len(known):,} targets, {len(asked):,} queries: links {t_links:.2f} s, with probabilities {t_both:.2f} s")
+    print(
+        f"  of it copying the targets {t_copy:.2f} s; {sample} queries on this processor: {t_here:.2f} s, same answers"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--traces", type=Path, help="an .npz with tokens a (targets) and b (queries)")
     parser.add_argument("--targets", type=int, nargs="+", default=[100_000])
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--temperature", type=float, default=1.03)
     chosen = parser.parse_args()
     if chosen.traces is None:
@@ -96,7 +121,8 @@ def main() -> None:
             a, b = arrays["a"], arrays["b"]
     for n in chosen.targets:
         targets, queries = Traces(moved_on(a, n), N_TOKENS), Traces(moved_on(b, chosen.queries), N_TOKENS)
-        on_processor(targets, queries, chosen.temperature)
+        measure = on_gpu if chosen.device == "cuda" else on_processor
+        measure(targets, queries, chosen.temperature)
 
 
 if __name__ == "__main__":

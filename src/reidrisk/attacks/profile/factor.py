@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -12,18 +13,22 @@ import numpy as np
 
 from reidrisk.attacks.profile import kernel, sweep
 from reidrisk.attacks.profile.counts import Counts
+from reidrisk.attacks.profile.device import DeviceTargets, Unsuited, search
 from reidrisk.attacks.profile.kernel import LOWEST, Tables
 from reidrisk.attacks.profile.layout import Layout, lay_out
 from reidrisk.attacks.profile.powers import Powers, likelihoods, powers_of
 from reidrisk.attacks.profile.worth import MIDDLE, SAFE, Worth, fitted, grouped, worth_of
 from reidrisk.base.arrays import Ints
+from reidrisk.base.errors import OptionError
 from reidrisk.base.parallel import each
 from reidrisk.base.progress import Progress
-from reidrisk.search import Best, ByBlocks, merged
+from reidrisk.search import Best, ByBlocks, gpu, merged
+from reidrisk.search.plan import Device
 
 _QUERIES = 32  # queries handed to a thread at a time; each block of targets stays in the cache for all of them
 _KEPT = 1 << 20  # scores near the best kept for each of them, at most: 4 MiB; with more, a second sweep adds them up
 
+_PAIR, _WORTH_A_GPU = 8e-9, 5.0  # seconds on two cores for a pair, and from how many on a GPU pays off
 _NOTHING = np.zeros(1, dtype=np.int64)  # the score of a pair that tells nothing
 
 
@@ -79,12 +84,14 @@ class Known:
 class BayesFactor(ByBlocks):
     """Log Bayes factors on the score grid, by the tables of evidence that were learnt.
 
-    ``per_nat`` steps make a nat of the posterior, softened by its temperature; 0 where none was learnt.
+    ``per_nat`` steps make a nat of the posterior, softened by its temperature; 0 where none was learnt. The device
+    ``"auto"`` is a GPU where there is one and the search is long enough to be worth it.
     """
 
     tables: Tables
     threads: int | None = None
     per_nat: float = 0.0
+    device: Device = "auto"
 
     def best(self, targets: Known, queries: Known, progress: Progress | None = None) -> Best:
         """Find best score, number of ties and lowest tied target of each query."""
@@ -96,20 +103,21 @@ class BayesFactor(ByBlocks):
 
     def total(self, targets: Known, queries: Known, score: Ints) -> Ints:
         """Add up the likelihoods of all targets relative to the score given for each query."""
-        total, powers, silent = np.zeros(len(queries), dtype=np.int64), powers_of(1.0 / self.per_nat), targets.silent
+        powers, given = powers_of(1.0 / self.per_nat), np.asarray(score, dtype=np.int64)
+        nothing = np.array([likelihoods(value, _NOTHING, powers) for value in given], dtype=np.int64)
+        total = nothing * len(targets)  # of queries that tell nothing
+        silent = nothing * len(targets.silent)
 
         def work(known: sweep.Targets, rows: Ints) -> None:
-            summed = np.asarray(score, dtype=np.int64)[rows], total[rows]
+            summed = given[rows], silent[rows]
             self._meet(known, queries, rows).sweep(sweep.total_blocks, summed, powers)
             total[rows] = summed[1]
 
-        self._by_rung(work, targets, queries)
-        nothing = [
-            likelihoods(int(value), _NOTHING, powers) for value in score
-        ]  # of a pair that tells nothing, with a score of 0
-        total += np.array(nothing, dtype=np.int64) * len(silent)
-        for i in queries.silent:
-            total[i] = nothing[i] * len(targets)
+        def elsewhere(known: DeviceTargets, rows: Ints) -> None:
+            asked = queries.counts.take(rows), queries.alone[rows]
+            total[rows] = silent[rows] + search(known, *asked, self.per_nat, given[rows])[1]
+
+        self._by_rung(work, elsewhere, targets, queries)
         return total
 
     def scores(self, targets: Known, queries: Known, reach: Ints | None = None) -> Ints:
@@ -121,7 +129,7 @@ class BayesFactor(ByBlocks):
             best = np.full(len(rows), LOWEST, dtype=np.int64)
             self._meet(known, queries, rows).sweep(sweep.score_blocks, (rows, far[rows], best, out))
 
-        self._by_rung(work, targets, queries)
+        self._by_rung(work, None, targets, queries)
         out[:, targets.silent] = 0
         out[queries.silent] = 0
         return out
@@ -142,24 +150,42 @@ class BayesFactor(ByBlocks):
         found = Best(np.zeros(n, dtype=np.int64), np.full(n, len(targets)), np.zeros(n, dtype=np.int64))
         total = np.full(n, 0 if powers is None else likelihoods(0, _NOTHING, powers) * len(targets))
 
-        def work(known: sweep.Targets, rows: Ints) -> None:
-            best = Best(*(np.full(len(rows), value) for value in (LOWEST, 0, -1)))
-            meeting = self._meet(known, queries, rows)
-            kept = meeting.room(len(targets) if powers else 0)
-            if powers is None:
-                meeting.sweep(sweep.link_blocks, best)
-            else:
-                meeting.sweep(sweep.link_and_keep, best, kept, powers)
+        def with_silent(rows: Ints, best: Best) -> Ints:
+            """Take in the targets that tell nothing, and return the best scores."""
             if len(silent):
                 nothing = np.zeros(len(rows), dtype=np.int64)
                 best = merged(best, Best(nothing, nothing + len(silent), nothing + silent[0]))
             for values, mine in zip(found, best, strict=True):
                 values[rows] = mine
             if powers is not None:
-                total[rows] = self._added(known, queries, rows, best.score, kept, powers)
-                total[rows] += [likelihoods(score, _NOTHING, powers) * len(silent) for score in best.score]
+                total[rows] = [likelihoods(score, _NOTHING, powers) * len(silent) for score in best.score]
+            return best.score
 
-        self._by_rung(work, targets, queries)
+        def work(known: sweep.Targets, rows: Ints) -> None:
+            best = Best(*(np.full(len(rows), value) for value in (LOWEST, 0, -1)))
+            meeting = self._meet(known, queries, rows)
+            if powers is None:
+                meeting.sweep(sweep.link_blocks, best)
+                with_silent(rows, best)
+                return
+            kept = meeting.room(len(targets))
+            meeting.sweep(sweep.link_and_keep, best, kept, powers)
+            score = with_silent(rows, best)
+            total[rows] += self._added(known, queries, rows, score, kept, powers)
+
+        def elsewhere(known: DeviceTargets, rows: Ints) -> None:
+            asked, per_nat = (queries.counts.take(rows), queries.alone[rows]), None if powers is None else self.per_nat
+            best, added = search(known, *asked, per_nat)
+            score = with_silent(rows, best)
+            # Where nothing scores better than a target that tells nothing, all are counted relative to that.
+            moved = score > best.score
+            if per_nat is not None and moved.any():
+                added[moved] = search(
+                    known, asked[0].take(np.flatnonzero(moved)), asked[1][moved], per_nat, score[moved]
+                )[1]
+            total[rows] += added
+
+        self._by_rung(work, elsewhere, targets, queries)
         return found, total
 
     def _added(self, known: sweep.Targets, queries: Known, rows: Ints, score: Ints, kept: Any, powers: Powers) -> Ints:
@@ -173,13 +199,35 @@ class BayesFactor(ByBlocks):
             total[again] = summed[1]
         return total
 
-    def _by_rung(self, work: Callable[[sweep.Targets, Ints], None], targets: Known, queries: Known) -> None:
-        """Let work be done for parts of the queries that stand on the same rung and hold something."""
+    def _by_rung(
+        self,
+        work: Callable[[sweep.Targets, Ints], None],
+        elsewhere: Callable[[DeviceTargets, Ints], None] | None,
+        targets: Known,
+        queries: Known,
+    ) -> None:
+        """Let work be done for parts of the queries that stand on the same rung and hold something.
+
+        On a GPU ``elsewhere`` does it for all of them at once.
+        """
         rungs = queries.counts.rung.copy()
         rungs[queries.silent] = -1
-        for rung in np.unique(rungs[rungs >= 0]):
-            known, rows = targets.facing(self.tables, int(rung)), np.flatnonzero(rungs == rung)
-            each(partial(work, known), _parts(rows, _QUERIES), self.threads)
+        rows_of = {int(rung): np.flatnonzero(rungs == rung) for rung in np.unique(rungs[rungs >= 0])}
+        if elsewhere is not None and self._on_gpu(len(targets) - len(targets.silent), len(queries)):
+            with suppress(Unsuited):
+                there = DeviceTargets(targets.counts, targets.alone, self.tables)
+                for rows in rows_of.values():
+                    elsewhere(there, rows)
+                return
+        for rung, rows in rows_of.items():
+            each(partial(work, targets.facing(self.tables, rung)), _parts(rows, _QUERIES), self.threads)
+
+    def _on_gpu(self, n_targets: int, n_queries: int) -> bool:
+        if self.device == "cuda" and not gpu.available():
+            raise OptionError("there is no GPU here, or torch is not installed; use device='cpu' or 'auto'")
+        if self.device == "cpu" or not n_targets:
+            return False
+        return self.device == "cuda" or (_PAIR * n_targets * n_queries > _WORTH_A_GPU and gpu.available())
 
     def _meet(self, known: sweep.Targets, queries: Known, rows: Ints) -> _Meeting:
         """Work out what these query rows, all on one rung, make of the targets of every rung."""
