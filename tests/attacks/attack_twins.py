@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.attacks.profile.calibration import _posterior
 from reidrisk.attacks.profile.counts import Counts
 from reidrisk.attacks.profile.kernel import Tables
 from reidrisk.attacks.profile.tables import cell
@@ -71,3 +72,27 @@ def agreement_numpy(targets, cells, values, weights, alpha):
 def expected_users_numpy(weight, histogram, likelihood):
     """Return the same as ``prior.expected_users``."""
     return np.asarray(weight * ((histogram / (weight @ likelihood.T)) @ likelihood))
+
+
+def draw_rates_numpy(prior, counts, ladder, rng):
+    """Return the same as ``calibration.draw_rates``, user by user."""
+    size = np.bincount(prior.group)
+    epochs = ladder.epochs(np.arange(ladder.n_rungs))
+    # Most tokens are not held: their posterior is the same for all users of a rung and kind.
+    unseen = [_posterior(prior, np.zeros(1, dtype=np.int64), n)[:, :, 0] for n in epochs]
+    drawn = np.empty((len(counts), counts.n_tokens), dtype=np.int64)
+    for i, rung in enumerate(counts.rung):
+        part = slice(counts.start[i], counts.start[i + 1])
+        held, groups = counts.token[part], prior.group[counts.token[part]]
+        nothing = unseen[rung]
+        totals = np.log(nothing[..., -1])
+        times, place = np.unique(counts.count[part], return_inverse=True)
+        mine = _posterior(prior, times, epochs[rung])[:, groups, place]
+        kind_sums = np.log(prior.share) + totals @ size + (np.log(mine[..., -1]) - totals[:, groups]).sum(axis=1)
+        chance = np.exp(kind_sums - kind_sums.max())
+        z = int(rng.choice(len(chance), p=chance / chance.sum()))
+        u = rng.random((counts.n_tokens, 1))
+        cumulative = nothing[z][prior.group]
+        drawn[i] = (cumulative < u * cumulative[:, -1:]).sum(axis=1)
+        drawn[i, held] = (mine[z] < u[held] * mine[z][:, -1:]).sum(axis=1)
+    return np.minimum(drawn, len(prior.grid.rate) - 1)

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from attack_twins import draw_rates_numpy
 
 from reidrisk import Traces
 from reidrisk.attacks.hamming import pair_weights
-from reidrisk.attacks.profile.calibration import best_temperature, n_simulated
+from reidrisk.attacks.profile.calibration import best_temperature, draw_rates, n_simulated
 from reidrisk.attacks.profile.counts import Ladder, count, ladder_of
+from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, top_set_grid
 from reidrisk.attacks.profile.tables import deepest
 from reidrisk.attacks.scoreboard import agreement, known_cells
@@ -56,3 +58,14 @@ def test_equal_rows_and_known_cells():
     assert (cells.tolist(), values[1].tolist(), values[0, 0]) == ([[1, 0], [0, 1]], [0.1, 0.2], 0.5)
     targets = np.array([[0.2, 0.8], [0.5, 0.5]])
     assert agreement(targets, np.array([[1]]), np.array([[0.5]]), np.array([3, 4]), 1e-3).tolist() == [[0, 4]]
+
+
+@pytest.mark.parametrize(("system", "kinds"), [(None, 3), ((2, 0.1), 1), ((2, 0.1), 3)])
+def test_rates_drawn_together_are_those_drawn_user_by_user(system, kinds):
+    rng = np.random.default_rng(kinds)
+    tokens = rng.choice(30, (150, 12), p=np.arange(30, 0, -1) / 465)
+    tokens[rng.random(tokens.shape) < 0.2] = -1
+    learnt = Learnt(Traces(tokens, 30), system, kinds, 0)
+    drawn = [draw(learnt.prior, learnt.counts, learnt.ladder, np.random.default_rng(5))
+             for draw in (draw_rates, draw_rates_numpy)]  # fmt: skip
+    assert np.array_equal(*drawn)

@@ -6,12 +6,15 @@ together here. Two observers look, a fresh attack learns from the one and links 
 chosen for which exp(score / T), made to add up to 1 over the targets, gives the true links the highest likelihood.
 """
 
+from typing import Any
+
 import numpy as np
 
 from reidrisk.attacks.profile.counts import Counts, Ladder
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior, log_alone
 from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.kernels import njit
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Traces
 from reidrisk.search.weights import GRID
@@ -29,25 +32,51 @@ def n_simulated(n_targets: int, n_tokens: int) -> int:
 def draw_rates(prior: Prior, counts: Counts, ladder: Ladder, rng: np.random.Generator) -> Ints:
     """Draw each user's kind and then a point of the grid for each token, given the user's counts: (n, n_tokens)."""
     size = np.bincount(prior.group)
-    epochs = ladder.epochs(np.arange(ladder.n_rungs))
-    # Most tokens are not held: their posterior is the same for all users of a rung and kind.
-    unseen = [_posterior(prior, np.zeros(1, dtype=np.int64), n)[:, :, 0] for n in epochs]
     drawn = np.empty((len(counts), counts.n_tokens), dtype=np.int64)
-    for i, rung in enumerate(counts.rung):
-        part = slice(counts.start[i], counts.start[i + 1])
-        held, groups = counts.token[part], prior.group[counts.token[part]]
-        nothing = unseen[rung]
-        totals = np.log(nothing[..., -1])
-        times, place = np.unique(counts.count[part], return_inverse=True)
-        mine = _posterior(prior, times, epochs[rung])[:, groups, place]
-        kind_sums = np.log(prior.share) + totals @ size + (np.log(mine[..., -1]) - totals[:, groups]).sum(axis=1)
-        chance = np.exp(kind_sums - kind_sums.max())
-        z = int(rng.choice(len(chance), p=chance / chance.sum()))
-        u = rng.random((counts.n_tokens, 1))
-        cumulative = nothing[z][prior.group]
-        drawn[i] = (cumulative < u * cumulative[:, -1:]).sum(axis=1)
-        drawn[i, held] = (mine[z] < u[held] * mine[z][:, -1:]).sum(axis=1)
+    chance = rng.random((len(counts), 1 + counts.n_tokens))  # of the kind, and of each token
+    for rung in np.unique(counts.rung):
+        rows = np.flatnonzero(counts.rung == rung)
+        some = counts.take(rows)
+        # Tokens held equally often, and all that are not held, have one posterior for all users of a rung and kind.
+        times, place = np.unique(np.append(some.count, 0), return_inverse=True)
+        ends = _posterior(prior, times, float(ladder.epochs(rung)))
+        groups = prior.group[some.token]
+        totals = np.log(ends[:, :, 0, -1])
+        unseen = np.log(prior.share) + totals @ size
+        more = np.log(ends[:, groups, place[:-1], -1]) - totals[:, groups]
+        kind = np.empty(len(rows), dtype=np.int64)
+        for i, row in enumerate(rows):
+            sums = unseen + more[:, some.start[i] : some.start[i + 1]].sum(axis=1)
+            likely = np.exp(sums - sums.max())
+            likely = np.cumsum(likely / likely.sum())
+            kind[i] = np.searchsorted(likely / likely[-1], chance[row, 0], side="right")
+        points = np.empty((len(rows), counts.n_tokens), dtype=np.int64)
+        _draw_points(ends, kind, prior.group, (some.start, some.token, place), chance[rows, 1:], points)
+        drawn[rows] = points
     return np.minimum(drawn, len(prior.grid.rate) - 1)
+
+
+@njit(nogil=True, cache=True)
+def _draw_points(ends: Any, kind: Any, group: Any, held: Any, chance: Any, out: Any) -> None:
+    """Fill ``out`` with how many cumulative weights are below a random share of the last."""
+    start, token, place = held
+    for i in range(len(kind)):
+        for v in range(len(group)):
+            row = ends[kind[i], group[v], 0]
+            out[i, v] = np.searchsorted(row, chance[i, v] * row[-1])
+        for at in range(start[i], start[i + 1]):
+            v = token[at]
+            row = ends[kind[i], group[v], place[at]]
+            out[i, v] = np.searchsorted(row, chance[i, v] * row[-1])
+
+
+@njit(nogil=True, cache=True)
+def _rows_searched(ends: Any, marks: Any) -> Any:
+    """Return where each row's marks fall among its ends."""
+    out = np.empty(marks.shape, dtype=np.int64)
+    for i in range(len(ends)):
+        out[i] = np.searchsorted(ends[i], marks[i], side="right")
+    return out
 
 
 def _posterior(prior: Prior, times: Ints, epochs: float) -> Floats:
@@ -75,8 +104,7 @@ def simulate_sets(rates: Floats, top_k: int, noise: float, epochs: int, rng: np.
     seen = [np.empty((n, epochs), dtype=np.int64) for _ in range(2)]
     for epoch in range(epochs):
         marks = rng.random((n, 1)) + np.arange(top_k)
-        sets = np.stack([np.searchsorted(ends[i], marks[i], side="right") for i in range(n)])
-        sets = np.take_along_axis(order, np.minimum(sets, width - 1), axis=1)
+        sets = np.take_along_axis(order, np.minimum(_rows_searched(ends, marks), width - 1), axis=1)
         for tokens in seen:
             shown = sets[np.arange(n), rng.integers(top_k, size=n)]
             tokens[:, epoch] = np.where(rng.random(n) < noise, rng.integers(width, size=n), shown)
@@ -87,7 +115,7 @@ def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tup
     """Let two observers see one token per epoch each, in proportion to the rates."""
     ends = np.cumsum(rates, axis=1)
     ends /= ends[:, -1:]
-    drawn = (np.stack([np.searchsorted(row, rng.random(epochs), side="right") for row in ends]) for _ in range(2))
+    drawn = (_rows_searched(ends, rng.random((len(ends), epochs))) for _ in range(2))
     one, two = (np.minimum(tokens, rates.shape[1] - 1) for tokens in drawn)
     return one, two
 
