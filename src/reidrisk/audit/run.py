@@ -178,7 +178,7 @@ def audit_traces(
         | {"python": platform.python_version()},
         timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
     )
-    said = assumptions(result, targets, queries, notes, [attack.name for attack in attacks])
+    said = assumptions(result, targets, queries, (*notes, *sure.notes), [attack.name for attack in attacks])
     result = suppress(dataclasses.replace(result, notes=said))
     tell("done", 1.0)
     if worst is None or spec.max_risk is None:

@@ -2,11 +2,14 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from reidrisk import measure
 from reidrisk.attacks import Attack
 from reidrisk.audit.rehearsal import Rehearsal, rehearse
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.arrays import Ints
+from reidrisk.base.notes import Note
 from reidrisk.measure.risk import linked
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine
@@ -15,12 +18,20 @@ SURE = 0.9  # a chance at which an attack is called sure
 _CHECKED = (0.5, 0.8, SURE, 0.95, 0.99)  # thresholds that are rehearsed, where the truth is not known
 
 
+_PEOPLE = 100  # from which on links of other people teach something
+_OFF = 0.03  # how far probabilities may be off, beyond chance, and still be shown
+
+
 class Sureness(NamedTuple):
-    """Which attack was asked how sure it is, its curve, and the rehearsals where the truth is not known."""
+    """Which attack was asked how sure it is, its curve, and the rehearsals where the truth is not known.
+
+    ``notes`` say whose probabilities did not hold, and whether they were put right.
+    """
 
     attack: str | None = None
     curve: tuple[measure.Choosiness, ...] = ()
     rehearsals: tuple[Rehearsal, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def how_sure(
@@ -35,14 +46,24 @@ def how_sure(
 ) -> Sureness:
     """Ask the attack with the highest rate that has probabilities how sure it is, and count how often it is right.
 
-    Attacks that are ``fitted`` to these targets already are not fitted again.
+    Only probabilities that hold are shown: as stated, or put right by what the links of other people teach. Where
+    neither holds, the next attack is asked. Attacks that are ``fitted`` to these targets are not fitted again.
     """
+    notes: tuple[Note, ...] = ()
     for attack in sorted(chosen, key=lambda attack: -rates[attack.name]):
         links = linked(attack if fitted else attack.fit(targets), asked, engine, probability=True)
-        if links.probability is not None:
-            credit = measure.credits(attack, asked, links, truth)
-            return Sureness(attack.name, measure.choosiness(links.probability, credit, spec.level))
-    return Sureness()
+        if links.probability is None:
+            continue
+        credit = measure.credits(attack, asked, links, truth)
+        off = measure.calibration(links.probability, credit, links.n_ties).excess
+        if off <= _OFF:
+            return Sureness(attack.name, measure.choosiness(links.probability, credit, spec.level), notes=notes)
+        better = measure.recalibrated(links.probability, credit, truth) if len(np.unique(truth)) >= _PEOPLE else None
+        if better is not None and measure.calibration(better, credit, links.n_ties).excess <= _OFF:
+            notes += (Note("probabilities-corrected", attack=attack.name, off=off),)
+            return Sureness(attack.name, measure.choosiness(better, credit, spec.level), notes=notes)
+        notes += (Note("probabilities-off", attack=attack.name, off=off),)
+    return Sureness(notes=notes)
 
 
 def how_sure_unknown(
