@@ -84,7 +84,7 @@ def msnbc(paths: Sequence[Path], users: int, seed: int) -> pl.DataFrame:
 def fitbit(paths: Sequence[Path], users: int, seed: int) -> pl.DataFrame:
     """Minutes at each of four levels of activity in each hour; what is done is a level at an hour of the day."""
     wide = pl.read_csv(paths[0])
-    when = pl.col("ActivityHour").str.to_datetime("%m/%d/%Y %I:%M:%S %p")
+    when = pl.col("ActivityHour").str.to_datetime("%m/%d/%Y %H:%M")
     levels = [name for name in wide.columns if name.startswith("Intensity")]
     long = wide.with_columns(when=when).unpivot(levels, index=["Id", "when"], value_name="level").drop("variable")
     counted = long.drop_nulls().group_by("Id", "when", "level").len("minutes").sort("Id", "when", "level")

@@ -116,10 +116,7 @@ def test_visits_of_a_day_are_a_fixed_draw_of_the_long_ones(manifest, readers, tm
 
 def test_minutes_by_level_and_hour_of_the_day(manifest, readers, tmp_path):
     head = "Id,ActivityHour," + ",".join(f"Intensity{i:02d}" for i in range(60))
-    rows = [
-        f"5,4/13/2016 {hour}:00:00 {half}," + ",".join(["0"] * 50 + ["3"] * 10)
-        for hour, half in ((12, "AM"), (1, "PM"))
-    ]
+    rows = [f"5,4/13/2016 {hour}:00," + ",".join(["0"] * 50 + ["3"] * 10) for hour in (0, 13)]
     found = events(manifest, readers, "fitbit", packed(tmp_path / "fitbit.csv.gz", "\n".join([head, *rows]) + "\n"))
     assert len(found.vocabulary) == 4
     assert sorted(found.amount.tolist()) == [10, 10, 50, 50]
