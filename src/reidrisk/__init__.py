@@ -6,7 +6,6 @@ Importing this package loads nothing heavy: each name below is imported when it 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.base.kernel_cache import settle as _settle_kernel_cache
 from reidrisk.base.moved import to_studies as _to_studies
 
 if TYPE_CHECKING:
@@ -74,7 +73,6 @@ _HOME = {
     "Vocabulary": "base.vocabulary",
 }
 
-_settle_kernel_cache()
 _moved = _to_studies("reidrisk", {"studies": "reidrisk_studies"})
 
 

@@ -63,6 +63,8 @@ def test_kernels_compile_without_a_place_of_their_own(sealed):
     assert folder.parent == temporary
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert compiled(sealed) == folder, "the next run finds what this one compiled"
+    alone = 'import os, reidrisk; print(os.environ.get("NUMBA_CACHE_DIR", "none"))'
+    assert compiled(sealed, alone) == Path("none"), "importing the package changes nothing"
     # A home that can be written is numba's own choice, and is left to it.
     assert compiled(sealed | {"XDG_CACHE_HOME": str(temporary / "home")}) == Path("none")
 

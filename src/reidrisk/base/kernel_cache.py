@@ -16,7 +16,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def settle() -> None:
-    """Name a folder for numba if it would find none; call this before the first kernel is imported."""
+    """Name a folder for numba if it would find none; call this before the first kernel is made."""
     if not hasattr(os, "getuid"):  # elsewhere temporary folders, like homes, belong to the user anyway
         return
     given = os.environ.get(_VARIABLE)

@@ -5,13 +5,17 @@ ends in an error. Kernels made here carry a checksum of their compiled code; wha
 compiled again.
 """
 
+import functools
 import hashlib
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from reidrisk.base import kernel_cache
+
 _SUM = hashlib.sha256().digest_size
+_settle = functools.cache(kernel_cache.settle)  # once, and not where the package is merely imported
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:
@@ -23,6 +27,7 @@ def njit(**options: Any) -> Callable[[Any], Any]:
     >>> double(21)
     42
     """
+    _settle()
     import numba
 
     def decorate(function: Any) -> Any:
