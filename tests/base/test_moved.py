@@ -1,5 +1,6 @@
 """What only studies use has moved: the old names warn, and without the studies one sentence says how to get them."""
 
+import importlib
 import subprocess
 import sys
 
@@ -43,6 +44,16 @@ def test_an_old_name_still_works_and_says_where_it_is_now(module, name):
         found = getattr(module, name)
     assert found.__name__ == name
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [("errors", "DataError"), ("intervals", "mean_interval"), ("streams", "stream")]
+)
+def test_old_modules_that_were_documented_still_work(module, name):
+    old = importlib.import_module(f"reidrisk.{module}")
+    with pytest.warns(DeprecationWarning, match=rf"reidrisk\.{module}\.{name} is now in reidrisk\.base\.{module}"):
+        found = getattr(old, name)
+    assert found is getattr(importlib.import_module(f"reidrisk.base.{module}"), name)
 
 
 def test_an_old_argument_still_works_and_says_where_it_is_now():
