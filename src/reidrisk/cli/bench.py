@@ -2,13 +2,15 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
-from reidrisk.cli.audit import ResultOut
 from reidrisk.cli.parameters import Json, Out, again, option
+
+ResultOut = Annotated[Path | None, typer.Option(help="Write the result here (JSON).", readable=False)]
 
 
 def bench(
