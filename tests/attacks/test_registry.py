@@ -41,7 +41,8 @@ def added(monkeypatch):
 
 
 def test_an_attack_added_in_ten_lines_is_in_the_audit_and_on_the_page(added):
-    assert len([line for line in ADDED.strip().splitlines() if line]) <= 13
+    lines = [line for line in ADDED.splitlines() if line and not line.startswith("from ")]
+    assert len(lines) <= 10, "beside the imports"
     table = Traces(np.random.default_rng(0).integers(0, 9, (60, 3)), 9)
     found = audit_traces(table, table, AuditSpec(seed=1), truth=np.arange(60))
     assert found.spec["attacks"] == ["hamming", "weighted-hamming", "profile-bayes", "last-epoch"]

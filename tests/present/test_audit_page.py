@@ -381,7 +381,7 @@ def test_a_data_protection_officer_never_reads_the_words_of_the_code(case: str) 
 
 def test_a_section_is_added_by_one_function_and_shows_in_console_and_html(monkeypatch: pytest.MonkeyPatch) -> None:
     def sizes(result: AuditResult, terms: Terms) -> Section:
-        """In ten lines: what to see, and a table of it."""
+        """In less than ten lines: what to see, and a table of it."""
         return Section(
             "How much was read",
             see=f"Two tables of {terms.records} were read.",
