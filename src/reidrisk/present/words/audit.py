@@ -74,9 +74,9 @@ def _compared(note: Note, terms: Terms) -> Assumed:
 
 @says("left-out")
 def _left_out(note: Note, terms: Terms) -> Assumed:
-    counts = ((plural("group", note["groups"]), note["groups"]), ("degrees of sureness", note["thresholds"]))
-    said = joined([f"{n:,} {what}" for what, n in counts if n])
+    counts = (("group", "", note["groups"]), ("row", " on how sure an attacker can be", note["thresholds"]))
+    said = joined([f"{n:,} {plural(what, n)}{about}" for what, about, n in counts if n])
     return Assumed(
-        f"Numbers that tell of fewer than {note['least']:,} {terms.people} are left out: {said}.",
+        f"Numbers about fewer than {note['least']:,} {terms.people} are left out: {said}.",
         "They say nothing about the risk: small groups among those left out may be at a higher or a lower one.",
     )
