@@ -40,7 +40,7 @@ def peak() -> float:
 
 
 def histories(users: int, domains: int = 30) -> pa.LargeListArray:
-    """Return so many domains a user out of a million, few of them visited by many."""
+    """Return ``domains`` hosts per user out of a million, few of them visited by many."""
     rng = np.random.default_rng(SEED)
     names = pa.array([f"site-{i}.example.com" for i in range(1_000_000)], type=pa.large_string())
     codes = np.minimum(rng.zipf(1.2, users * domains) - 1, 999_999)

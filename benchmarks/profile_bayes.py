@@ -47,7 +47,7 @@ def people(matrix: np.ndarray, model: str, n: int, seed: int) -> populations.Rat
 
 
 def sure_links(probability: np.ndarray, right: np.ndarray, wrong: float = 0.04) -> float:
-    """Return the share of right links of an attacker who answers while at most so many answers are wrong."""
+    """Return the share of right links of an attacker who answers while at most a share ``wrong`` of links is wrong."""
     order = np.argsort(-probability, kind="stable")
     within = np.cumsum(1.0 - right[order]) / len(right) <= wrong
     return float(np.cumsum(right[order])[within][-1] / len(right)) if within.any() else 0.0
@@ -201,7 +201,7 @@ def scale(rates: populations.Rates, queries: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--these-seeds", type=int, nargs="+", help="seeds to use instead of the first so many")
+    parser.add_argument("--these-seeds", type=int, nargs="+", help="seeds to use instead of the first ones")
     parser.add_argument("--parts", action="store_true", help="what each part is worth, and nothing else")
     parser.add_argument("--users", type=int, nargs="*", default=[1_000, 100_000])
     parser.add_argument("--queries", type=int, default=1_000)

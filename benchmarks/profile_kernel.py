@@ -48,7 +48,7 @@ def two_observers(users: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def moved_on(tokens: np.ndarray, n: int) -> np.ndarray:
-    """Return so many rows: the same people again and again, their weeks moved on by one more each time."""
+    """Return ``n`` rows: the same people again and again, their weeks moved on by one more each time."""
     times = -(-n // len(tokens))
     return np.concatenate([np.roll(tokens, k, axis=1) for k in range(times)])[:n]
 

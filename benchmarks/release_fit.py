@@ -96,9 +96,7 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=100_000, help="of the published population, to measure")
     parser.add_argument("--statistics", type=Path, help="npz with single, within and across, instead of measuring")
     parser.add_argument("--types", type=int, default=500)
-    parser.add_argument(
-        "--steps", type=int, default=0, help="of the whole fit; 2,000 on a GPU, 20 on a CPU unless told"
-    )
+    parser.add_argument("--steps", type=int, default=0, help="of the whole fit; default: 2,000 on a GPU, 20 on a CPU")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--theta", type=Path, help="folder to write the logits to, in halves, in half precision")
     chosen = parser.parse_args()

@@ -58,7 +58,7 @@ class DataSet(Spec):
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     def events(self, frame: Any, users: int, seed: int) -> Events:
-        """Return the log of a frame; of more than so many ``users``, those drawn with the seed."""
+        """Return the log of a frame; of more than ``users`` people, those drawn with the seed."""
         import pyarrow as pa
 
         cells = columns_of(frame, self.columns)

@@ -50,5 +50,5 @@ SETTINGS: dict[str, Setting] = {
     "apart": partial(_split, by="random", share=0.5, apart=True),
 }
 """Two observers of the same people; half of the events, or sessions, on each side; the later half of each person's
-events; each side sees half of the events, whatever the other sees; the attacker knows so many facts and holds the whole
-table; a fifth of the events is to be named; no item on both sides."""
+events; each side sees half of the events, whatever the other sees; the attacker knows that many facts and holds the
+whole table; a fifth of the events is to be named; no item on both sides."""

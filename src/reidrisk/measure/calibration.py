@@ -11,7 +11,7 @@ from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
 
 _BINS = 10
-_DRAWS = 400  # the mean error of so many is known to about a thousandth
+_DRAWS = 400  # the mean error of this many is known to about a thousandth
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from reidrisk.search.answer import FAR, UNIT
 _BLOCK = 1 << 14  # targets whose scores are built together, at least: 128 KiB
 _POSTINGS = 32  # entries of a column in a block that are aimed at: fewer, and finding them takes longer than adding
 _STARTS = 1 << 24  # entries of the table of starts, at most
-_FEW = 4  # where fewer than one in so many targets of a block shares anything, these are looked at one by one
+_FEW = 4  # where fewer than one in this many targets of a block share anything, these are looked at one by one
 _LOWEST = int(np.iinfo(np.int64).min)
 
 

@@ -54,7 +54,7 @@ def read_casas(
     dimensions, seed
         Of :func:`graph2vec`.
     min_count : int, optional
-        Words of the graphs that occur less often are left out. When missing it is 5, as in the paper, or as many as
+        Words of the graphs that occur less often are left out. Default: 5, as in the paper, or as many as
         leave every home a word, where logs are small: a home without any would have a profile of chance. Then
         ``origin`` says so.
     """

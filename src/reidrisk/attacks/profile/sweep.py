@@ -64,7 +64,7 @@ def _add_met(lists: Any, starts: Any, worth: Any, at: Any, count: Any, per_pair:
             i = np.uint64(met[place])
             m = np.int64(seen[i])
             seen[i] = m + 1
-            if per_pair > 1:  # so many sights make one; those between add nothing, as those beyond ``count`` do
+            if per_pair > 1:  # ``per_pair`` sights make one; those between add nothing, as those beyond ``count`` do
                 last = (m + 1 + per_pair // 2) % per_pair == 0
                 m = (m + per_pair // 2) // per_pair if last else count
             k = np.uint64(at + 2 * (np.int64(times[place]) * (count + 1) + min(m, count)))

@@ -45,7 +45,7 @@ class Practice:
 
 
 def practise(attacks: Sequence[ScoredAttack[Any]], case: Case, most: int, seed: int) -> Practice:
-    """Rate every attack on the case, and learn how to weigh them; at most so many queries are asked.
+    """Rate every attack on the case, and learn how to weigh them; at most ``most`` queries are asked.
 
     Of several penalties the strongest is taken under which about as many people are linked as under the best (one
     standard error of the difference), each asked with weights that were learnt from others.
