@@ -64,10 +64,12 @@ def _all_scored(note: Note, terms: Terms) -> Assumed:
 @says("periods-compared")
 def _compared(note: Note, terms: Terms) -> Assumed:
     numbered = (", ".join(str(epoch + 1) for epoch in which) for which in note["chosen"])
-    found = f"those that tell most were tried too: {'; '.join(numbered)}" if note["chosen"] else "no others tell more"
+    found = f"no other {terms.periods} tell more"
+    if note["chosen"]:
+        found = f"those that tell most were tried too: {'; '.join(numbered)}"
+        found += " (bounds that do not hold for these are left out)"
     return Assumed(
-        f"Rates and bounds at fewer {terms.periods} than there are concern the first ones; {terms.period} by "
-        f"{terms.period}, {found}{' (bounds that do not hold for these are left out)' if note['chosen'] else ''}.",
+        f"Rates and bounds for some of the {terms.periods} use the first ones; measured one at a time, {found}.",
         f"An attacker who chooses {terms.periods} in another way may link more {terms.people} than stated.",
     )
 
