@@ -136,7 +136,7 @@ class TradeoffSpec(Spec):
     n_aux: int | None = Field(default=None, description="Cells the attacker knows; default: 91, or all but 2.")
     alpha: float | None = Field(default=None, description="Cells that differ by less agree; default: 0.001, or finer.")
     weights: str = Field(
-        default=WEIGHTS[0], description="Of cells: 'inverse entropy' (the paper's), 'uniform', 'entropy'."
+        default=WEIGHTS[0], description="Weights of cells: 'inverse entropy' (the paper's), 'uniform', 'entropy'."
     )
     rewards: Literal["hard", "easy"] = Field(
         default="hard", description="'hard' rewards say little about the state, 'easy' ones much."
