@@ -44,6 +44,12 @@ def test_public_functions_have_at_most_ten_parameters():
     assert long == {}, "take a spec"
 
 
+def test_tests_mirror_the_packages():
+    tests = Path(__file__).parents[1]
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert {one for one in packages if not list((tests / one).rglob("test_*.py"))} == {"cli"}, "cli has its journeys"
+
+
 def test_every_package_is_under_the_contract_on_sentences():
     settings = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8"))
     contract = next(one for one in settings["tool"]["importlinter"]["contracts"] if one["type"] == "forbidden")
