@@ -390,3 +390,24 @@ def test_a_right_truth_of_few_people_is_not_suspected(seed):
         chosen = [attacks.Hamming(), attacks.WeightedHamming(2, 0.0)]
         answer, _ = check_truth(chosen, [(0, 1), (0, 1, 2, 3)], Traces(a, 50), Traces(b, 50), np.arange(n), 1)
         assert answer in ("passed", "no power")
+
+
+def lasting_favourites(seed, n, n_tokens, epochs=8):
+    """People who keep to six favourites of their own; each observer sees one of them per week, at random."""
+    rng = np.random.default_rng(seed)
+    favourites = rng.integers(0, n_tokens, (n, 6))
+    seen = [np.take_along_axis(favourites, rng.integers(0, 6, (n, epochs)), axis=1) for _ in range(2)]
+    return [Traces(tokens, n_tokens, np.arange(n)) for tokens in seen]
+
+
+def test_the_default_audit_reports_what_a_simple_rival_finds_and_the_gate_fails_by_it():
+    a, b = lasting_favourites(0, n=4_000, n_tokens=1_000)  # too many people for the slower attacks
+    spec = AuditSpec(seed=1, epochs=(8,), sample=500, max_risk=0.6)
+    plain = audit_traces(a, b, spec.model_copy(update={"attacks": ("hamming", "weighted-hamming")}))
+    assert plain.gate.answer == "pass"  # week by week, most people seem safe
+    found = audit_traces(a, b, spec)
+    rates = {risk.attack: risk.rate for risk in found.risks}
+    assert "ProfileBayes" not in rates
+    assert rates["NaiveBayes"] > plain.strongest.rate + 0.2
+    assert found.strongest.rate >= rates["NaiveBayes"]
+    assert found.gate.answer == "fail"

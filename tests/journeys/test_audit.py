@@ -19,8 +19,9 @@ def test_two_small_tables_to_verdict_result_and_report(reidrisk, pair, tmp_path)
     assert AuditResult.from_dict(values).verdict in " ".join(done.out.split())
     assert values["seed"] == 1
     assert {(risk["attack"], risk["n_epochs"]) for risk in values["risks"]} == {
-        (name, r) for name in ("Hamming", "WeightedHamming", "ProfileBayes") for r in (1, 2)
+        (name, r) for name in values["descriptions"] for r in (1, 2)
     }  # fmt: skip
+    assert {"Hamming", "WeightedHamming", "ProfileBayes", "NaiveBayes", "TfIdf"} <= set(values["descriptions"])
     html = (tmp_path / "r.html").read_text()
     assert "<html" in html
     assert "50 in 100" in html
@@ -158,7 +159,7 @@ def test_true_pairs_bring_the_rate_back(reidrisk, table, pair):
 
 def test_the_gate_names_who_was_asked_and_how(reidrisk, pair):
     reidrisk("audit", *pair, "--seed", 1, "--result", "r.json")
-    assert "4 people; 3 attacks; periods 1, 2 of 2" in reidrisk("gate", "r.json", "--max-risk", 0.5).out
+    assert "4 people; 8 attacks; periods 1, 2 of 2" in reidrisk("gate", "r.json", "--max-risk", 0.5).out
     reidrisk("audit", *pair, "--seed", 1, "--attack", "hamming", "--result", "r.json")
     said = reidrisk("gate", "r.json", "--max-risk", 0.5).out
     assert "1 attack; ProfileBayes not run; " in said

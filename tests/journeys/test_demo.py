@@ -17,9 +17,11 @@ def demo():
     return run(spec)
 
 
-def test_demo_reports_both_attacks_at_every_number_of_epochs_with_intervals(demo):
+def test_demo_reports_all_attacks_at_every_number_of_epochs_with_intervals(demo):
     found = {(risk.attack, risk.n_epochs): risk for risk in demo.risks}
-    assert set(found) == {(name, r) for name in ("Hamming", "WeightedHamming") for r in (1, 2, 4, 8)}
+    assert set(found) == {(name, r) for name in demo.descriptions for r in (1, 2, 4, 8)}
+    quick = {"Hamming", "WeightedHamming", "BM25", "Hellinger", "Markov", "NaiveBayes", "TfIdf"}
+    assert set(demo.descriptions) == quick  # everybody is there every week: presence tells nobody apart
     for risk in found.values():
         assert risk.low <= risk.rate <= risk.high
         assert risk.baseline == 1 / 30_000
@@ -47,7 +49,7 @@ def test_demo_says_which_attack_it_has_no_time_for(demo):
 
 
 def test_weighing_by_rarity_helps_beyond_chance_from_four_epochs_on(demo):
-    gaps = {gap.n_epochs: gap for gap in demo.differences}
+    gaps = {gap.n_epochs: gap for gap in demo.differences if gap.attack == "WeightedHamming"}
     assert gaps[4].low > 0
     assert gaps[8].low > 0
 

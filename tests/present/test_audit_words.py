@@ -43,7 +43,7 @@ def test_readers_meet_weeks_and_topics_never_tokens_epochs_or_queries(simulated)
 
 def test_the_gate_names_people_attacks_and_what_could_decide(simulated):
     said = simulated.gate.reading
-    assert "300 simulated people; 3 attacks; periods 1, 2 of 2; level 95 %; strangers 0 %; truth simulated." in said
+    assert "300 simulated people; 8 attacks; periods 1, 2 of 2; level 95 %; strangers 0 %; truth simulated." in said
     assert len(re.findall("[A-Za-z]+", said)) <= 40
     rng = np.random.default_rng(0)
     a = rng.integers(0, 6, (200, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,14 @@ class Attack(ABC, Generic[Records]):
     @abstractmethod
     def description(self) -> str:
         """What the attacker does and assumes, in two sentences, with the reference."""
+
+    one_scale: ClassVar[bool] = True
+    """Whether scores of different queries, and of different fits, can be compared; not so of a query's likelihood."""
+
+    @classmethod
+    def applies(cls, targets: Records, queries: Records) -> bool:
+        """Whether there is anything in these records to go by: an audit runs no default attack that ties everybody."""
+        return True
 
     @classmethod
     def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:

@@ -22,7 +22,8 @@ class Entry:
 
     It compares records of these ``kinds`` at a ``cost(targets)(n_queries)`` in reference seconds. What it ``needs``
     beyond the two tables whoever makes it must have. An audit runs a ``default`` attack without being asked: where all
-    queries cost at most ``up_to``, and there are as many ``epochs`` as it needs to have something to learn.
+    queries cost at most ``up_to``, there are as many ``epochs`` as it needs to have something to learn, and it finds
+    something to go by (:meth:`Attack.applies`).
     """
 
     attack: type[Attack[Any]]

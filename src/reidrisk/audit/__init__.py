@@ -3,12 +3,13 @@
 from reidrisk.audit.assumptions import exceeds
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
 from reidrisk.audit.gate import Gate, gate
-from reidrisk.audit.rehearsal import Rehearsal, Rehearsed
+from reidrisk.audit.rehearsal import Rehearsal, ThresholdCheck
 from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.run import audit_traces, run
 from reidrisk.audit.schema import result_schema
 from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
 from reidrisk.audit.truth_doubt import TruthDoubt
+from reidrisk.base.moved import moved
 
 __all__ = [
     "Assumption",
@@ -19,8 +20,8 @@ __all__ = [
     "InMemory",
     "Published",
     "Rehearsal",
-    "Rehearsed",
     "Tables",
+    "ThresholdCheck",
     "Timing",
     "TruthDoubt",
     "audit_traces",
@@ -33,3 +34,6 @@ __all__ = [
     "run",
     "strongest",
 ]
+
+# One word, one meaning: attacks.Rehearsed is an attack.
+__getattr__ = moved("reidrisk.audit", {"Rehearsed": "reidrisk.audit.rehearsal:ThresholdCheck"})

@@ -10,7 +10,7 @@ from reidrisk.audit.spec import AuditSpec, usual_epochs
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.records import Traces
 
-_SECONDS = 30.0  # what one attack may take by default, in reference seconds; beyond, queries are sampled
+_SECONDS = 60.0  # what all attacks may take by default, in reference seconds; beyond, queries are sampled
 _FEWEST = 1_000  # queries that are scored at least, however long it takes
 
 
@@ -19,7 +19,8 @@ def attack_names(spec: AuditSpec, targets: Traces, queries: Traces) -> tuple[str
     if spec.attacks is not None:
         return spec.attacks
     usual = (one for one in nameable(Traces) if one.default and targets.n_epochs >= one.epochs)
-    return tuple(one.name for one in usual if quick(one, targets, len(queries)))
+    fast = (one for one in usual if quick(one, targets, len(queries)))
+    return tuple(one.name for one in fast if one.attack.applies(targets, queries))
 
 
 def quick(one: attacks.Entry, targets: Any, n_queries: int) -> bool:
@@ -28,17 +29,20 @@ def quick(one: attacks.Entry, targets: Any, n_queries: int) -> bool:
 
 
 def sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None:
-    """Return how many queries to score: as asked, or as many as take about half a minute; ``None`` means all."""
+    """Return how many queries to score: as asked, or as many as all attacks take a minute for; ``None`` means all.
+
+    The minute is of reference seconds, and of one look at all epochs.
+    """
     if spec.everyone and spec.sample is not None:
         raise OptionError("choose a sample of queries or everyone, not both")
     if spec.everyone or spec.sample is not None:
         return spec.sample
     size = len(queries)
     # Attacks of the caller's own count as one search. Costs do not depend on the machine, so neither does the sample.
-    for cost in {by_search, *(entry(name).cost for name in spec.attacks or ())}:
-        seconds = cost(targets)
-        while size > _FEWEST and seconds(size) > _SECONDS:
-            size //= 2
+    named = (entry(name).cost for name in attack_names(spec, targets, queries))
+    costs = [cost(targets) for cost in (by_search, *named)]
+    while size > _FEWEST and sum(seconds(size) for seconds in costs) > _SECONDS:
+        size //= 2
     return None if size == len(queries) else size
 
 

@@ -31,7 +31,7 @@ _STRANGERS = 0.1  # how often strangers may reach a threshold, as a share of how
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsed(Result):
+class ThresholdCheck(Result):
     """The check of one threshold.
 
     ``answered`` is the share of halves for which the attack stated at least ``threshold``, ``stated`` its mean there,
@@ -59,7 +59,7 @@ class Rehearsal(Result):
     attack: str
     n_people: int
     n_epochs: int
-    points: tuple[Rehearsed, ...]
+    points: tuple[ThresholdCheck, ...]
 
     @property
     def passed(self) -> tuple[float, ...]:
@@ -104,7 +104,7 @@ def _stated(attack: Attack[Any], queries: Traces) -> Floats:
 
 def _point(
     threshold: float, stated: Floats, credit: Floats, claimed: Floats, strangers: Floats, level: float
-) -> Rehearsed | None:
+) -> ThresholdCheck | None:
     """Check one threshold; None where no link reaches it."""
     sure = stated >= threshold
     n = int(sure.sum())
@@ -114,4 +114,4 @@ def _point(
     low, high = mean_interval(np.clip(credit[sure], 0.0, 1.0), level)
     reached = int(np.sum(strangers >= threshold)) / len(strangers)
     passed = high >= mean and low > mean - _SHORT and reached <= _STRANGERS * float(np.mean(claimed >= threshold))
-    return Rehearsed(threshold, n / len(sure), mean, right, low, high, reached, passed)
+    return ThresholdCheck(threshold, n / len(sure), mean, right, low, high, reached, passed)

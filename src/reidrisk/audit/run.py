@@ -55,8 +55,8 @@ def run(
 
     >>> from reidrisk.audit import AuditSpec, Published
     >>> result = run(AuditSpec(inputs=Published(users=200, epochs=2), system="topics", seed=1))
-    >>> [risk.attack for risk in result.risks if risk.n_epochs == 2]
-    ['Hamming', 'WeightedHamming', 'ProfileBayes']
+    >>> [risk.attack for risk in result.risks if risk.n_epochs == 2][:4]
+    ['Hamming', 'WeightedHamming', 'ProfileBayes', 'BM25']
     """
     spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
     tell = progress or silent

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from reidrisk.audit.rehearsal import Rehearsal, Rehearsed
+from reidrisk.audit.rehearsal import Rehearsal, ThresholdCheck
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.intervals import mean_interval
@@ -168,7 +168,7 @@ def _rehearsal(check: Rehearsal, least: int) -> Rehearsal:
     return replace(check, points=tuple(point for point in points if point is not None))
 
 
-def _rehearsed(point: Rehearsed, n_people: int, least: int) -> Rehearsed | None:
+def _rehearsed(point: ThresholdCheck, n_people: int, least: int) -> ThresholdCheck | None:
     """Leave out what few links, few right or wrong ones among them, or few strangers are behind."""
     n = round((point.answered or 0.0) * n_people)
     if n < least:

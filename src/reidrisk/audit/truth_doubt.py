@@ -96,10 +96,11 @@ def check_truth(
     pairs = ((half, other), (other, half))
     splits = [_Split.drawn(known, strange, targets, scored, truth, draw) for known, strange in pairs]
     largest, stands, suspected = 0.0, False, False
+    comparable = [one for one in chosen if one.one_scale] or [Hamming()]
     several = [which for which in choices if len(which) > 1] or choices
     for which in sorted(several, key=len, reverse=True):
         # In one epoch every attack goes by equal tokens, and weights would put the kinds of strangers on two scales.
-        for attack in chosen if len(which) > 1 else (Hamming(),):
+        for attack in comparable if len(which) > 1 else (Hamming(),):
             found = [split.scores(attack, which) for split in splits]
             if not all(len(one.asked) for one in found):
                 continue

@@ -47,8 +47,8 @@ def demo(
 def _estimate(users: int, epochs: int, sample: int) -> str:
     """Estimate the time from the work: people simulated, pairs compared, pairs weighed for the optimal attacker."""
     numbers = 2 * epochs  # 1 + 2 + 4 + … epochs
-    seconds = 3 + 2e-6 * users * epochs + 1e-9 * users * numbers * (0.3 * min(sample, users) + 2_000)
-    seconds += 3 * (users <= 4_000)  # the slower attacks run too
+    seconds = 4 + 2e-6 * users * epochs + 1e-9 * users * numbers * (0.8 * min(sample, users) + 2_000)
+    seconds += 4 * (users <= 4_000)  # the slower attacks run too
     return f"{seconds:.0f} seconds" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 

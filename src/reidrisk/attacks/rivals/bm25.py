@@ -10,7 +10,7 @@ from reidrisk.base.errors import OptionError
 from reidrisk.records import Bags, Traces
 
 
-@register(kinds=(Bags, Traces), cost=per_item(2e-10))
+@register(kinds=(Bags, Traces), cost=per_item(2e-10), default=True)
 class BM25(Rival):
     """Link to the target that a search for the query's items would rank first (Robertson and Zaragoza 2009).
 

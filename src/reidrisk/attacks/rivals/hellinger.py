@@ -9,7 +9,7 @@ from reidrisk.attacks.rivals.base import UNIT_STEPS, Rival, rows_of, sizes_of, w
 from reidrisk.records import Bags, Traces
 
 
-@register(kinds=(Bags, Traces), cost=per_item(2e-10))
+@register(kinds=(Bags, Traces), cost=per_item(2e-10), default=True)
 class Hellinger(Rival):
     """Link to the target with the nearest shares: score = sum over items of sqrt(share in query x share in target).
 

@@ -11,7 +11,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.records import Traces
 
 
-@register(kinds=(Traces,), cost=per_item(2e-10))
+@register(kinds=(Traces,), cost=per_item(2e-10), default=True, epochs=2)
 class Markov(TfIdf):
     """Link to the target with the most similar transitions: pairs of a token and the one that is observed next.
 

@@ -16,7 +16,7 @@ SMOOTHINGS = np.geomspace(1e-4, 1.0, 25)
 _MOST = 4.0  # times the mean size of a record that smoothing may add to it
 
 
-@register(kinds=(Bags, Traces), cost=per_item(3e-10))
+@register(kinds=(Bags, Traces), cost=per_item(3e-10), default=True)
 class NaiveBayes(Rival):
     """Link to the target that makes the query most likely: log P(q | t) = sum_i c_i log((d_i + s) / (l + s V)).
 
@@ -41,6 +41,7 @@ class NaiveBayes(Rival):
         "likely. It knows nothing of the system; how much to smooth it learns from the targets (naive Bayes)."
     )
     likelihood = True
+    one_scale = False  # a longer query is less likely
 
     def __init__(self, smoothing: float | None = None) -> None:
         if smoothing is not None and not 0.0 < smoothing < np.inf:

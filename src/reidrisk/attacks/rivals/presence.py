@@ -10,7 +10,7 @@ from reidrisk.base.errors import OptionError
 from reidrisk.records import Traces
 
 
-@register(kinds=(Traces,), cost=per_item(1e-9))
+@register(kinds=(Traces,), cost=per_item(1e-9), default=True)
 class Presence(Rival):
     """Link to the target that was observed in the same epochs: gaps tell who somebody is, too.
 
@@ -35,6 +35,16 @@ class Presence(Rival):
     )
     kinds = (Traces,)
     same_epochs = True
+
+    @classmethod
+    def applies(cls, targets: Any, queries: Any) -> bool:
+        """Whether people differ in when they were there, on both sides.
+
+        >>> there, gaps = Traces([[0, 1], [2, 1]], n_tokens=3), Traces([[0, -1], [2, 1]], n_tokens=3)
+        >>> Presence.applies(gaps, gaps), Presence.applies(there, gaps)
+        (True, False)
+        """
+        return all(bool((side.observed != side.observed[:1]).any()) for side in (targets, queries))
 
     def __init__(self, shared: float = 0.5) -> None:
         if not 0.0 < shared < 1.0:

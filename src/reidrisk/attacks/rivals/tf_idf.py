@@ -11,7 +11,7 @@ from reidrisk.records import Bags, Traces
 _SQUARES = 1 << 32  # steps in which squares are added up: in whole numbers, so that the order of items cannot matter
 
 
-@register(kinds=(Bags, Traces), cost=per_item(2e-10))
+@register(kinds=(Bags, Traces), cost=per_item(2e-10), default=True)
 class TfIdf(Rival):
     """Link to the target with the largest cosine of counts, where rare items weigh more (Salton and Buckley 1988).
 

@@ -1,4 +1,4 @@
-"""How it grows: risk against the number of periods, one line per attack, blind guessing, and the tightest bound."""
+"""How it grows: risk against the number of periods, for the strongest attacks, blind guessing, the tightest bound."""
 
 import itertools
 from functools import partial
@@ -15,6 +15,8 @@ from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import attack_label, in_words, joined, people, rate_cells, with_interval
 from reidrisk.present.words.gate import periods_used
 
+_SHOWN = 3  # attacks that are drawn, the strongest; of weaker ones a table holds the highest rate
+
 
 def section(result: AuditResult, terms: Terms) -> Section:
     """Return what an attacker gains by watching longer."""
@@ -28,7 +30,9 @@ def section(result: AuditResult, terms: Terms) -> Section:
     if _scale(_lines(result, terms)).log:
         how += f" Each step of the scale is ten times as many {terms.people}."
     figure = Figure(partial(chart, result, terms), _alt(result, terms), _table(result, terms), how.strip())
-    return Section(title, (see, *_paired(result, terms)), figure=figure, caution=caution, console=True, name="growth")
+    said = tuple(text for text in (see, _paired(result, terms)) if text)
+    weaker = _weaker(result, terms)
+    return Section(title, said, None, figure, caution, parts=weaker, console=True, name="growth")
 
 
 def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
@@ -52,6 +56,21 @@ def _by_attack(result: AuditResult) -> dict[str, list[Risk]]:
     return {attack: found[attack] for attack in order}
 
 
+def _highest(result: AuditResult) -> dict[str, Risk]:
+    """Return the row of each attack with the highest rate, of any periods; the strongest attack first."""
+    found: dict[str, Risk] = {}
+    for risk in sorted(result.risks, key=lambda risk: (-risk.rate, risk.n_epochs)):
+        found.setdefault(risk.attack, risk)
+    return found
+
+
+def _shown(result: AuditResult) -> dict[str, list[Risk]]:
+    """Return the risks of the attacks that are drawn: the strongest few, and one more where it would stand alone."""
+    names = list(_highest(result))
+    most = len(names) if len(names) <= _SHOWN + 1 else _SHOWN
+    return {attack: risks for attack, risks in _by_attack(result).items() if attack in names[:most]}
+
+
 def _guesses(result: AuditResult) -> dict[int, float]:
     counts = {risk.n_epochs: risk.baseline for risk in result.risks}
     return counts or dict.fromkeys(tightest_by_epochs(result.bounds), 1.0 / result.n_targets)
@@ -59,7 +78,7 @@ def _guesses(result: AuditResult) -> dict[int, float]:
 
 def _lines(result: AuditResult, terms: Terms) -> list[Line]:
     drawn = []
-    for number, (attack, risks) in enumerate(_by_attack(result).items()):
+    for number, (attack, risks) in enumerate(_shown(result).items()):
         name = attack_label(attack)
         points = tuple(rated(r.n_epochs, r.rate, r.low, r.high) for r in risks)
         style = drawing.ATTACKS[number % len(drawing.ATTACKS)]
@@ -80,10 +99,11 @@ def _scale(drawn: list[Line]) -> Any:
 
 
 def _table(result: AuditResult, terms: Terms) -> Table:
-    """Return every measured rate with its interval, blind guessing, and the tightest bound."""
-    bounds, guesses = tightest_by_epochs(result.bounds), _guesses(result)
+    """Return every rate of the attacks that are drawn with its interval, blind guessing, and the tightest bound."""
+    bounds, guesses, shown = tightest_by_epochs(result.bounds), _guesses(result), _shown(result)
     rows: list[tuple[str, ...]] = []
-    for risk in (*itertools.chain(*_by_attack(result).values()), *(one for one in result.risks if one.which)):
+    chosen = (one for one in result.risks if one.which and one.attack in shown)
+    for risk in (*itertools.chain(*shown.values()), *chosen):
         name = attack_label(risk.attack) + (f", {periods_used(risk, terms)}" if risk.which else "")
         rates = (in_words(rate) for rate in (risk.incorrect, risk.abstained, risk.baseline))
         rows.append((str(risk.n_epochs), name, *rate_cells(risk.rate, risk.low, risk.high), *rates))
@@ -94,6 +114,21 @@ def _table(result: AuditResult, terms: Terms) -> Table:
     rows.sort(key=lambda row: int(row[0]))
     columns = (terms.periods, "attack", "linked correctly", "interval", "wrong", "no answer", "blind guess")
     return Table(columns, tuple(rows), (0, 2, 3, 4, 5, 6))
+
+
+def _weaker(result: AuditResult, terms: Terms) -> tuple[Section, ...]:
+    """Return the attacks that are not drawn, each at its highest rate, as a part of the section."""
+    shown, rows = _shown(result), []
+    for attack, risk in _highest(result).items():
+        if attack not in shown:
+            cells = (*rate_cells(risk.rate, risk.low, risk.high), in_words(risk.incorrect), in_words(risk.abstained))
+            used = periods_used(risk, terms) if risk.which else str(risk.n_epochs)
+            rows.append((attack_label(attack), used, *cells))
+    if not rows:
+        return ()
+    columns = ("attack", terms.periods, "linked correctly", "interval", "wrong", "no answer")
+    see = f"Each with the {terms.periods} at which it links most {terms.people}; the result holds all of its rates."
+    return (Section("The weaker attacks", see, Table(columns, tuple(rows), (2, 3, 4, 5)), console=True),)
 
 
 def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:
@@ -138,22 +173,20 @@ def _alt(result: AuditResult, terms: Terms) -> str:
     return f"Share of {terms.people} linked correctly, by number of {terms.periods}. {heard}."
 
 
-def _paired(result: AuditResult, terms: Terms) -> list[str]:
-    """Say how the attacks differ at the periods of the strongest row, on the same records."""
+def _paired(result: AuditResult, terms: Terms) -> str:
+    """Say how the strongest and the plainest attack differ at the periods of the strongest row, on the same records."""
     worst = result.strongest
     most = 0 if worst is None else max(result.epochs) if worst.which else worst.n_epochs
-    at, said = terms.many("period", most), []
-    for gap in result.differences:
-        if gap.n_epochs != most:
-            continue
-        one, other = attack_label(gap.attack), attack_label(gap.other)
-        if gap.low <= 0.0 <= gap.high:
-            said.append(f"On the same {terms.records}, {one} and {other} cannot be told apart at {at}.")
-            continue
-        (more, less), sign = ((one, other), 1.0) if gap.low > 0.0 else ((other, one), -1.0)
-        about = with_interval(sign * gap.difference, *sorted((sign * gap.low, sign * gap.high)))
-        said.append(
-            f"On the same {terms.records}, {more} links {about} more {terms.people} than {less} at {at}; the "
-            "difference is statistically significant."
-        )
-    return said
+    gaps = [gap for gap in result.differences if gap.n_epochs == most]
+    if not gaps:
+        return ""
+    gap, at = max(gaps, key=lambda gap: gap.difference), terms.many("period", most)
+    one, other = attack_label(gap.attack), attack_label(gap.other)
+    if gap.low <= 0.0 <= gap.high:
+        return f"On the same {terms.records}, {one} and {other} cannot be told apart at {at}."
+    (more, less), sign = ((one, other), 1.0) if gap.low > 0.0 else ((other, one), -1.0)
+    about = with_interval(sign * gap.difference, *sorted((sign * gap.low, sign * gap.high)))
+    return (
+        f"On the same {terms.records}, {more} links {about} more {terms.people} than {less} at {at}; the "
+        "difference is statistically significant."
+    )

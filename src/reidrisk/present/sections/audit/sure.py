@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from reidrisk.audit import AuditResult, Rehearsed
+from reidrisk.audit import AuditResult, ThresholdCheck
 from reidrisk.measure import Choosiness
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point, rated
@@ -69,13 +69,13 @@ def _table(result: AuditResult, terms: Terms) -> Table:
     return Table((first, "answers", "right", "wrong", "right among the answers"), full, (0, 1, 2, 3, 4))
 
 
-def _checks(result: AuditResult) -> dict[float, Rehearsed]:
+def _checks(result: AuditResult) -> dict[float, ThresholdCheck]:
     """Return the check of each threshold for the attack that speaks."""
     found = next(rehearsal for rehearsal in result.rehearsals if rehearsal.attack == result.choosy_attack)
     return {point.threshold: point for point in found.points}
 
 
-def _right(check: Rehearsed) -> str:
+def _right(check: ThresholdCheck) -> str:
     return "left out" if check.right is None else with_interval(check.right, check.low, check.high)
 
 
