@@ -75,6 +75,14 @@ def test_few_or_empty_records_are_no_obstacle():
     assert attacks.Rehearsed().fit(targets).look_around(targets).practice_ is None
 
 
+def test_records_of_two_events_cannot_be_cut_twice():
+    rng = np.random.default_rng(0)
+    tables = [Bags(np.array([np.bincount(rng.integers(0, 8, 2), minlength=8) for _ in range(60)])) for _ in range(2)]
+    attack = attacks.Rehearsed().fit(tables[0]).look_around(tables[1])
+    assert attack.estimate_.low < attack.estimate_.rate < attack.estimate_.high
+    assert len(attack.link(tables[1])) == 60
+
+
 def test_what_cannot_be_is_refused():
     with pytest.raises(OptionError, match="people"):
         attacks.Rehearsed(people=3)

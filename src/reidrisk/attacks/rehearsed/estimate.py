@@ -19,11 +19,13 @@ from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.rehearsed.practice import Practice, retried
 from reidrisk.attacks.rehearsed.ways import Cutting, thinned
 from reidrisk.base.arrays import Floats
+from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Case
 
 _SAME = 0.97  # records as long as this share of real ones need no correction
 _DOUBT = 0.5  # share of a correction that is in doubt
 _UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
+_BLIND = 1.0  # in logits: where records are too short to be cut again
 _SCALES = (1.0 / 3.0, 3.0)  # between which a correction of the scale is believed
 
 
@@ -58,7 +60,10 @@ def outlook(
     if shorter >= _SAME:
         return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter), 1.0
     less = [thinned(bags, min(f, 1.0), seed) for bags, f in zip((targets, queries), factors, strict=True)]
-    again = cutting.rehearse(less[0], less[1], seed + 1)
+    try:
+        again = cutting.rehearse(less[0], less[1], seed + 1)
+    except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
+        return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter), 1.0
     credit, scale = retried(attacks(), again, practice.weights, people)
     two, more = _logit(credit)
     step = one - two
