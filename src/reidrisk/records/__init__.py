@@ -8,5 +8,6 @@ from reidrisk.records.events import Events
 from reidrisk.records.top_sets import TopSets
 from reidrisk.records.traces import Traces
 from reidrisk.records.truth import Truth, find_truth
+from reidrisk.records.visits import Visits
 
-__all__ = ["Bags", "Case", "Cells", "Channel", "Events", "TopSets", "Traces", "Truth", "find_truth"]
+__all__ = ["Bags", "Case", "Cells", "Channel", "Events", "TopSets", "Traces", "Truth", "Visits", "find_truth"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.indices import checked_csr
+from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.base import Records, frozen
+from reidrisk.records.visits import Visits
 
 
 class Bags(Records):
@@ -23,7 +25,8 @@ class Bags(Records):
     Bags(2 users, 3 tokens, 3 different items in all)
     """
 
-    __slots__ = ()
+    __slots__ = ("_visits",)
+    _visits: Visits | None
 
     def __init__(self, counts: Any, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
         from scipy import sparse  # half a second nobody else should pay for
@@ -44,7 +47,7 @@ class Bags(Records):
             raise DataError(f"row {row} has the negative count {int(matrix.data.min())}; counts are at least 0")
         matrix.eliminate_zeros()
         frozen(matrix.data)
-        self._rows = matrix
+        self._rows, self._visits = matrix, None
         self._name(matrix.shape[0], matrix.shape[1], users, vocabulary)
 
     @property
@@ -52,8 +55,42 @@ class Bags(Records):
         """The (n, n_tokens) ``scipy.sparse.csr_array`` of whole numbers."""
         return self._rows
 
+    @property
+    def visits(self) -> Visits | None:
+        """Which events happened together; ``None`` where that is not known."""
+        return self._visits
+
+    def with_visits(self, visits: Visits | None) -> Self:
+        """Return the same users with what these visits hold, and no more; ``None``: the same, visits not known."""
+        if visits is None:
+            new = self._with(self._rows, self._users)
+        else:
+            n, n_tokens = len(visits.start) - 1, visits.counts.shape[1]
+            if (n, n_tokens) != (len(self), self._n_tokens):
+                there = f"{len(self):,} over {self._n_tokens:,}"
+                raise DataError(f"visits of {n:,} users over {n_tokens:,} tokens do not fit {there}")
+            counts = visits.together()
+            frozen(counts.data)
+            new = self._with(counts, self._users)
+        new._visits = visits
+        return new
+
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
+        """Return the chosen rows, in that order, with their visits."""
+        new = super().take(rows)
+        new._visits = None if self._visits is None else self._visits.take(rows)
+        return new
+
+    def _with(self, rows: Any, users: UserIds | None) -> Self:
+        new = super()._with(rows, users)
+        new._visits = self._visits if rows is self._rows else None
+        return new
+
     def with_counts(self, values: npt.NDArray[np.int64]) -> Bags:
-        """Return the same users with other counts of the items they have: one for each of ``counts.data``, 0 = none."""
+        """Return the same users with other counts of the items they have: one for each of ``counts.data``, 0 = none.
+
+        Their visits are not known any more.
+        """
         from scipy import sparse
 
         held = self._rows
@@ -72,10 +109,14 @@ class Bags(Records):
         if self._vocabulary is None:
             raise DataError("these bags have no vocabulary, so their items cannot be found in another one")
         tokens = vocabulary.encode(self._vocabulary.labels)
-        held = self._rows
-        shape = (len(self), len(vocabulary))
-        moved = sparse.csr_array((held.data, tokens[held.indices], held.indptr), shape=shape)
-        return Bags(moved, self._users, vocabulary).with_notes(self._notes)
+        n = len(vocabulary)
+        held = self._rows if self._visits is None else self._visits.counts
+        moved = sparse.csr_array((held.data.copy(), tokens[held.indices], held.indptr.copy()), shape=(held.shape[0], n))
+        moved.sum_duplicates()
+        if self._visits is None:
+            return Bags(moved, self._users, vocabulary).with_notes(self._notes)
+        visits = Visits(moved, self._visits.start)
+        return Bags(visits.together(), self._users, vocabulary).with_notes(self._notes).with_visits(visits)
 
     def __repr__(self) -> str:
         return f"Bags({len(self):,} users, {self._n_tokens:,} tokens, {self._rows.nnz:,} different items in all)"

@@ -13,8 +13,8 @@ from reidrisk.records.case import Case
 from reidrisk.records.thinning import drawn
 from reidrisk.records.truth import Truth
 
-Way = Literal["part", "held", "apart"]
-"""Where the events of a rehearsed query go: out of the record; into both; or with all events of the same items."""
+Way = Literal["part", "visits", "held", "apart"]
+"""How the events of a rehearsed query go: out of the record; so, by whole visits; into both; or with all of an item."""
 
 
 def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0) -> Case:
@@ -24,13 +24,15 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
 
     * ``"part"``: s of its events, drawn without replacement and taken out of it, at most half of them; each stays in
       it too with probability ``kept``, and then there may be 1 / (2 - kept) of them;
+    * ``"visits"``: whole visits, taken out of it in random order, as many as come closest to s events, at most half of
+      them; the two parts still know their visits;
     * ``"held"``: s of its events, at most all of them, which stay in the record too: the attacker knows facts that the
       released record still holds;
     * ``"apart"``: s of its different items with all their events, taken out of it, at most half of them, so that the
       two sides have no item in common; ``sizes`` are then numbers of different items.
 
-    A record with fewer than two events (``"apart"``: different items) stays whole and gives no query. A target keeps
-    its row; the truth is the row that each query was taken from.
+    A record with fewer than two events (``"apart"``: different items; ``"visits"``: visits) stays whole and gives no
+    query. A target keeps its row; the truth is the row that each query was taken from.
 
     >>> plays = Bags([[4, 0, 6], [1, 0, 0], [0, 3, 5]], users=["ann", "bob", "eve"])
     >>> case = cut(plays, sizes=np.array([3]), seed=0)
@@ -42,6 +44,8 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
     if way not in get_args(Way):
         raise OptionError(f"a record is cut by one of {', '.join(get_args(Way))}, not {way!r}")
     from_0_to_1("kept", kept, "a share")
+    if way == "visits":
+        return _cut_visits(bags, sizes, seed)
     held: Any = bags.counts
     units = held if way != "apart" else _ones(held)
     totals = np.asarray(units.sum(axis=1), dtype=np.int64).ravel()
@@ -58,6 +62,19 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
     rows = stream(seed, "cut: order").permutation(np.flatnonzero(enough))
     queries = bags.with_counts(asked).take(rows)
     return Case(bags.with_counts(left), queries, Truth(rows, "cut"))
+
+
+def _cut_visits(bags: Bags, sizes: Ints, seed: int) -> Case:
+    visits = bags.visits
+    enough = np.zeros(0, dtype=bool) if visits is None else visits.per_record >= 2
+    if visits is None or not enough.any():
+        raise DataError("no record is known to have two visits or more; cut event by event, with way='part'")
+    totals = np.asarray(bags.counts.sum(axis=1), dtype=np.int64).ravel()
+    wanted = stream(seed, "cut: sizes").choice(_checked(sizes), size=len(bags))
+    gone = visits.draw(wanted, np.where(enough, totals // 2, 0), stream(seed, "cut: visits"))
+    rows = stream(seed, "cut: order").permutation(np.flatnonzero(enough))
+    left, asked = (bags.with_visits(visits.keep(part)) for part in (~gone, gone))
+    return Case(left, asked.take(rows), Truth(rows, "cut"))
 
 
 def _ones(held: Any) -> Any:

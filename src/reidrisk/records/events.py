@@ -21,9 +21,11 @@ from reidrisk.records.bags import Bags
 from reidrisk.records.base import NUMBER_IDS, frozen
 from reidrisk.records.calendar import Every, periods
 from reidrisk.records.traces import Traces
+from reidrisk.records.visits import first_of_visits, grouped
 
 Pick = Literal["first", "last", "most"]
 """Which item stands for a period: the first or the last of it, or the one that it holds most of."""
+_TOGETHER = 1.2  # events per visit, on average, from which visits tell something
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,13 +223,44 @@ class Events:
         lost = {name: n for name, n in self._dropped.items() if n}
         return (Note("rows-dropped", of=self._frame_rows, dropped=sum(lost.values()), **lost),) if lost else ()
 
-    def bags(self) -> Bags:
-        """Return how often each user has each item: the sum of the amounts. It keeps everything but the times."""
+    def bags(self, visit: Every | None = None) -> Bags:
+        """Return how often each user has each item: the sum of the amounts. It keeps everything but the times.
+
+        The bags know which events were one ``visit``: those of one ``"day"``, ``"week"``, ``"month"``, or number of
+        units of time, or with one value in a column that was kept. Default: those of one moment, or, where nearly every
+        event has a moment of its own, of one day; none where there is no time.
+
+        >>> log = {"who": [1, 1, 1], "what": ["tea", "rum", "tea"], "day": [0, 0, 3]}
+        >>> Events(log, user="who", items="what", time="day").bags().visits.counts.toarray().tolist()
+        [[1, 1], [0, 1]]
+        """
         from scipy import sparse
 
         entries = (self.amount, (self.user, self.item))
         counts = sparse.coo_array(entries, shape=(self.n_users, self.n_tokens)).tocsr()
-        return Bags(counts, self._users, self._vocabulary).with_notes(self.notes)
+        made = Bags(counts, self._users, self._vocabulary).with_notes(self.notes)
+        label = self._usual_visits() if visit is None else self._visits(visit)
+        if label is None:
+            return made
+        order = np.lexsort((label, self.user))
+        what = (self.amount[order], self.item[order])
+        return made.with_visits(grouped(self.user[order], label[order], what, counts.shape))
+
+    def _visits(self, visit: Every) -> npt.NDArray[Any]:
+        """Return a label of each event's visit."""
+        if isinstance(visit, str) and (visit in self._kept or visit not in ("day", "week", "month")):
+            codes = self.kept(visit)[0].astype(np.int64)
+            return np.where(codes < 0, -1 - np.arange(len(codes)), codes)  # without a value: a visit of its own
+        if self.time is None:
+            raise DataError(f"these events have no time, so there are no visits of {visit!r}; name its column")
+        return periods(self.time, self._is_calendar, visit)
+
+    def _usual_visits(self) -> npt.NDArray[Any] | None:
+        if self.time is None:
+            return None
+        labels = (self.time, periods(self.time, True, "day")) if self._is_calendar else (self.time,)
+        often = (one for one in labels if len(self) >= _TOGETHER * max(first_of_visits(self.user, one).sum(), 1))
+        return next(often, None)
 
     def traces(self, every: Every, pick: Pick = "first") -> Traces:
         """Return one item per user and period: its ``"first"``, its ``"last"``, or the one it holds ``"most"`` of.

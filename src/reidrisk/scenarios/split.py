@@ -107,7 +107,9 @@ class Split(Scenario):
         if isinstance(self.table, Events) and not self.apart:
             asked = rng.random(len(self.table)) < self.share
             known = rng.random(len(self.table)) < self.share if self.independent else ~asked
-            return self.table.take(known).bags(), self.table.take(asked).bags(), note
+            # Events of one visit lie on both sides, as anybody who has both can see: what is left is no visit.
+            one, two = (self.table.take(part).bags().with_visits(None) for part in (known, asked))
+            return one, two, note
         bags = self.table if isinstance(self.table, Bags) else self.table.bags()
         held = bags.counts.data.astype(np.int64)
         if self.apart:

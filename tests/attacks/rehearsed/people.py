@@ -3,6 +3,7 @@
 import numpy as np
 
 from reidrisk import Bags
+from reidrisk.records import Events
 
 
 def tastes(n, items, seed, strength=8.0):
@@ -32,3 +33,15 @@ def sets(n=200, groups=10, items=400, size=30, seed=0):
         weight = np.where(np.isin(group, rng.choice(groups, 2, replace=False)), 12.0, 1.0)
         rows[i, rng.choice(items, size, replace=False, p=weight / weight.sum())] = 1
     return Bags(rows)
+
+
+def baskets(n=200, topics=40, visits=6, size=8, seed=0):
+    """A log of visits: all items of one are of one topic, of which each person has a few; topics have ten items."""
+    rng = np.random.default_rng(seed)
+    own = rng.integers(topics, size=(n, 3))
+    topic = np.take_along_axis(own, rng.integers(3, size=(n, visits)), axis=1)
+    item = 10 * topic[..., None] + rng.integers(10, size=(n, visits, size))
+    who, when, _ = np.indices(item.shape)
+    return Events(
+        {"who": who.ravel(), "what": item.ravel(), "when": when.ravel()}, user="who", items="what", time="when"
+    )

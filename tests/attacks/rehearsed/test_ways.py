@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from people import drawn, sets, tastes, two_looks
+from people import baskets, drawn, sets, tastes, two_looks
 
 from reidrisk import Bags
+from reidrisk.attacks import Rehearsed
 from reidrisk.attacks.rehearsed.ways import find_way, held_factors, mixture_factors, thinned
 from reidrisk.records.cut import cut
+from reidrisk.scenarios import Split
 
 
 def test_a_query_that_its_target_holds_is_seen():
@@ -33,6 +35,27 @@ def test_items_that_go_to_one_side_only_are_seen():
     plays = drawn(tastes(300, 150, 5, strength=4.0), np.full(300, 120), 6)
     case = cut(plays, np.full(10, 6), seed=2, way="apart")
     assert find_way(case.targets, case.queries, seed=0).way == "apart"
+
+
+def test_records_are_cut_between_visits_where_these_are_known():
+    log = baskets()
+    case = Split(log, by="time").case()
+    assert find_way(case.targets, case.queries, seed=0).way == "visits"
+    torn = case.targets.with_counts(case.targets.counts.data)
+    assert find_way(torn, case.queries, seed=0).way == "part"
+    once = log.bags(visit=1e9)
+    assert (once.visits.per_record == 1).all()
+    assert find_way(once, case.queries, seed=0).way != "visits"
+    estimate = Rehearsed(people=100).fit(case.targets).look_around(case.queries).estimate_
+    assert 0.0 < estimate.low < estimate.rate < estimate.high < 1.0
+
+
+def test_visits_that_were_torn_apart_are_no_visits():
+    log = baskets()
+    asked = np.random.default_rng(0).random(len(log)) < 0.2
+    targets, queries = log.take(~asked).bags(), log.take(asked).bags()
+    assert queries.visits is not None
+    assert find_way(targets, queries, seed=0).way == "part"
 
 
 def test_factors_are_likelihood_ratios():

@@ -54,14 +54,20 @@ def outlook(
     seed: int,
 ) -> tuple[Estimate, float]:
     """Return what to expect of real links, and the factor by which the scale of scores must change for them."""
-    factors = [_mean_size(one) / _mean_size(two) for one, two in ((case.targets, targets), (case.queries, queries))]
-    shorter = math.sqrt(factors[0] * min(factors[1], 1.0))
+    assert case.truth is not None
+    by_visits = cutting.way == "visits"
+    # Records of one visit stay whole, and nobody asks for them.
+    known = case.targets.take(case.truth.target) if by_visits else case.targets
+    factors = [_mean_size(one) / _mean_size(two) for one, two in ((known, targets), (case.queries, queries))]
+    shorter = math.sqrt(min(factors[0], 1.0) * min(factors[1], 1.0))
     one, doubt = _logit(practice.learnt)
     if shorter >= _SAME:
         return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter), 1.0
-    less = [thinned(bags, min(f, 1.0), seed) for bags, f in zip((targets, queries), factors, strict=True)]
+    # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
+    long = (case.targets, case.queries) if by_visits else (targets, queries)
+    less = [thinned(bags, min(f, 1.0), seed) for bags, f in zip(long, factors, strict=True)]
     try:
-        again = cutting.rehearse(less[0], less[1], seed + 1)
+        again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
         return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter), 1.0
     credit, scale = retried(attacks(), again, practice.weights, people)

@@ -25,6 +25,8 @@ _QUERIES, _SCORES = 600, 2_000_000
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
+_FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
+_TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
 
 
@@ -65,10 +67,27 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     none, half = parts[0], parts[_KEPT.index(_HALF)]
     if none.distance > _SURER:
         apart = _compared(Cutting("apart"), targets, few, (share, strength), seed)
-        return apart if abs(apart.distance) < none.distance / 2.0 else none
-    if none.distance >= -_SURE and half.distance > _SURE:
+        if abs(apart.distance) < none.distance / 2.0:
+            return apart
+    if _whole_visits(targets, queries):
+        parts[0] = none = _compared(Cutting("visits"), targets, few, (share, strength), seed)
+    # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
+    if none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE):
         return none
     return _crossing(parts)
+
+
+def _whole_visits(targets: Bags, queries: Bags) -> bool:
+    """Whether queries seem to hold whole visits, and enough records have two or more to practise on.
+
+    Where each event went to one side by itself, the smaller side is left with smaller visits.
+    """
+    known, asked = targets.visits, queries.visits
+    if known is None or asked is None:
+        return False
+    whole = bool(asked.sizes.mean() >= _TORN * known.sizes.mean())
+    several = int((known.per_record >= 2).sum())
+    return whole and several >= min(_MANY, max(len(targets) / 5, _FEW))
 
 
 def _crossing(parts: list[Cutting]) -> Cutting:

@@ -1,0 +1,129 @@
+"""Visits: which events of a record happened together, so that a rehearsal does not tear them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.arrays import Ints
+from reidrisk.base.errors import DataError
+from reidrisk.records.base import frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """What each record holds, visit by visit: an invoice, a session, a day.
+
+    ``counts`` is a (visits, n_tokens) CSR matrix, no row of it empty; those from ``start[i]`` to ``start[i + 1]`` are
+    of record i.
+
+    >>> from scipy import sparse
+    >>> visits = Visits(sparse.csr_array([[1, 1, 0], [0, 0, 2], [0, 3, 0]]), np.array([0, 2, 3]))
+    >>> visits.owner.tolist(), visits.sizes.tolist()
+    ([0, 0, 1], [2, 2, 3])
+    >>> visits.together().toarray().tolist()
+    [[1, 1, 2], [0, 3, 0]]
+    """
+
+    counts: Any
+    start: Ints
+
+    def __post_init__(self) -> None:
+        start, n = self.start, self.counts.shape[0]
+        if start.ndim != 1 or not len(start) or start[0] != 0 or start[-1] != n or (np.diff(start) < 0).any():
+            raise DataError(f"start must rise from 0 to the {n:,} visits, one number more than there are records")
+        if (np.diff(self.counts.indptr) == 0).any():
+            raise DataError("a visit holds nothing; leave it out")
+        if not self.counts.has_canonical_format:
+            raise DataError("the items of a visit must rise; put the matrix in order with sum_duplicates()")
+        frozen(self.counts.data)
+        frozen(start)
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[0])
+
+    @property
+    def per_record(self) -> Ints:
+        """How many visits each record has."""
+        return np.diff(self.start)
+
+    @property
+    def owner(self) -> Ints:
+        """Row of the record that each visit is part of, rising."""
+        return np.repeat(np.arange(len(self.start) - 1), self.per_record)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many events each visit has."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.int64).ravel()
+
+    def together(self) -> Any:
+        """Return the (n, n_tokens) counts of the records that these visits make up."""
+        from scipy import sparse
+
+        ones = np.ones(len(self), dtype=np.int64)
+        shape = (len(self.start) - 1, len(self))
+        counts = sparse.csr_array((ones, np.arange(len(self)), self.start), shape=shape) @ self.counts
+        counts.sum_duplicates()  # puts items in order
+        return counts
+
+    def take(self, rows: npt.NDArray[np.int64] | slice) -> Visits:
+        """Return the visits of the chosen records, in that order."""
+        chosen = np.arange(len(self.start) - 1)[rows]
+        many = self.per_record[chosen]
+        start = np.concatenate(([0], np.cumsum(many)))
+        return Visits(self.counts[np.arange(start[-1]) + np.repeat(self.start[chosen] - start[:-1], many)], start)
+
+    def keep(self, chosen: npt.NDArray[np.bool_]) -> Visits:
+        """Return the chosen visits, of the same records: some may have none left."""
+        before = np.concatenate(([0], np.cumsum(chosen)))
+        return Visits(self.counts[np.flatnonzero(chosen)], before[self.start])
+
+    def draw(self, wanted: Ints, most: Ints, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Choose visits of each record in random order, up to where they come closest to ``wanted`` events.
+
+        They hold at most ``most`` events together; a visit that is larger is passed over, the first other one is always
+        taken.
+        """
+        sizes, owner = self.sizes, self.owner
+        fits = np.flatnonzero(sizes <= most[owner])
+        order = fits[np.lexsort((rng.random(len(fits)), owner[fits]))]
+        chosen = np.zeros(len(self), dtype=bool)
+        if not len(order):
+            return chosen
+        own, size, place = owner[order], sizes[order], np.arange(len(order))
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        many = np.diff(first, append=len(order))
+        so_far = np.cumsum(size)
+        so_far -= np.repeat(so_far[first] - size[first], many)
+        off = np.where(so_far <= most[own], np.abs(so_far - wanted[own]).astype(np.float64), np.inf)
+        nearest = off == np.repeat(np.minimum.reduceat(off, first), many)
+        last = np.minimum.reduceat(np.where(nearest, place, len(order)), first)
+        chosen[order[place <= np.repeat(last, many)]] = True
+        return chosen
+
+
+def grouped(
+    user: npt.NDArray[Any], label: npt.NDArray[Any], entries: tuple[Any, Any], shape: tuple[int, int]
+) -> Visits:
+    """Return the visits of (n, n_tokens) records: events of one user and one label, which lie together, are a visit.
+
+    ``entries`` are the amount and the item of each event.
+    """
+    from scipy import sparse
+
+    new = first_of_visits(user, label)
+    start = np.concatenate(([0], np.cumsum(np.bincount(user[new], minlength=shape[0]))))
+    amount, item = entries
+    counts = sparse.coo_array((amount, (np.cumsum(new) - 1, item)), shape=(int(new.sum()), shape[1])).tocsr()
+    if counts.nnz and counts.data.max() < 2**31:
+        counts.data = counts.data.astype(np.int32)  # half the memory; sums are taken in 64 bits
+    return Visits(counts, start)
+
+
+def first_of_visits(user: npt.NDArray[Any], label: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Say which events begin a visit; those of one user and label lie together."""
+    return np.concatenate((np.ones(min(len(user), 1), dtype=bool), (np.diff(user) != 0) | (np.diff(label) != 0)))
