@@ -23,7 +23,7 @@ from reidrisk.attacks.profile.counts import count
 from reidrisk.attacks.profile.factor import Known
 from reidrisk.records import Traces
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "attacks"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "attacks" / "profile"))
 from first_kernel import FirstKernel
 
 N_TOKENS, TOP_K, NOISE, EPOCHS = 349, 5, 0.05, 30

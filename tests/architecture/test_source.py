@@ -46,8 +46,11 @@ def test_public_functions_have_at_most_ten_parameters():
 
 def test_tests_mirror_the_packages():
     tests = Path(__file__).parents[1]
-    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert {one for one in packages if not list((tests / one).rglob("test_*.py"))} == {"cli"}, "cli has its journeys"
+    packages = {name(path.parent) for path in PACKAGE.rglob("*/__init__.py")}
+    untested = {one for one in packages if not list((tests / one).rglob("test_*.py"))}
+    assert {one for one in untested if not one.startswith("present/sections")} == {"cli"}, (
+        "cli has its journeys, sections have their pages"
+    )
 
 
 def test_every_package_is_under_the_contract_on_sentences():

@@ -1,4 +1,4 @@
-"""Makes the hand-built results importable from the tests beside them."""
+"""Makes the hand-built results importable from the tests beside them and below."""
 
 import sys
 from pathlib import Path

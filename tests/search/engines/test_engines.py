@@ -1,23 +1,19 @@
 """Where an attack searches changes none of its answers: here, or on shards of the targets."""
 
 import importlib
-import sys
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sharding import ShardingEngine
 
 from reidrisk import Bags, TopSets, Traces, attacks, measure
 from reidrisk.attacks import Cells
 from reidrisk.audit import AuditSpec, audit_traces
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.search.engines import ENGINES, LocalEngine
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "search"))
-from sharding import ShardingEngine
 
 N, TOKENS = 40, 6
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import reidrisk
 from reidrisk.present import words
 
-SOURCES = (Path(reidrisk.__file__).parent, Path(__file__).parents[2] / "studies" / "reidrisk_studies")
+SOURCES = (Path(reidrisk.__file__).parent, Path(__file__).parents[3] / "studies" / "reidrisk_studies")
 
 
 def used_codes():

@@ -17,7 +17,7 @@ from reidrisk.search import gpu
 
 pytest.importorskip("torch", reason="torch is not installed; the search on a GPU needs it")
 sys.path.insert(0, str(Path(__file__).parent))
-from test_profile_kernel import people, posed
+from test_kernel import people, posed
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not gpu.available(), reason="there is no GPU here"))]
 
