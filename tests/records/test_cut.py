@@ -132,3 +132,21 @@ def test_a_case_refuses_what_cannot_be_compared():
 def test_several_queries_may_have_one_target():
     targets, queries, truth = Case(Bags([[1, 1]]), Bags([[1, 0], [0, 1]]), Truth(np.array([0, 0]), "given"))
     assert (len(targets), len(queries), truth.target.tolist()) == (1, 2, [0, 0])
+
+
+def test_whoever_holds_fewer_facts_is_not_asked_about():
+    plays = Bags(np.repeat(np.eye(40, dtype=np.int64), 2, axis=0) * np.tile([2, 9], 40)[:, None])
+    case = cut(plays, np.array([5]), seed=0, way="held")
+    assert set(np.asarray(case.queries.counts.sum(axis=1)).ravel()) == {5}
+    assert set(case.truth.target % 2) == {1}
+    short = cut(plays, np.array([50]), seed=0, way="held")  # nobody has so many: then they give what they hold
+    assert len(short.queries) == 80
+
+
+def test_an_item_apart_is_kept_whole_or_not_at_all():
+    plays = Bags(np.full((30, 20), 7))
+    case = cut(plays, np.array([8]), seed=0, way="apart", kept=0.5)
+    own = case.targets.counts.toarray()[case.truth.target]
+    asked = case.queries.counts.toarray()
+    assert set(np.unique(own)) == {0, 7}
+    assert 0.3 < (own[asked > 0] == 7).mean() < 0.7

@@ -13,6 +13,8 @@ from reidrisk.records.case import Case
 from reidrisk.records.thinning import drawn
 from reidrisk.records.truth import Truth
 
+_FEW = 20  # records that are long enough, from which on the others give no query
+
 Way = Literal["part", "visits", "held", "apart"]
 """How the events of a rehearsed query go: out of the record; so, by whole visits; into both; or with all of an item."""
 
@@ -26,10 +28,10 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
       it too with probability ``kept``, and then there may be 1 / (2 - kept) of them;
     * ``"visits"``: whole visits, taken out of it in random order, as many as come closest to s events, at most half of
       them; the two parts still know their visits;
-    * ``"held"``: s of its events, at most all of them, which stay in the record too: the attacker knows facts that the
-      released record still holds;
+    * ``"held"``: s of its events, which stay in the record too: the attacker knows facts that the released record
+      still holds. A record of fewer events gives no query, unless all are too short: then they give what they hold;
     * ``"apart"``: s of its different items with all their events, taken out of it, at most half of them, so that the
-      two sides have no item in common; ``sizes`` are then numbers of different items.
+      two sides have no item in common but those that are ``kept``; ``sizes`` are then numbers of different items.
 
     A record with fewer than two events (``"apart"``: different items; ``"visits"``: visits) stays whole and gives no
     query. A target keeps its row; the truth is the row that each query was taken from.
@@ -54,10 +56,16 @@ def cut(bags: Bags, sizes: Ints, seed: int, way: Way = "part", kept: float = 0.0
         unit = "different items" if way == "apart" else "events"
         raise DataError(f"no record has two {unit} or more, so there is nothing to cut; leave the rehearsal out")
     wanted = stream(seed, "cut: sizes").choice(_checked(sizes), size=len(bags))
+    if way == "held" and (totals >= wanted).sum() >= _FEW:
+        enough &= totals >= wanted  # whoever is asked about has that many facts
     most = np.where(enough, totals if way == "held" else (totals / (2.0 - kept)).astype(np.int64), 0)
     taken = drawn(units, np.minimum(wanted, most), stream(seed, f"cut: {way}"))
     asked = taken if way != "apart" else np.where(taken > 0, held.data, 0)
-    gone = asked if not kept else stream(seed, "cut: kept").binomial(asked, 1.0 - kept)
+    stays = stream(seed, "cut: kept")
+    if way == "apart":
+        gone = np.where(stays.random(asked.size) >= kept, asked, 0)
+    else:
+        gone = asked if not kept else stays.binomial(asked, 1.0 - kept)
     left = held.data if way == "held" else held.data - gone
     rows = stream(seed, "cut: order").permutation(np.flatnonzero(enough))
     queries = bags.with_counts(asked).take(rows)

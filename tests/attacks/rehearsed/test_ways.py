@@ -80,3 +80,19 @@ def test_a_mixture_is_what_its_formula_says():
 def test_shorter_records_keep_an_event():
     short = thinned(Bags([[10, 10], [1, 0]]), 0.25, seed=0)
     assert short.counts.sum(axis=1).tolist() == [5, 1]
+
+
+def test_items_that_both_sides_hold_with_all_their_events_are_seen():
+    """Plays of artists, of which each table holds an artist with all plays or not at all."""
+    plays = sets(300, size=40)
+    plays = plays.with_counts(np.random.default_rng(0).geometric(0.02, plays.counts.nnz))
+    case = cut(plays, np.full(50, 20), seed=1, way="apart", kept=0.6)
+    found = find_way(case.targets, case.queries, seed=0)
+    assert found.way == "apart"
+    assert found.kept == pytest.approx(0.6, abs=0.25)
+
+
+def test_fewer_items_keep_all_their_events():
+    short = thinned(Bags(np.full((5, 8), 9)), 0.5, seed=0, items=True)
+    assert (np.diff(short.counts.indptr) == 4).all()
+    assert set(short.counts.data) == {9}

@@ -55,31 +55,35 @@ def outlook(
 ) -> tuple[Estimate, float]:
     """Return what to expect of real links, and the factor by which the scale of scores must change for them."""
     assert case.truth is not None
-    by_visits = cutting.way == "visits"
+    n = len(queries)
+    by_visits, items = cutting.way == "visits", cutting.way == "apart"
     # Records of one visit stay whole, and nobody asks for them.
     known = case.targets.take(case.truth.target) if by_visits else case.targets
-    factors = [_mean_size(one) / _mean_size(two) for one, two in ((known, targets), (case.queries, queries))]
+    pairs = ((known, targets), (case.queries, queries))
+    factors = [_mean_size(one, items) / _mean_size(two, items) for one, two in pairs]
     shorter = math.sqrt(min(factors[0], 1.0) * min(factors[1], 1.0))
     one, doubt = _logit(practice.learnt)
     if shorter >= _SAME:
-        return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter), 1.0
+        return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter, n), 1.0
     # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
     long = (case.targets, case.queries) if by_visits else (targets, queries)
-    less = [thinned(bags, min(f, 1.0), seed) for bags, f in zip(long, factors, strict=True)]
+    less = [thinned(bags, min(f, 1.0), seed, items) for bags, f in zip(long, factors, strict=True)]
     try:
         again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
-        return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter), 1.0
+        return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter, n), 1.0
     credit, scale = retried(attacks(), again, practice.weights, people)
     two, more = _logit(credit)
     step = one - two
     error = math.hypot(1.96 * math.hypot(2.0 * doubt, more), _DOUBT * step, _UNKNOWN)
-    return _estimate(one + step, error, practice, shorter), float(np.clip(1.0 / scale, *_SCALES))
+    return _estimate(one + step, error, practice, shorter, n), float(np.clip(1.0 / scale, *_SCALES))
 
 
-def _estimate(middle: float, error: float, practice: Practice, shorter: float) -> Estimate:
+def _estimate(middle: float, error: float, practice: Practice, shorter: float, n: int) -> Estimate:
+    """Return the rates of these logits; the ends are whole numbers of ``n`` links, with one more to either side."""
     rate, low, high = (1.0 / (1.0 + math.exp(-x)) for x in (middle, middle - error, middle + error))
-    return Estimate(rate, low, high, practice.rate, shorter)
+    ends = max(math.floor(low * n) - 1, 0) / n, min(math.ceil(high * n) + 1, n) / n
+    return Estimate(rate, *ends, practice.rate, shorter)
 
 
 def _logit(credit: Floats) -> tuple[float, float]:
@@ -89,7 +93,8 @@ def _logit(credit: Floats) -> tuple[float, float]:
     return math.log(rate / (1.0 - rate)), 1.0 / math.sqrt((n + 1.0) * rate * (1.0 - rate))
 
 
-def _mean_size(bags: Bags) -> float:
-    """Return how much a record holds, in the geometric mean over records that hold something."""
-    sizes = np.asarray(bags.counts.sum(axis=1), dtype=np.float64).ravel()
+def _mean_size(bags: Bags, items: bool) -> float:
+    """Return how many events or items a record holds, in the geometric mean over records that hold something."""
+    held = np.diff(bags.counts.indptr) if items else bags.counts.sum(axis=1)
+    sizes = np.asarray(held, dtype=np.float64).ravel()
     return float(np.exp(np.log(sizes[sizes > 0]).mean())) if sizes.any() else 1.0

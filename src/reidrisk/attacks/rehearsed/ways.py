@@ -60,15 +60,18 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     """
     most = int(np.clip(_SCORES // len(targets), 100, _QUERIES))
     few = queries.take(reference(queries, most))
-    share, strength, gain = _mixture(targets, few)
+    _, _, gain = _mixture(targets, few)
+    share, strength, _ = _mixture(damped(targets), damped(few))
     if max(float(_mean_log(held_factors(targets, few, wrong)).mean()) for wrong in _WRONG) > gain:
         return Cutting("held")
     parts = [_compared(Cutting("part", kept), targets, few, (share, strength), seed) for kept in _KEPT]
     none, half = parts[0], parts[_KEPT.index(_HALF)]
     if none.distance > _SURER:
         apart = _compared(Cutting("apart"), targets, few, (share, strength), seed)
-        if abs(apart.distance) < none.distance / 2.0:
+        if -_SURER <= apart.distance <= max(_SURER, none.distance / 2.0):
             return apart
+        if -2.0 * none.distance < apart.distance < 0.0:
+            return _crossing([_compared(Cutting("apart", k), targets, few, (share, strength), seed) for k in _KEPT])
     if _whole_visits(targets, queries):
         parts[0] = none = _compared(Cutting("visits"), targets, few, (share, strength), seed)
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
@@ -95,7 +98,7 @@ def _crossing(parts: list[Cutting]) -> Cutting:
     for one, two in itertools.pairwise(parts):
         if one.distance < 0.0 <= two.distance:
             near = -one.distance / (two.distance - one.distance)
-            return Cutting("part", one.kept + near * (two.kept - one.kept))
+            return Cutting(two.way, one.kept + near * (two.kept - one.kept))
     return min(parts, key=lambda one: abs(one.distance))
 
 
@@ -118,6 +121,11 @@ def mixture_factors(targets: Bags, queries: Bags, share: float, strength: float)
     asked = queries.counts.astype(np.float64)
     shared = (asked @ gains.T.tocsr()).toarray()
     return np.asarray(shared + np.asarray(asked.sum(axis=1)).reshape(-1, 1) * np.log(rest))
+
+
+def damped(bags: Bags) -> Bags:
+    """Return records in which an item counts 1 + log2 of its events, rounded down: one of many plays tells little."""
+    return bags.with_counts(1 + np.floor(np.log2(np.maximum(bags.counts.data, 1))).astype(np.int64))
 
 
 def held_factors(targets: Bags, queries: Bags, wrong: float) -> Floats:
@@ -162,17 +170,19 @@ def _compared(cutting: Cutting, targets: Bags, queries: Bags, fitted: tuple[floa
     """
     case = cutting.rehearse(targets, queries, seed)
     asked = case.queries.take(np.arange(min(len(case.queries), 2 * len(queries))))
-    real = _of_sizes(queries, asked, seed)
-    one, two = (_mean_log(mixture_factors(case.targets, some, *fitted)) for some in (asked, real))
+    real, left = _of_sizes(queries, asked, seed), damped(case.targets)
+    one, two = (_mean_log(mixture_factors(left, damped(some), *fitted)) for some in (asked, real))
     error = math.sqrt(one.var() / len(one) + two.var() / len(two))
-    left = float(case.targets.counts.sum() / targets.counts.sum())
-    return Cutting(cutting.way, min(cutting.kept / left, 1.0), float(one.mean() - two.mean()) / max(error, 1e-9))
+    remain = float(case.targets.counts.sum() / targets.counts.sum())
+    return Cutting(cutting.way, min(cutting.kept / remain, 1.0), float(one.mean() - two.mean()) / max(error, 1e-9))
 
 
-def thinned(bags: Bags, share: float, seed: int) -> Bags:
-    """Return the records with this share of their events, one event at least, drawn without replacement."""
-    wanted = np.maximum(np.rint(_totals(bags) * share), 1.0).astype(np.int64)
-    return bags.with_counts(drawn(bags.counts, wanted, stream(seed, "ways: shorter")))
+def thinned(bags: Bags, share: float, seed: int, items: bool = False) -> Bags:
+    """Return the records with this share of their events, or of their items with all their events; one at least."""
+    units = bags if not items else bags.with_counts(np.ones(bags.counts.nnz, dtype=np.int64))
+    wanted = np.maximum(np.rint(_totals(units) * share), 1.0).astype(np.int64)
+    taken = drawn(units.counts, wanted, stream(seed, "ways: shorter"))
+    return bags.with_counts(taken * bags.counts.data if items else taken)
 
 
 def _of_sizes(queries: Bags, like: Bags, seed: int) -> Bags:
