@@ -144,6 +144,6 @@ def test_two_sites_from_rates(readers, manifest, name, tmp_path):
 
 @pytest.mark.data
 def test_the_check_ins_at_hand_are_those_of_the_manifest(readers, manifest, study_file):
-    study_file("foursquare_checkins/foursquare_train.csv.gz")
-    found = load(manifest.only(["foursquare"]).sets[0], manifest.folder, 1_000, 0, readers.READERS)
+    folder = study_file("foursquare_checkins/foursquare_train.csv.gz").parents[1]
+    found = load(manifest.only(["foursquare"]).sets[0], folder, 1_000, 0, readers.READERS)
     assert (found.n_users, len(found), found.n_tokens) == (535, 95_372, 3_817)
