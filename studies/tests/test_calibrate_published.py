@@ -30,7 +30,7 @@ def test_both_exceed_agrees_with_scipy():
         assert calibrate_published._both_exceed(a, b, r) == pytest.approx(exact, abs=1e-6)
 
 
-@pytest.mark.stress  # 40 seconds: the file is made anew from the printed figures
+@pytest.mark.slow
 def test_the_parameter_file_follows_from_the_printed_figures():
     derived, shipped = calibrate_published.derive(), embedded()
     assert derived.threshold == pytest.approx(shipped.threshold, abs=1e-4)

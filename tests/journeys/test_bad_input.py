@@ -144,7 +144,7 @@ def test_a_bug_exits_with_seventy(reidrisk, pair, monkeypatch):
 @pytest.mark.parametrize(
     ("damage", "word"),
     [
-        (lambda r: r["risks"][-1].pop("n_epochs"), "has no n_epochs"),
+        (lambda r: r["risks"][0].pop("n_epochs"), "risks[0] has no n_epochs"),
         (lambda r: r["risks"][0].update(high=-1.0), "risks[0]: high of a risk"),
         (lambda r: r["risks"][0].update(rate=5), "risks[0].rate"),
         (lambda r: r["risks"][0].update(high="abc"), "risks[0].high should be a valid number"),
