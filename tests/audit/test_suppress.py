@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk import Traces, measure
-from reidrisk.audit import AuditSpec, Rehearsal, ThresholdCheck, audit_traces, suppress
+from reidrisk.audit import AuditSpec, ProbabilityCheck, ThresholdCheck, audit_traces, suppress
 
 
 def derived(shown, n):
@@ -231,8 +231,8 @@ def test_small_groups_of_a_trait_are_put_together():
 
 def test_the_check_of_an_attack_keeps_its_answer_and_loses_what_tells_of_a_few():
     point = ThresholdCheck(0.9, 0.2, 0.95, 0.99, 0.97, 1.0, 0.005, passed=True)
-    check = Rehearsal("Hamming", 2_000, 4, (point, dataclasses.replace(point, threshold=0.99, answered=0.005)))
-    told = suppress._rehearsal(check, 20)
+    check = ProbabilityCheck("Hamming", 2_000, 4, (point, dataclasses.replace(point, threshold=0.99, answered=0.005)))
+    told = suppress._check(check, 20)
     assert [one.threshold for one in told.points] == [0.9]  # ten people reached 0.99
     only = told.points[0]
     assert (only.answered, only.stated, only.passed) == (0.2, 0.95, True)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
-from reidrisk.audit import AuditResult, AuditSpec, Published, Rehearsal, ThresholdCheck, Timing, gate
+from reidrisk.audit import AuditResult, AuditSpec, ProbabilityCheck, Published, ThresholdCheck, Timing, gate
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Difference, Risk
 from reidrisk.measure import Choosiness, Exposure, Group
@@ -204,14 +204,14 @@ def no_truth(**changes: Any) -> AuditResult:
     return published(**(values | changes))
 
 
-def rehearsals(passed: bool = True) -> tuple[Rehearsal, ...]:
+def rehearsals(passed: bool = True) -> tuple[ProbabilityCheck, ...]:
     """Return the check of Weighted Hamming's probabilities: they held, or did not."""
     right = {0.5: 0.71, 0.9: 0.94} if passed else {0.5: 0.05, 0.9: 0.07}
     points = tuple(
         ThresholdCheck(t, 0.3, stated, right[t], right[t] - 0.02, right[t] + 0.02, 0.0, passed)
         for t, stated in ((0.5, 0.72), (0.9, 0.95))
     )
-    return (Rehearsal("WeightedHamming", 2_000, 4, points),)
+    return (ProbabilityCheck("WeightedHamming", 2_000, 4, points),)
 
 
 def with_gate(max_risk: float) -> AuditResult:

@@ -3,7 +3,7 @@
 from reidrisk.audit.assumptions import exceeds
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
 from reidrisk.audit.gate import Gate, gate
-from reidrisk.audit.rehearsal import Rehearsal, ThresholdCheck
+from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
 from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.run import audit_traces, run
 from reidrisk.audit.schema import result_schema
@@ -18,8 +18,8 @@ __all__ = [
     "Fingerprints",
     "Gate",
     "InMemory",
+    "ProbabilityCheck",
     "Published",
-    "Rehearsal",
     "Tables",
     "ThresholdCheck",
     "Timing",
@@ -36,4 +36,7 @@ __all__ = [
 ]
 
 # One word, one meaning: attacks.Rehearsed is an attack.
-__getattr__ = moved("reidrisk.audit", {"Rehearsed": "reidrisk.audit.rehearsal:ThresholdCheck"})
+_CHECK = "reidrisk.audit.probability_check"
+__getattr__ = moved(
+    "reidrisk.audit", {"Rehearsed": f"{_CHECK}:ThresholdCheck", "Rehearsal": f"{_CHECK}:ProbabilityCheck"}
+)

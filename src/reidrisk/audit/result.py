@@ -13,7 +13,7 @@ from reidrisk import measure
 from reidrisk.attacks.registry import left_out
 from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.gate import Gate
-from reidrisk.audit.rehearsal import Rehearsal
+from reidrisk.audit.probability_check import ProbabilityCheck
 from reidrisk.audit.spec import other_counts
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base.errors import DataError
@@ -78,7 +78,7 @@ class AuditResult(Result):
     choosy_attack: str | None
     choosy_epochs: int
     n_choosy: int
-    rehearsals: tuple[Rehearsal, ...]
+    rehearsals: tuple[ProbabilityCheck, ...]
     truth: str | None
     """How it is known (``Truth.origin``)."""
     truth_check: TruthCheck | None

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from reidrisk.audit.rehearsal import Rehearsal, ThresholdCheck
+from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.intervals import mean_interval
@@ -43,7 +43,7 @@ def suppress(result: AuditResult) -> AuditResult:
         return result
     least = int(result.spec["min_group"])
     spread = None if result.exposure is None else exposure(result.exposure, least, float(result.spec["level"]))
-    rehearsals = tuple(_rehearsal(one, least) for one in result.rehearsals)
+    rehearsals = tuple(_check(one, least) for one in result.rehearsals)
     shown = curve(result.choosiness, result.n_choosy, least)
     if not result.risks:  # how sure an attack is, is said with its check beside it, or not at all
         checked = {point.threshold for one in rehearsals if one.attack == result.choosy_attack for point in one.points}
@@ -163,12 +163,12 @@ def _people(groups: Sequence[Group]) -> tuple[float, ...]:
     return n, right, n - right
 
 
-def _rehearsal(check: Rehearsal, least: int) -> Rehearsal:
-    points = () if check.n_people < least else (_rehearsed(point, check.n_people, least) for point in check.points)
+def _check(check: ProbabilityCheck, least: int) -> ProbabilityCheck:
+    points = () if check.n_people < least else (_threshold(point, check.n_people, least) for point in check.points)
     return replace(check, points=tuple(point for point in points if point is not None))
 
 
-def _rehearsed(point: ThresholdCheck, n_people: int, least: int) -> ThresholdCheck | None:
+def _threshold(point: ThresholdCheck, n_people: int, least: int) -> ThresholdCheck | None:
     """Leave out what few links, few right or wrong ones among them, or few strangers are behind."""
     n = round((point.answered or 0.0) * n_people)
     if n < least:

@@ -6,7 +6,7 @@ import numpy as np
 
 from reidrisk import measure
 from reidrisk.attacks import Attack
-from reidrisk.audit.rehearsal import Rehearsal, rehearse
+from reidrisk.audit.probability_check import ProbabilityCheck, check_probabilities
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.arrays import Ints
 from reidrisk.base.notes import Note
@@ -30,7 +30,7 @@ class Sureness(NamedTuple):
 
     attack: str | None = None
     curve: tuple[measure.Choosiness, ...] = ()
-    rehearsals: tuple[Rehearsal, ...] = ()
+    rehearsals: tuple[ProbabilityCheck, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
@@ -79,7 +79,7 @@ def how_sure_unknown(
         stated = linked(attack.fit(targets), asked, engine, probability=True).probability
         if stated is None:
             continue
-        rehearsals.append(rehearse(attack, targets, stated, _CHECKED, seed, spec.level))
+        rehearsals.append(check_probabilities(attack, targets, stated, _CHECKED, seed, spec.level))
         curve = measure.choosiness(stated, None, spec.level)
         if held := tuple(point for point in curve if point.threshold in rehearsals[-1].passed):
             spoken.append((attack.name, held))

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from reidrisk import Bags, attacks, measure
 from reidrisk.attacks import ProfileBayes
-from reidrisk.attacks.profile.sized import KnownBags, Model, Table, evidence, rehearsal
+from reidrisk.attacks.profile.sized import KnownBags, Model, Table, evidence, softening
 from reidrisk.attacks.profile.sized.rows import STEPS, all_scores
 from reidrisk.base.errors import DataError
 
@@ -216,11 +216,11 @@ def test_records_of_nothing_tell_nothing():
 def test_a_rehearsal_has_the_sizes_of_real_queries_and_knows_who_is_whom():
     targets, queries = people(300, 10)
     one, two = Table.of(targets), Table.of(queries)
-    found = rehearsal.rehearse(one, two, 0)
+    found = softening.cut_targets(one, two, 0)
     assert (found.queries.totals >= 12).mean() > 0.9
     for query, row in zip(found.queries.counts.toarray(), found.truth, strict=True):
         assert (query <= targets.counts.toarray()[row]).all()
-    assert rehearsal.rehearse(one.take(np.arange(15)), two, 0) is None
+    assert softening.cut_targets(one.take(np.arange(15)), two, 0) is None
 
 
 def test_where_nothing_is_shared_the_probability_knows():

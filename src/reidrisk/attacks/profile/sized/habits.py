@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reidrisk.attacks.profile.sized import evidence, rehearsal
+from reidrisk.attacks.profile.sized import evidence, softening
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import KnownBags
 from reidrisk.attacks.profile.sized.softness import Softness
@@ -36,6 +36,6 @@ class Habits:
         sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST, self.model)
         if not len(sample.queries) or not sample.queries.counts.nnz:
             return Softness()
-        found = rehearsal.rehearse(sample.targets, sample.queries, self._seed)
+        found = softening.cut_targets(sample.targets, sample.queries, self._seed)
         typical = max(float(np.median(self.model.sizes_of(sample.queries))), 1.0)
-        return Softness() if found is None else rehearsal.soften(found, self.model, typical)
+        return Softness() if found is None else softening.soften(found, self.model, typical)

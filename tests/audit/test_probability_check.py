@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk import Traces, attacks, measure
 from reidrisk.audit import AuditSpec, audit_traces
-from reidrisk.audit.rehearsal import rehearse
+from reidrisk.audit.probability_check import check_probabilities
 
 
 def lasting(seed, people=1_000, n_tokens=1_000, epochs=10):
@@ -64,7 +64,7 @@ def test_what_held_is_told_with_its_check():
 
 def test_one_epoch_or_a_few_people_cannot_be_rehearsed():
     a, b = lasting(0)
-    few = rehearse(attacks.WeightedHamming(2, 0.0), a.take(np.arange(15)), np.ones(15), (0.9,), seed=0)
+    few = check_probabilities(attacks.WeightedHamming(2, 0.0), a.take(np.arange(15)), np.ones(15), (0.9,), seed=0)
     assert (few.points, few.passed) == ((), ())
     one = audit_traces(a.epochs(1), b.take(np.arange(900)).epochs(1), AuditSpec(seed=1))
     assert one.choosiness == ()

@@ -50,7 +50,7 @@ class ThresholdCheck(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsal(Result):
+class ProbabilityCheck(Result):
     """The check of one attack's probabilities among ``n_people`` targets, ``n_epochs`` in each half.
 
     ``points`` hold the thresholds that could be checked; none where there are too few people or epochs.
@@ -67,9 +67,9 @@ class Rehearsal(Result):
         return tuple(point.threshold for point in self.points if point.passed)
 
 
-def rehearse(
+def check_probabilities(
     attack: Attack[Any], targets: Traces, claimed: Floats, thresholds: tuple[float, ...], seed: int, level: float = 0.95
-) -> Rehearsal:
+) -> ProbabilityCheck:
     """Check an attack's probabilities on halves of the targets' own records, on which it is fitted here.
 
     ``claimed`` is what the attack states of the records to identify.
@@ -77,24 +77,24 @@ def rehearse(
     >>> from reidrisk import attacks
     >>> own = Traces(np.repeat(np.arange(300)[:, None], 4, axis=1), n_tokens=400)      # a token of one's own each
     >>> attack = attacks.WeightedHamming(top_k=2, noise=0.0)
-    >>> rehearse(attack, own, np.ones(300), (0.9,), seed=0).passed
+    >>> check_probabilities(attack, own, np.ones(300), (0.9,), seed=0).passed
     (0.9,)
     """
     half, draw = targets.n_epochs // 2, stream(seed, "rehearse on the targets")
     rows = np.sort(draw.permutation(len(targets))[:_PEOPLE])
     if half < 1 or len(rows) < _FEWEST:
-        return Rehearsal(attack.name, len(rows), half, ())
+        return ProbabilityCheck(attack.name, len(rows), half, ())
     ours, theirs = (Traces(targets.tokens[rows][:, side : 2 * half : 2], targets.n_tokens) for side in (0, 1))
     apart = draw.permutation(len(rows))
     among = targets.take(rows)
     known, strange = among.take(apart[: len(rows) // 2]), among.take(apart[len(rows) // 2 :])
     if not (ours.observed.any() and known.observed.any()):
-        return Rehearsal(attack.name, len(rows), half, ())
+        return ProbabilityCheck(attack.name, len(rows), half, ())
     stated = _stated(attack.fit(ours), theirs)
     credit = measure.credits(attack, theirs, attack.link(theirs), np.arange(len(rows)))
     strangers = _stated(attack.fit(known), strange)
     points = (_point(t, stated, credit, claimed, strangers, level) for t in thresholds)
-    return Rehearsal(attack.name, len(rows), half, tuple(point for point in points if point is not None))
+    return ProbabilityCheck(attack.name, len(rows), half, tuple(point for point in points if point is not None))
 
 
 def _stated(attack: Attack[Any], queries: Traces) -> Floats:

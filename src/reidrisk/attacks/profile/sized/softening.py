@@ -28,7 +28,7 @@ _GROWTHS = 0.0, 0.25, 0.5  # of T with the size of queries
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsal:
+class Parts:
     """Rehearsed queries, the targets they were cut from, and the row of each one's own."""
 
     targets: Table
@@ -36,7 +36,7 @@ class Rehearsal:
     truth: Ints
 
 
-def rehearse(targets: Table, queries: Table, seed: int) -> Rehearsal | None:
+def cut_targets(targets: Table, queries: Table, seed: int) -> Parts | None:
     """Cut the targets so that the parts look like the real tables; ``None`` where there are too few to cut.
 
     Both stand in the order of their content. Queries smaller than nearly all real ones are left out.
@@ -57,7 +57,7 @@ def rehearse(targets: Table, queries: Table, seed: int) -> Rehearsal | None:
     if len(rows) < _FEWEST:
         rows = np.flatnonzero(sizes > 0)
     rows = rows[:_QUERIES]
-    return Rehearsal(_table(case.targets), cut_off.take(rows), truth[rows]) if len(rows) else None
+    return Parts(_table(case.targets), cut_off.take(rows), truth[rows]) if len(rows) else None
 
 
 def _clearly_apart(targets: Bags, queries: Bags, seed: int) -> bool:
@@ -98,13 +98,13 @@ def distance(one: Floats, two: Floats) -> float:
     return float(np.abs(next(below) - next(below)).max())
 
 
-def soften(rehearsal: Rehearsal, model: Model, size: float) -> Softness:
+def soften(parts: Parts, model: Model, size: float) -> Softness:
     """Return the temperatures under which the rehearsed links are most likely, around queries of this size."""
-    facing, popularity = model.facing(rehearsal.queries.variety), rehearsal.targets.popularity
-    scores = all_scores(facing, rehearsal.targets, rehearsal.queries, popularity)
+    facing, popularity = model.facing(parts.queries.variety), parts.targets.popularity
+    scores = all_scores(facing, parts.targets, parts.queries, popularity)
     below = scores - scores.max(axis=1, keepdims=True)
-    relative = np.maximum(model.sizes_of(rehearsal.queries), 1.0) / size
-    found = [(_coolest(below * (relative**-growth)[:, None], rehearsal.truth), growth) for growth in _GROWTHS]
+    relative = np.maximum(model.sizes_of(parts.queries), 1.0) / size
+    found = [(_coolest(below * (relative**-growth)[:, None], parts.truth), growth) for growth in _GROWTHS]
     (cool, _), growth = max(found, key=lambda one: one[0][1])
     return Softness(1.0 / cool, growth, size)
 
