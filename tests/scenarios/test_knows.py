@@ -132,3 +132,89 @@ def test_other_refusals():
         Knows(Bags([[1]]), columns=[0])
     with pytest.raises(DataError, match="Knows takes Events, Bags, Traces, not list"):
         Knows([[1]])
+
+
+@settings(deadline=None)
+@given(tables, st.integers(1, 5), seeds)
+def test_the_rarest_facts_are_those_of_the_fewest_holders_each_item_once_first(table, facts, seed):
+    enough = np.flatnonzero(table.sum(axis=1) >= facts)
+    if not enough.size:
+        return
+    case = Knows(Bags(table), facts, which="rarest").case(seed)
+    holders = (table > 0).sum(axis=0)
+    for row, shown in zip(enough, dense(case.queries), strict=True):
+        assert (shown <= table[row]).all()
+        # Each item once by rising number of holders, then a second time what is there twice.
+        ranks = sorted((again, holders[i]) for i in range(table.shape[1]) for again in range(table[row, i]))
+        told = sorted((again, holders[i]) for i in range(table.shape[1]) for again in range(shown[i]))
+        assert told == ranks[:facts]
+
+
+def test_the_rarest_items_of_events_are_counted_by_people_not_by_events():
+    # Ann alone has 'x', often; 'y' is rare among events but held by two.
+    log = {"u": ["ann"] * 5 + ["bob", "bob", "eve"], "i": ["x", "x", "x", "y", "z", "y", "z", "z"]}
+    case = Knows(Events(log, user="u", items="i"), facts=2, which="rarest").case()
+    assert dense(case.queries).tolist() == [[1, 1, 0], [0, 1, 1]]
+
+
+def test_the_first_facts_are_the_first_in_time():
+    log = {"u": [1, 1, 1, 2, 2, 2], "i": ["c", "a", "b", "b", "b", "a"], "t": [3, 9, 1, 4, 5, 6]}
+    case = Knows(Events(log, user="u", items="i", time="t"), facts=2, which="first").case(5)
+    assert dense(case.queries).tolist() == [[0, 1, 1], [0, 2, 0]]
+    traces = Traces([[-1, 2, 1, 0], [1, -1, -1, 2]], n_tokens=3)
+    assert Knows(traces, facts=2, which="first").case().queries.tokens.tolist() == [[-1, 2, 1, -1], [1, -1, -1, 2]]
+
+
+def test_the_rarest_cells_of_traces_are_rare_in_their_epoch():
+    tokens = np.array([[0, 1, 0], [0, 0, 0], [1, 0, 0], [1, 0, 2]])
+    case = Knows(Traces(tokens, n_tokens=3), facts=1, which="rarest").case(2)
+    assert case.queries.tokens[0].tolist() == [-1, 1, -1]
+    assert case.queries.tokens[3].tolist() == [-1, -1, 2]
+
+
+def test_rare_facts_find_more_people_than_random_ones():
+    rng = np.random.default_rng(3)
+    popular = 1.0 / np.arange(1, 201)
+    table = Bags(rng.multinomial(12, popular / popular.sum(), size=1_500))
+    rates = {}
+    for which in ("random", "rarest"):
+        targets, queries, truth = Knows(table, facts=3, which=which).case(1)
+        rates[which] = measure.random_user(attacks.Overlap(), targets, queries, truth=truth).rate
+    assert rates["rarest"] > 1.5 * rates["random"]
+
+
+@pytest.mark.parametrize("kind", ["bags", "traces"])
+def test_several_draws_are_several_queries_of_one_person_and_the_interval_counts_people(kind):
+    rng = np.random.default_rng(0)
+    tokens = rng.integers(0, 12, (400, 6))
+    table = Traces(tokens, n_tokens=12)
+    table = table if kind == "traces" else table.bags()
+    once, often = (Knows(table, facts=2, draws=draws).case(1) for draws in (1, 5))
+    assert (len(once.queries), len(often.queries)) == (400, 2_000)
+    assert often.queries.users is None
+    assert np.bincount(often.truth.target).tolist() == [5] * 400
+    assert (often.notes[-1].code, often.notes[-1]["draws"]) == ("knows-facts", 5)
+    first, second = (part.queries.take(rows) for part in [often] for rows in (slice(0, 400), slice(400, 800)))
+    shown = [part.tokens if kind == "traces" else dense(part) for part in (first, second)]
+    assert (shown[0] != shown[1]).any()
+    attack = attacks.Hamming() if kind == "traces" else attacks.Overlap()
+    targets, queries, truth = often
+    many = measure.random_user(attack, targets, queries, truth=truth)
+    assert many.queries_per_person == 5.0
+    # 2,000 queries of 400 people are worth no more than 400.
+    assert many.design_effect >= 5.0
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        (Bags([[1, 2]]), {"which": "last"}, "which facts are known is one of random, first, rarest, not 'last'"),
+        (Bags([[1, 2]]), {"which": "first"}, "these Bags have no time, so no fact is the first"),
+        (Events({"u": [1], "i": [1]}, user="u", items="i"), {"which": "first"}, "these Events have no time"),
+        (Bags([[1, 2]]), {"draws": 2, "which": "rarest"}, "2 draws of the rarest facts would be alike"),
+        (Bags([[1, 2]]), {"draws": 0}, "draws must be a whole number of at least 1, not 0"),
+    ],
+)
+def test_facts_that_cannot_be_known_are_refused(table, options, message):
+    with pytest.raises(OptionError, match=message):
+        Knows(table, facts=1, **options)

@@ -215,3 +215,33 @@ def test_other_refusals():
         Split(Traces([[0]], 1)).case()
     with pytest.raises(OptionError, match="seed must be a whole number"):
         Split(Bags([[1]]), by="random").case(-1)
+
+
+def test_periods_may_lie_apart_and_need_not_be_equally_long():
+    log = [(1, 0, 1), (1, 1, 5), (1, 2, 9), (2, 0, 2), (2, 3, 8), (3, 1, 4), (3, 1, 9)]
+    case = Split(events(log), by="time", at=(4, 8)).case()
+    assert dense(case.targets).tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
+    assert dense(case.queries).tolist() == [[0, 0, 1, 0], [0, 0, 0, 1]]
+    assert case.truth.target.tolist() == [0, 1]
+    assert [note.code for note in case.notes] == ["split-between", "nothing-on-one-side"]
+    traces = Traces(np.arange(12).reshape(2, 6), n_tokens=12)
+    case = Split(traces, at=(1, 4)).case()
+    assert [bag.counts.sum(axis=1).tolist() for bag in (case.targets, case.queries)] == [[1, 1], [2, 2]]
+    assert (case.notes[0]["known"], case.notes[0]["asked"]) == (1, 2)
+    assert Split(traces, at=5).case().queries.counts.sum() == 2
+    for wrong, message in (((8, 4), "runs backwards"), ((1, 2, 3), "one moment, or a pair")):
+        with pytest.raises(OptionError, match=message):
+            Split(events(log), at=wrong).case()
+    for epoch in (0, 6, 2.5, (3, 2)):
+        with pytest.raises(OptionError, match="no epoch from 1 to 5"):
+            Split(traces, at=epoch).case()
+
+
+def test_each_visit_can_be_a_query_of_its_own():
+    log = [(1, 0, 1), (1, 1, 5), (1, 2, 5), (1, 2, 9), (2, 0, 2), (2, 3, 8)]
+    case = Split(events(log), at=5, visit=1).case()
+    assert dense(case.queries).tolist() == [[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    assert case.truth.target.tolist() == [0, 0, 1]
+    assert (case.notes[-1].code, case.notes[-1]["queries"]) == ("several-each", 3)
+    with pytest.raises(OptionError, match="visit='day' is for Events split by time or by a column"):
+        Split(events(log), by="random", visit="day")

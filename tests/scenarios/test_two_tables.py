@@ -59,6 +59,27 @@ def test_two_logs_are_brought_over_the_items_of_either():
     assert codes(case) == ["rows-dropped", "in-one-table-only"]
 
 
+def test_several_queries_may_be_of_one_person():
+    a = Events({"u": ["ann", "bob"], "i": ["tea", "rum"]}, user="u", items="i")
+    trips = {"u": ["bob", "bob", "ann", "eve"], "i": ["gin", "rum", "tea", "tea"], "trip": [1, 2, 1, 7]}
+    b = Events(trips, user="u", items="i", keep=["trip"])
+    case = TwoTables(a, b, visit="trip").case()
+    assert case.truth.target.tolist() == [0, 1, 1, -1]
+    assert case.queries.counts.toarray().tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert codes(case) == ["in-one-table-only", "several-each"]
+    given = TwoTables(Bags([[1, 0], [0, 2]]), Bags([[1, 0], [1, 0], [0, 1]]), truth=[0, 0, 1]).case()
+    assert given.truth.target.tolist() == [0, 0, 1]
+    with pytest.raises(OptionError, match="visit='day' is for Events; the second table are Bags"):
+        TwoTables(Bags([[1]]), Bags([[1]]), visit="day")
+
+
+def test_traces_of_different_lengths_are_compared_without_periods():
+    case = TwoTables(Traces([[0, 1, 1], [2, 2, 0]], 3), Traces([[1], [2]], 3)).case()
+    assert type(case.targets) is type(case.queries) is Bags
+    assert case.targets.counts.toarray().tolist() == [[1, 2, 0], [1, 0, 2]]
+    assert codes(case) == ["periods-apart", "rows-are-people"]
+
+
 def test_tables_that_cannot_be_compared_are_refused():
     with pytest.raises(DataError, match="targets are Bags and queries are Traces"):
         TwoTables(Bags([[1]]), Traces([[0]], 1)).case()

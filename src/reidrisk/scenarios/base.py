@@ -42,3 +42,16 @@ def two_sides(known: Bags, asked: Bags, notes: tuple[Note, ...]) -> Case:
         notes += (Note("nothing-on-one-side", unasked=unasked, left_out=left_out, of=len(known)),)
     place = np.cumsum(has_known) - 1
     return Case(known.take(there), asked.take(both), Truth(place[both].astype(np.int64), "cut"), notes)
+
+
+def by_visit(case: Case) -> Case:
+    """Return the case with each visit of the records to be named as a query of its own, of nobody's name.
+
+    Several queries then have one target.
+    """
+    visits = case.queries.visits
+    if visits is None:
+        raise DataError("it is not known which events of the records to be named were one visit; name a time or column")
+    queries = Bags(visits.counts, None, case.queries.vocabulary)
+    truth = None if case.truth is None else Truth(case.truth.target[visits.owner], case.truth.origin)
+    return Case(case.targets, queries, truth, (*case.notes, Note("several-each", queries=len(queries))))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from reidrisk.records.thinning import drawn
 from reidrisk.scenarios.base import Scenario
 from reidrisk.scenarios.registry import register
 
+Which = Literal["random", "first", "rarest"]
+"""Which facts are known: drawn at random, the first in time, or those that the fewest people share."""
+
 
 @register(kinds=(Events, Bags, Traces))
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,10 @@ class Knows(Scenario):
     counted once whatever its amount; of Bags one unit of a count each; of Traces one cell each, in its epoch, and the
     rest of the row is missing. Each fact is wrong with probability ``errors``: an item drawn by how often it occurs in
     the table stands in its place. ``columns`` are the epochs of Traces that facts are drawn from; default: all.
+
+    ``which`` facts are known: ``"random"`` ones; the ``"first"`` in time, for Events with a time and for Traces; or the
+    ``"rarest"``, whose items the fewest people hold (Traces: hold in that epoch), different items first and equals in
+    random order. Facts are drawn ``draws`` times for each person, who then has that many queries.
 
     Targets are the whole table, in which the true facts still are.
 
@@ -41,11 +48,21 @@ class Knows(Scenario):
     facts: int = 4
     errors: float = 0.0
     columns: Sequence[int] | None = None
+    which: Which = "random"
+    draws: int = 1
 
     def __post_init__(self) -> None:
         self._check_kind(self.table)
         whole("facts", self.facts)
         from_0_to_1("errors", self.errors)
+        whole("draws", self.draws)
+        if self.which not in get_args(Which):
+            raise OptionError(f"which facts are known is one of {', '.join(get_args(Which))}, not {self.which!r}")
+        if self.which == "first" and (isinstance(self.table, Bags) or getattr(self.table, "time", 0) is None):
+            kind = type(self.table).__name__
+            raise OptionError(f"these {kind} have no time, so no fact is the first; choose random or rarest facts")
+        if self.draws > 1 and self.which != "random":
+            raise OptionError(f"{self.draws} draws of the {self.which} facts would be alike; draw them once, or random")
         if self.columns is None:
             return
         if not isinstance(self.table, Traces):
@@ -60,9 +77,11 @@ class Knows(Scenario):
         checked_seed(seed)
         known = self._of_traces if isinstance(self.table, Traces) else self._of_items
         targets, queries, rows = known(seed)
-        notes = (*self.table.notes, Note("knows-facts", facts=self.facts, errors=float(self.errors)))
-        if len(rows) < len(targets):
-            notes += (Note("too-few-facts", n=len(targets) - len(rows), of=len(targets), facts=self.facts),)
+        values = {"facts": self.facts, "errors": float(self.errors), "which": self.which, "draws": self.draws}
+        notes = (*self.table.notes, Note("knows-facts", **values))
+        asked = len(rows) // self.draws
+        if asked < len(targets):
+            notes += (Note("too-few-facts", n=len(targets) - asked, of=len(targets), facts=self.facts),)
         return Case(targets, queries, Truth(rows, "cut"), notes)
 
     def _of_items(self, seed: int) -> tuple[Bags, Bags, Ints]:
@@ -75,30 +94,51 @@ class Knows(Scenario):
             ones = np.ones(len(self.table), dtype=np.int64)
             held = sparse.csr_array((ones, self.table.item, starts), shape=targets.counts.shape)
         rows = self._enough(np.asarray(held.sum(axis=1), dtype=np.int64).ravel())
-        wanted = np.zeros(len(targets), dtype=np.int64)
-        wanted[rows] = self.facts
-        item = np.repeat(held.indices, drawn(held, wanted, stream(seed, "knows: facts")))
+        item = np.concatenate([self._drawn_items(held, rows, seed, draw) for draw in range(self.draws)])
         item = self._mistaken(item, np.asarray(targets.counts.sum(axis=0), dtype=np.float64).ravel(), seed, 0)
-        of = np.repeat(np.arange(len(rows)), self.facts)
-        asked = sparse.coo_array((np.ones(len(item), dtype=np.int64), (of, item)), shape=(len(rows), targets.n_tokens))
-        return targets, Bags(asked, targets.take(rows).users, targets.vocabulary), rows
+        asked_of = np.tile(rows, self.draws)
+        of = np.repeat(np.arange(len(asked_of)), self.facts)
+        ones, shape = np.ones(len(item), dtype=np.int64), (len(asked_of), targets.n_tokens)
+        asked = sparse.coo_array((ones, (of, item)), shape=shape)
+        return targets, Bags(asked, self._named(targets, rows), targets.vocabulary), asked_of
+
+    def _drawn_items(self, held: Any, rows: Ints, seed: int, draw: int) -> Ints:
+        """Return the items of the facts, ``facts`` of each of these rows, one row after the other."""
+        if self.which == "first":  # events of a user are in the order of their times
+            return np.asarray(held.indices[(held.indptr[rows][:, None] + np.arange(self.facts)).ravel()])
+        rng = stream(seed, "knows: facts", draw) if draw else stream(seed, "knows: facts")
+        if self.which == "rarest":
+            return _rarest(held, rows, self.facts, rng)
+        wanted = np.zeros(held.shape[0], dtype=np.int64)
+        wanted[rows] = self.facts
+        return np.repeat(held.indices, drawn(held, wanted, rng))
 
     def _of_traces(self, seed: int) -> tuple[Traces, Traces, Ints]:
         table: Traces = self.table
         among = np.zeros(table.n_epochs, dtype=bool)
         among[slice(None) if self.columns is None else list(self.columns)] = True
-        rows = self._enough((table.observed & among).sum(axis=1))
+        enough = self._enough((table.observed & among).sum(axis=1))
+        rows = np.tile(enough, self.draws)
         shown = np.full((len(rows), table.n_epochs), -1, dtype=table.tokens.dtype)
         seen = np.bincount(table.tokens[table.observed].astype(np.int64), minlength=table.n_tokens).astype(np.float64)
+        holders = _holders_by_epoch(table) if self.which == "rarest" else np.zeros((0, 0), dtype=np.int64)
         for block, start, stop in blocks(len(rows)):
             tokens = table.tokens[rows[start:stop]]
             keys = stream(seed, "knows: cells", block).random(tokens.shape)
+            if self.which == "first":
+                keys = np.tile(np.arange(table.n_epochs, dtype=np.float64), (len(tokens), 1))
+            elif self.which == "rarest":
+                keys += holders[np.arange(table.n_epochs), tokens]
             keys[~((tokens >= 0) & among)] = np.inf
             cells = np.argpartition(keys, self.facts - 1, axis=1)[:, : self.facts]
             known = np.take_along_axis(tokens, cells, axis=1)
             told = self._mistaken(known.ravel(), seen, seed, block).reshape(known.shape)
             np.put_along_axis(shown[start:stop], cells, told.astype(shown.dtype), axis=1)
-        return table, Traces(shown, table.n_tokens, table.take(rows).users, table.vocabulary), rows
+        return table, Traces(shown, table.n_tokens, self._named(table, enough), table.vocabulary), rows
+
+    def _named(self, table: Any, rows: Ints) -> Any:
+        """Return whose facts they are, where each person is asked for once; ids of a table differ."""
+        return table.take(rows).users if self.draws == 1 else None
 
     def _enough(self, facts: Ints) -> Ints:
         """Return the rows of those with enough facts, or refuse where nobody has."""
@@ -118,3 +158,27 @@ class Knows(Scenario):
         item = item.copy()
         item[wrong] = np.minimum(others, np.flatnonzero(seen)[-1])
         return item
+
+
+def _rarest(held: Any, rows: Ints, facts: int, rng: np.random.Generator) -> Ints:
+    """Return the items of each row that the fewest people hold: each once, then those held twice again, and so on."""
+    from scipy import sparse
+
+    counts = sparse.csr_array(held[rows], copy=True)
+    counts.sum_duplicates()
+    every = sparse.csr_array(held, copy=True)
+    every.sum_duplicates()
+    holders = np.bincount(every.indices, minlength=held.shape[1])
+    times = np.minimum(counts.data, facts)
+    row = np.repeat(np.repeat(np.arange(len(rows)), np.diff(counts.indptr)), times)
+    item = np.repeat(counts.indices, times)
+    again = np.arange(len(item)) - np.repeat(np.cumsum(times) - times, times)
+    order = np.lexsort((rng.random(len(item)), holders[item], again, row))
+    first = np.searchsorted(row, np.arange(len(rows)))
+    return np.asarray(item[order[(first[:, None] + np.arange(facts)).ravel()]])
+
+
+def _holders_by_epoch(table: Traces) -> Ints:
+    """Return how many people show each token in each epoch, (n_epochs, n_tokens)."""
+    shown = (column[column >= 0].astype(np.int64) for column in table.tokens.T)
+    return np.stack([np.bincount(column, minlength=table.n_tokens) for column in shown])

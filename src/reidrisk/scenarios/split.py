@@ -8,11 +8,11 @@ import numpy.typing as npt
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
-from reidrisk.base.options import between_0_and_1
+from reidrisk.base.options import between_0_and_1, is_whole
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.records import Bags, Case, Events, Traces
-from reidrisk.records.calendar import moment
-from reidrisk.scenarios.base import Scenario, two_sides
+from reidrisk.records.calendar import Every, moment
+from reidrisk.scenarios.base import Scenario, by_visit, two_sides
 from reidrisk.scenarios.registry import register
 
 By = Literal["time", "random", "column"]
@@ -27,7 +27,8 @@ class Split(Scenario):
 
     ``by="time"``: the later ``share`` of each person's events is to be named, the earlier part is known; events of one
     moment stay together. With ``at`` (a number, or a date where times are dates) the parts are before it, and from it
-    on. Traces: the last epochs and those before.
+    on; a pair of them leaves out what lies between, so that the two periods need neither touch nor be equally long.
+    Traces: the last epochs and those before, or before and from epoch ``at`` on, counted from 0.
 
     ``by="random"``: each event (Bags: each unit of a count; Traces: each cell) is to be named with probability
     ``share``, and known otherwise. ``apart`` sends all events of an item to one side, person by person, so that a
@@ -40,6 +41,7 @@ class Split(Scenario):
     Both parts are Bags, also those of Traces: the two sides are of different periods, and attacks that compare period
     by period would take agreement there, or which periods are missing, for evidence that it is not. Bags have neither
     time nor columns. People with nothing to be named stay as distractors, those with nothing known are left out.
+    With ``visit``, as for :meth:`reidrisk.records.Events.bags`, each visit to be named is a query of its own.
 
     >>> log = Events({"who": [1, 1, 1, 2], "what": ["a", "b", "a", "b"], "t": [1, 2, 3, 9]}, user="who", items="what",
     ...              time="t")
@@ -57,6 +59,7 @@ class Split(Scenario):
     column: str | None = None
     apart: bool = False
     independent: bool = False
+    visit: Every | None = None
 
     def __post_init__(self) -> None:
         self._check_kind(self.table)
@@ -72,10 +75,12 @@ class Split(Scenario):
             raise OptionError(f"apart and independent are for by='random', not for by={self.by!r}")
         if self.apart and self.independent:
             raise OptionError("independent observers may both see an item, so its events are not apart; choose one")
-        if self.at is not None and (self.by != "time" or not isinstance(self.table, Events)):
-            raise OptionError(f"at={self.at!r} is a moment of Events, for by='time'; give a share instead")
+        if self.at is not None and self.by != "time":
+            raise OptionError(f"at={self.at!r} is a moment, for by='time'; give a share instead")
         if self.column is not None and self.by != "column":
             raise OptionError(f"column={self.column!r} is for by='column', not for by={self.by!r}")
+        if self.visit is not None and (self.by == "random" or not isinstance(self.table, Events)):
+            raise OptionError(f"visit={self.visit!r} is for Events split by time or by a column, not for these {kind}")
 
     def case(self, seed: int = 0) -> Case:
         """Return the two parts, as Bags, and who is whom."""
@@ -85,21 +90,35 @@ class Split(Scenario):
         notes = (*self.table.notes, note)
         if isinstance(self.table, Traces):
             notes += (Note("periods-apart"),)
-        return two_sides(known, asked, notes)
+        case = two_sides(known, asked, notes)
+        return case if self.visit is None else by_visit(case)
 
     def _by_time(self, seed: int) -> tuple[Bags, Bags, Note]:
         if isinstance(self.table, Traces):
-            r = self.table.n_epochs
-            if r < 2:
-                raise DataError("these traces have one epoch, which has no later part; split them at random")
-            first = r - min(max(round(self.share * r), 1), r - 1)
-            known, asked = (_epochs(self.table, part) for part in (slice(0, first), slice(first, r)))
-            return known, asked, Note("split-by-epochs", known=first, asked=r - first)
+            return self._by_epochs()
         if self.at is not None:
-            later = self.table.time >= moment(self.at, self.table.is_calendar)
-            return *self._parts(later), Note("split-at", at=str(self.at))
+            until, since = (moment(at, self.table.is_calendar) for at in _pair(self.at))
+            if until > since:
+                raise OptionError(
+                    f"at={self.at!r} runs backwards; give the end of the known part, then the later start"
+                )
+            one, other = map(str, _pair(self.at))
+            note = Note("split-at", at=one) if until == since else Note("split-between", until=one, since=other)
+            return *self._parts(self.table.time >= since, self.table.time < until), note
         later = _later(self.table.user, self.table.time, self.share)
-        return *self._parts(later), Note("split-by-time", share=self.share)
+        return *self._parts(later, ~later), Note("split-by-time", share=self.share)
+
+    def _by_epochs(self) -> tuple[Bags, Bags, Note]:
+        r = self.table.n_epochs
+        if r < 2:
+            raise DataError("these traces have one epoch, which has no later part; split them at random")
+        until = since = r - min(max(round(self.share * r), 1), r - 1)
+        if self.at is not None:
+            until, since = _pair(self.at)
+            if not (is_whole(until) and is_whole(since) and 0 < until <= since < r):
+                raise OptionError(f"at={self.at!r} is no epoch from 1 to {r - 1}, nor a pair of them in order")
+        known, asked = (_epochs(self.table, part) for part in (slice(0, until), slice(since, r)))
+        return known, asked, Note("split-by-epochs", known=int(until), asked=int(r - since))
 
     def _at_random(self, seed: int) -> tuple[Bags, Bags, Note]:
         note = Note("split-at-random", share=self.share, apart=self.apart, independent=self.independent)
@@ -128,11 +147,20 @@ class Split(Scenario):
         if len(values) != 2:
             shown = ", ".join(map(repr, values[:5])) + (", …" if len(values) > 5 else "")
             raise DataError(f"column {name!r} must have two values to split by, not {len(values)} ({shown})")
-        known, asked = (self.table.take(codes == side).bags() for side in (0, 1))
+        known, asked = self._parts(codes == 1, codes == 0)
         return known, asked, Note("split-by-column", column=name, known=values[0], asked=values[1])
 
-    def _parts(self, asked: _Mask) -> tuple[Bags, Bags]:
-        return self.table.take(~asked).bags(), self.table.take(asked).bags()
+    def _parts(self, asked: _Mask, known: _Mask) -> tuple[Bags, Bags]:
+        return self.table.take(known).bags(), self.table.take(asked).bags(self.visit)
+
+
+def _pair(at: Any) -> tuple[Any, Any]:
+    """Return where the known part ends and the other begins: one moment, or two."""
+    if not isinstance(at, tuple | list):
+        return at, at
+    if len(at) != 2:
+        raise OptionError(f"at={at!r} is one moment, or a pair: the end of the known part and the start of the other")
+    return at[0], at[1]
 
 
 def _epochs(traces: Traces, part: slice) -> Bags:

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import TruthError
+from reidrisk.base.errors import OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import checked_seed
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import Bags, Case, Events, Traces, Truth, find_truth
+from reidrisk.records.calendar import Every
 from reidrisk.records.case import check_tables
-from reidrisk.scenarios.base import Scenario
+from reidrisk.scenarios.base import Scenario, by_visit
 from reidrisk.scenarios.registry import register
 
 
@@ -26,6 +27,10 @@ class TwoTables(Scenario):
     users and both have the same length. Where that tells nothing, the truth of the case is ``None``, and a note says
     why.
 
+    Several rows of ``b`` may be one person's (``truth`` says whose), as sessions or trips are. With ``visit``, as for
+    :meth:`reidrisk.records.Events.bags`, each visit of the log ``b`` is a query of its own. Traces of different numbers
+    of epochs are of different times: they are compared as Bags.
+
     >>> a = Bags([[2, 1], [0, 3]], users=["ann", "bob"])
     >>> b = Bags([[0, 1], [1, 1], [4, 0]], users=["bob", "eve", "ann"])
     >>> case = TwoTables(a, b).case()
@@ -36,17 +41,26 @@ class TwoTables(Scenario):
     a: Any
     b: Any
     truth: Any = None
+    visit: Every | None = None
 
     def __post_init__(self) -> None:
         for table in (self.a, self.b):
             self._check_kind(table)
+        if self.visit is not None and not isinstance(self.b, Events):
+            raise OptionError(f"visit={self.visit!r} is for Events; the second table are {type(self.b).__name__}")
 
     def case(self, seed: int = 0) -> Case:
         """Return the two tables; nothing is drawn."""
         checked_seed(seed)
-        targets, queries = _over_one(self.a, self.b)
+        case = self._case()
+        return case if self.visit is None else by_visit(case)
+
+    def _case(self) -> Case:
+        targets, queries = _over_one(self.a, self.b, self.visit)
         check_tables(targets, queries)
         notes = tuple(dict.fromkeys((*targets.notes, *queries.notes)))
+        if isinstance(self.a, Traces) and isinstance(targets, Bags):
+            notes += (Note("periods-apart"),)
         if self.truth is not None:
             known = find_truth(targets, queries, self.truth)
             strangers = int((known.target < 0).sum())
@@ -71,11 +85,13 @@ class TwoTables(Scenario):
         return Case(targets, queries, found, notes)
 
 
-def _over_one(a: Any, b: Any) -> tuple[Any, Any]:
-    """Make bags of events; two logs come over the items that occur in either."""
-    logs = [table for table in (a, b) if isinstance(table, Events)]
-    known, asked = (table.bags() if isinstance(table, Events) else table for table in (a, b))
-    if len(logs) < 2 or a.vocabulary == b.vocabulary:
+def _over_one(a: Any, b: Any, visit: Every | None) -> tuple[Any, Any]:
+    """Make bags of events, and of traces of different lengths; two logs come over the items that occur in either."""
+    if isinstance(a, Traces) and isinstance(b, Traces) and a.n_epochs != b.n_epochs:
+        return a.bags(), b.bags()
+    known = a.bags() if isinstance(a, Events) else a
+    asked = b.bags(visit) if isinstance(b, Events) else b
+    if not isinstance(a, Events) or not isinstance(b, Events) or a.vocabulary == b.vocabulary:
         return known, asked
-    both = Vocabulary(sorted({label for log in logs for label in log.vocabulary.labels}))
+    both = Vocabulary(sorted({label for log in (a, b) for label in log.vocabulary.labels}))
     return known.over(both), asked.over(both)

@@ -48,7 +48,26 @@ SHOP = Terms(person="customer", item="article", period="week")
         ),
         (
             Note("knows-facts", facts=4, errors=0.1),
-            "The attacker knows 4 facts of a customer, of which 10 % are wrong, drawn at random from the record.",
+            "The attacker knows 4 articles of a customer, drawn at random from the record; 10 % of what they know is "
+            "wrong.",
+        ),
+        (
+            Note("knows-facts", facts=1, errors=0.0, which="first", draws=1),
+            "The attacker knows the first 1 article of a customer.",
+        ),
+        (
+            Note("knows-facts", facts=4, errors=0.0, which="rarest", draws=1),
+            "The attacker knows those 4 articles of a customer that the fewest others have.",
+        ),
+        (
+            Note("split-between", until="2024-05-31", since="2024-07-01"),
+            "Events before 2024-05-31 are known, those from 2024-07-01 on are to be identified; what lies between is "
+            "left out.",
+        ),
+        (
+            Note("several-each", queries=70),
+            "Each visit is a record of its own to be identified: 70 records, several of which may be of one customer. "
+            "Intervals count customers, not visits.",
         ),
         (
             Note("too-few-facts", n=5, of=900, facts=4),

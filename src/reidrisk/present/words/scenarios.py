@@ -50,11 +50,19 @@ def _random(note: Note, terms: Terms) -> Assumed:
     )
 
 
+_WHICH = {
+    "random": "{facts} of a {person}, drawn at random from the {record}",
+    "first": "the first {facts} of a {person}",
+    "rarest": "those {facts} of a {person} that the fewest others have",
+}
+
+
 @says("knows-facts")
 def _facts(note: Note, terms: Terms) -> Assumed:
-    facts = terms.many("fact", note["facts"])
-    wrong = f", of which {percent(note['errors'])} are wrong" if note["errors"] else ""
-    return Assumed(
-        f"The attacker knows {facts} of a {terms.person}{wrong}, drawn at random from the record.",
-        "Whoever knows more, or what is rare, links more.",
-    )
+    which, draws = note.get("which", "random"), note.get("draws", 1)
+    facts = terms.many("item", note["facts"])
+    said = _WHICH[which].format(facts=facts, person=terms.person, record=terms.record)
+    said += f"; {percent(note['errors'])} of what they know is wrong" if note["errors"] else ""
+    said += f"; everyone is looked for {draws:,} times, each time by another draw" if draws > 1 else ""
+    more = "Whoever knows more links more." if which == "rarest" else "Whoever knows more, or what is rare, links more."
+    return Assumed(f"The attacker knows {said}.", more)
