@@ -198,7 +198,7 @@ def test_other_seeds_split_otherwise():
         (Bags([[1]]), {"by": "half"}, "by one of time, random, column, not 'half'"),
         (Bags([[1]]), {"by": "random", "share": 1.0}, "share must lie strictly between 0 and 1"),
         (Traces([[0]], 1), {"apart": True}, "are for by='random'"),
-        (Traces([[0]], 1), {"at": 3}, "at=3 is a moment of Events"),
+        (Bags([[1]]), {"by": "random", "at": 3}, "at=3 is a moment, for by='time'"),
         (Bags([[1]]), {"by": "random", "apart": True, "independent": True}, "choose one"),
         (Bags([[1]]), {"by": "random", "column": "x"}, "column='x' is for by='column'"),
     ],
