@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.search.weights import PairWeights, Weights
+from reidrisk.search.weights import PairWeights, RangeWeights, Weights
 
 __all__ = ["best", "candidates", "scores"]
 
@@ -23,7 +23,12 @@ def scores(targets: Tokens, queries: Tokens, weights: Weights | PairWeights) -> 
     gain, mismatch = weights.of(queries)
     same = queries[:, None, :] == targets[None, :, :]
     seen = targets[None, :, :] >= 0
-    return np.asarray(((mismatch[:, None, :] + gain[:, None, :] * same) * seen).sum(axis=2))
+    found = ((mismatch[:, None, :] + gain[:, None, :] * same) * seen).sum(axis=2)
+    if isinstance(weights, RangeWeights):
+        first, last, worth = (table[:, None] for table in weights.ranges(queries))
+        held = targets[None, :, :, None]
+        found = found + (worth * ((first <= held) & (held <= last))).sum(axis=(2, 3))
+    return np.asarray(found)
 
 
 def best(

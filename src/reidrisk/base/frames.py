@@ -37,10 +37,7 @@ def columns_of(frame: Any, names: Sequence[str]) -> dict[str, Any]:
     """
     import pyarrow as pa
 
-    if not (isinstance(frame, Mapping) or hasattr(frame, "__arrow_c_stream__")):
-        kinds = "a frame of polars, pandas or pyarrow, or a mapping of arrays"
-        raise DataError(f"a {type(frame).__name__} has no Arrow interface; give {kinds}")
-    there = list(frame) if isinstance(frame, Mapping) else _names(frame)
+    there = names_of(frame)
     missing = [name for name in names if name not in there]
     if missing:
         raise DataError(f"there is no column {missing[0]!r}; choose from {', '.join(map(repr, there[:20]))}")
@@ -173,9 +170,19 @@ def whole_amounts(cells: Any, name: str) -> Ints:
     return np.where(np.isnan(values), -1, values).astype(np.int64)
 
 
-def _names(frame: Any) -> list[str]:
+def names_of(frame: Any) -> list[str]:
+    """Return the names of the columns of a frame or mapping, or refuse what is neither.
+
+    >>> names_of({"who": ["ann"], "n": [3]})
+    ['who', 'n']
+    """
     import pyarrow as pa
 
+    if isinstance(frame, Mapping):
+        return list(frame)
+    if not hasattr(frame, "__arrow_c_stream__"):
+        kinds = "a frame of polars, pandas or pyarrow, or a mapping of arrays"
+        raise DataError(f"a {type(frame).__name__} has no Arrow interface; give {kinds}")
     if isinstance(frame, pa.Table | pa.RecordBatch):
         return list(frame.schema.names)
     return [str(name) for name in frame.columns] if hasattr(frame, "columns") else list(pa.table(frame).schema.names)

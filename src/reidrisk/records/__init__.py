@@ -1,5 +1,6 @@
-"""The records everything speaks of: events, traces, top sets, bags, cells, channels; who is whom in them; cases."""
+"""The records everything speaks of: events, traces, bags, attributes and others; who is whom in them; cases."""
 
+from reidrisk.records.attributes import Attributes
 from reidrisk.records.bags import Bags
 from reidrisk.records.case import Case
 from reidrisk.records.cells import Cells
@@ -10,4 +11,16 @@ from reidrisk.records.traces import Traces
 from reidrisk.records.truth import Truth, find_truth
 from reidrisk.records.visits import Visits
 
-__all__ = ["Bags", "Case", "Cells", "Channel", "Events", "TopSets", "Traces", "Truth", "Visits", "find_truth"]
+__all__ = [
+    "Attributes",
+    "Bags",
+    "Case",
+    "Cells",
+    "Channel",
+    "Events",
+    "TopSets",
+    "Traces",
+    "Truth",
+    "Visits",
+    "find_truth",
+]

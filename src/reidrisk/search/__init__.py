@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reidrisk.search.answer import UNIT, Best, Candidates, merged, merged_candidates
 from reidrisk.search.blocks import ByBlocks
 from reidrisk.search.index import Index
-from reidrisk.search.weights import GRID, PairWeights, Weights, pair_scores, to_grid
+from reidrisk.search.weights import GRID, PairWeights, RangeWeights, Weights, pair_scores, to_grid
 
 if TYPE_CHECKING:
     from reidrisk.search import gpu, lattice, scan
@@ -38,6 +38,7 @@ __all__ = [
     "Index",
     "PairWeights",
     "Plan",
+    "RangeWeights",
     "SparseDot",
     "SparseMin",
     "SparseRows",

@@ -14,7 +14,7 @@ from reidrisk.search import gpu, lattice, scan
 from reidrisk.search.answer import Best, Candidates
 from reidrisk.search.blocks import ByBlocks
 from reidrisk.search.index import Index, Tokens
-from reidrisk.search.weights import AnyWeights, PairWeights, check_fit, pair_scores
+from reidrisk.search.weights import AnyWeights, PairWeights, RangeWeights, check_fit, pair_scores
 
 Method = Literal["auto", "lattice", "scan"]
 Device = Literal["auto", "cpu", "cuda"]
@@ -84,8 +84,8 @@ def best(
 ) -> Best:
     """Find best score, number of ties and lowest tied target of each query (q, r), exactly.
 
-    Weights of pairs of tokens, and those where a match counts less than a mismatch, always go to the scan: for them,
-    more matters than which epochs agree.
+    Weights of pairs or ranges of tokens, and those where a match counts less than a mismatch, always go to the scan:
+    for them, more matters than which epochs agree.
 
     >>> from reidrisk.search import Weights
     >>> w = Weights(match=np.ones((1, 9), dtype=np.int64), mismatch=np.zeros((1, 9), dtype=np.int64), per_nat=0)
@@ -96,6 +96,8 @@ def best(
     if method not in ("auto", "lattice", "scan"):
         raise OptionError(f"method must be auto, lattice or scan, not {method!r}")
     check_fit(index, queries, weights)
+    if isinstance(weights, RangeWeights):
+        return scan.best(index, queries, weights, progress=progress)
     planned = choose(index, len(queries), device=device if method == "auto" else "cpu")
     ranked = isinstance(weights, PairWeights) or bool((weights.match >= weights.mismatch).all())
     if planned.device == "cuda" and (ranked or device == "cuda"):

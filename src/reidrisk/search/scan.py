@@ -15,7 +15,7 @@ from reidrisk.base.progress import Progress
 from reidrisk.search import scan_kernels as kernels
 from reidrisk.search.answer import Best, Candidates, check_k
 from reidrisk.search.index import Index, Tokens, unsigned
-from reidrisk.search.weights import AnyWeights, PairWeights, check_fit
+from reidrisk.search.weights import AnyWeights, PairWeights, RangeWeights, check_fit
 
 _BLOCK = 4_096  # targets; their scores (16 KiB) and one column of tokens (8 KiB) fit the first-level cache
 _QUERIES = 64  # queries handed to a thread at a time, at least
@@ -86,7 +86,10 @@ def _prepared(index: Index, queries: Tokens, weights: AnyWeights, pairs: Any) ->
     none = np.zeros((len(queries), 1), dtype=np.int64)
     gain, mismatch = (none, none) if isinstance(weights, PairWeights) else weights.of(queries)
     worth = gain.astype(pairs.dtype), mismatch.astype(pairs.dtype)
-    return kernels.Queries(unsigned(queries, index.n_tokens), *worth, pairs)
+    tokens, nowhere = unsigned(queries, index.n_tokens), np.zeros((len(queries), 1, 0), dtype=np.int64)
+    first, last, near = weights.ranges(queries) if isinstance(weights, RangeWeights) else (nowhere,) * 3
+    low, high = (np.ascontiguousarray(ends.astype(tokens.dtype)) for ends in (first, last))
+    return kernels.Queries(tokens, *worth, pairs, low, high, np.ascontiguousarray(near.astype(pairs.dtype)))
 
 
 def _pair_table(index: Index, weights: AnyWeights) -> npt.NDArray[np.signedinteger[Any]]:
@@ -101,6 +104,8 @@ def _pair_table(index: Index, weights: AnyWeights) -> npt.NDArray[np.signedinteg
 
 def _accumulator(index: Index, weights: AnyWeights) -> type[np.signedinteger[Any]]:
     """Return the narrowest type in which no sum of these weights can overflow."""
-    parts = (weights.table,) if isinstance(weights, PairWeights) else (weights.match, weights.mismatch)
+    parts = [weights.table] if isinstance(weights, PairWeights) else [weights.match, weights.mismatch]
+    if isinstance(weights, RangeWeights):
+        parts.extend(weights.worth)
     largest = 2 * sum(int(np.abs(part).max(initial=0)) for part in parts) * index.n_epochs
     return np.int32 if largest < np.iinfo(np.int32).max else np.int64

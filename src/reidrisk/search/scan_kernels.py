@@ -18,12 +18,18 @@ class Targets(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """Tokens (q, r) with what a match adds and a mismatch costs there, or a table of pairs of tokens."""
+    """Tokens (q, r) with what a match adds and a mismatch costs there, or a table of pairs of tokens.
+
+    Where tokens near them count, too, ``first``, ``last`` and ``worth`` (q, r, levels) say which and how much.
+    """
 
     tokens: Any
     gain: Any
     mismatch: Any
     pairs: Any
+    first: Any
+    last: Any
+    worth: Any
 
 
 @njit(cache=True, nogil=True)
@@ -59,6 +65,13 @@ def _block_scores(targets: Any, queries: Any, i: Any, start: Any, stop: Any, sco
             penalty = mismatch[s]
             for j in range(size):
                 scores[j] += penalty * (column[j] != missing)
+    for s in range(tokens.shape[0] if queries.worth.shape[2] > 0 else 0):
+        column = table[s, start:stop]
+        for level in range(queries.worth.shape[2]):
+            first, last, reward = queries.first[i, s, level], queries.last[i, s, level], queries.worth[i, s, level]
+            if reward != 0:
+                for j in range(size):
+                    scores[j] += reward * ((column[j] >= first) & (column[j] <= last))
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ Weights are rounded once, here, to whole multiples of 1 / GRID nats. From then o
 the order nor the device nor the way the data was cut can change.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,37 @@ class Weights:
         token = np.where(seen, queries, 0)
         mismatch = np.where(seen, self.mismatch[epochs, token], 0)
         return np.where(seen, self.match[epochs, token], 0) - mismatch, mismatch
+
+
+@dataclass(frozen=True)
+class RangeWeights(Weights):
+    """Weights where tokens near the query's are worth something, too: near is what lies in a range of tokens.
+
+    Beside match and mismatch, which have one row, a target's token w adds ``worth[l, o]`` for each level l with
+    ``first[l, o] <= w <= last[l, o]``; (levels, n_tokens) whole numbers each, tokens of which are in an order of their
+    own, such as that of numbers.
+    """
+
+    first: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
+    last: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
+    worth: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("first", "last", "worth"):
+            object.__setattr__(self, name, _whole(getattr(self, name), name))
+        shapes = {self.first.shape[1:], self.last.shape[1:], self.worth.shape[1:], self.match.shape[1:]}
+        if len(self.match) != 1 or len(shapes) > 1 or not len(self.first) == len(self.last) == len(self.worth):
+            raise DataError(f"ranges {self.worth.shape} do not fit weights of tokens {self.match.shape}, in one row")
+        if self.first.min(initial=0) < 0 or self.last.max(initial=0) >= self.match.shape[1]:
+            raise DataError(f"ranges are of tokens in [0, {self.match.shape[1]}); there is one outside")
+
+    def ranges(self, queries: npt.NDArray[np.signedinteger[Any]]) -> tuple[Ints, Ints, Ints]:
+        """Look up (q, r, levels) first and last tokens and what they are worth; a missing token has 0."""
+        seen = queries >= 0
+        token = np.where(seen, queries, 0)
+        first, last, worth = (np.moveaxis(table[:, token], 0, -1) for table in (self.first, self.last, self.worth))
+        return first, last, np.where(seen[..., None], worth, 0)
 
 
 @dataclass(frozen=True)
@@ -104,4 +135,9 @@ def pair_scores(targets: npt.NDArray[Any], queries: npt.NDArray[Any], weights: A
     if isinstance(weights, PairWeights):
         return np.asarray(weights.of(queries, paired).sum(axis=1))
     gain, mismatch = weights.of(queries)
-    return np.asarray(np.sum(np.where(paired == queries, gain + mismatch, mismatch) * (paired >= 0), axis=1))
+    found = np.sum(np.where(paired == queries, gain + mismatch, mismatch) * (paired >= 0), axis=1)
+    if isinstance(weights, RangeWeights):
+        first, last, worth = weights.ranges(queries)
+        within = (first <= paired[..., None]) & (paired[..., None] <= last)
+        found = found + (worth * within).sum(axis=(1, 2))
+    return np.asarray(found)

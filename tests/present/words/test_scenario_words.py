@@ -73,6 +73,14 @@ SHOP = Terms(person="customer", item="article", period="week")
             Note("too-few-facts", n=5, of=900, facts=4),
             "Of 900 customers, 5 have fewer than 4 facts and are not looked for; they stay as distractors.",
         ),
+        (
+            Note("cells-missing", missing=12, of=4_000),
+            "Of 4,000 cells, 12 are empty; an empty cell tells neither for nor against a link.",
+        ),
+        (
+            Note("columns-in-one-table", columns=["age", "town"]),
+            "Columns of one table alone are left out: age, town.",
+        ),
     ],
 )
 def test_sentences(note, said):
