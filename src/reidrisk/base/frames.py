@@ -46,7 +46,7 @@ def columns_of(frame: Any, names: Sequence[str]) -> dict[str, Any]:
             table = pa.table({name: _array(frame[name]) for name in names})
         else:
             table = pa.table(frame).select(list(names))
-        return {name: _plain(table.column(name), name) for name in names}
+        return {name: plain(table.column(name), name) for name in names}
     except (pa.ArrowException, TypeError, OverflowError) as error:
         raise DataError(f"the columns cannot be read: {reason(error)}") from error
 
@@ -196,14 +196,14 @@ def _array(values: Any) -> Any:
     return pa.array(values)
 
 
-def _plain(cells: Any, name: str) -> Any:
-    """Return a column without dictionaries and views; refuse lists and the like."""
+def plain(cells: Any, name: str) -> Any:
+    """Return an Arrow column without dictionaries and views; refuse lists and the like."""
     import pyarrow as pa
 
     kind = cells.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-        parts = [(_plain(part.dictionary, name), part.indices) for part in cells.chunks]
+        parts = [(plain(part.dictionary, name), part.indices) for part in cells.chunks]
         cells = pa.chunked_array([words.take(places) for words, places in parts], None if parts else kind)
     if pa.types.is_string_view(kind) or pa.types.is_string(kind):
         return cells.cast(pa.large_string())

@@ -4,6 +4,7 @@ from reidrisk.io.atomic import write_atomically
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
 from reidrisk.io.convert import convert
+from reidrisk.io.exports import Export, Reading, read_export, read_exports
 from reidrisk.io.pair import Pair, read_bags_pair, read_pair, read_truth
 from reidrisk.io.sets import read_top_sets, write_top_sets
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
@@ -11,12 +12,16 @@ from reidrisk.io.traces import read_traces, traces_from_frame, write_traces
 from reidrisk.io.vocabulary import read_vocabulary
 
 __all__ = [
+    "Export",
     "Pair",
+    "Reading",
     "TopicsRecords",
     "convert",
     "read_bags",
     "read_bags_pair",
     "read_channel",
+    "read_export",
+    "read_exports",
     "read_pair",
     "read_tfrecords",
     "read_top_sets",

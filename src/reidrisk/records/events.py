@@ -197,13 +197,25 @@ class Events:
     def __len__(self) -> int:
         return len(self.user)
 
-    def take(self, rows: Ints | npt.NDArray[np.bool_]) -> Self:
+    def take(self, rows: Ints | npt.NDArray[np.bool_] | slice) -> Self:
         """Return the chosen events, of the same users and over the same vocabulary: some may have none left."""
         new = object.__new__(type(self))
         new._users, new._vocabulary, new._is_calendar = self._users, self._vocabulary, self._is_calendar
         new._frame_rows, new._dropped = self._frame_rows, self._dropped
         new._table = {name: frozen(values[rows]) for name, values in self._table.items()}
         new._kept = {name: (frozen(codes[rows]), values) for name, (codes, values) in self._kept.items()}
+        return new
+
+    def over(self, vocabulary: Vocabulary) -> Self:
+        """Return the same events over a vocabulary that holds all labels of this one, and perhaps more."""
+        tokens = vocabulary.encode(self._vocabulary.labels).astype(np.int32)
+        new = self.take(slice(None))
+        item = tokens[self.item]
+        keys = (item, self._table["time"], self.user) if "time" in self._table else (item, self.user)
+        order = np.lexsort(keys)
+        new._vocabulary = vocabulary
+        new._table = {name: frozen(values[order]) for name, values in (dict(self._table) | {"item": item}).items()}
+        new._kept = {name: (frozen(codes[order]), values) for name, (codes, values) in self._kept.items()}
         return new
 
     def summary(self) -> Summary:

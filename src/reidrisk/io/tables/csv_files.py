@@ -1,7 +1,7 @@
 """CSV files: the header, and all cells as text; what they stand for is decided later."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -55,21 +55,42 @@ def read_cells(file: Path, name: str, names: list[str] | None) -> Any:
     the first one too, columns are called ``f0``, ``f1`` and so on, and empty cells are empty text.
     """
     import pyarrow as pa
+
+    packing = "gzip" if is_packed(file) else None
+    known = names or [f"f{i}" for i in range(len(csv_header(file, name)))]
+    return parsed(
+        lambda: pa.input_stream(open(file, "rb"), compression=packing),
+        name,
+        known,
+        {"autogenerate_column_names": names is None},
+        {"newlines_in_values": names is not None},
+        nulls=names is not None,
+    )
+
+
+def parsed(
+    opened: Callable[[], Any],
+    name: str,
+    known: list[str],
+    read: Mapping[str, Any],
+    parse: Mapping[str, Any],
+    nulls: bool = True,
+) -> Any:
+    """Return the cells of a stream as an Arrow table of text; ``read`` and ``parse`` are further options of Arrow."""
+    import pyarrow as pa
     from pyarrow import csv
 
-    has_header = names is not None
+    has_header = not read.get("autogenerate_column_names", False)
     # In a single column an empty line is an empty cell.
-    parse = csv.ParseOptions(newlines_in_values=has_header, ignore_empty_lines=names is None or len(names) > 1)
-    known = names or [f"f{i}" for i in range(len(csv_header(file, name)))]
-    empty: dict[str, Any] = {"strings_can_be_null": True, "null_values": [""]} if has_header else {}
+    parsing = csv.ParseOptions(ignore_empty_lines=not has_header or len(known) > 1, **parse)
+    empty: dict[str, Any] = {"strings_can_be_null": True, "null_values": [""]} if nulls else {}
     convert = csv.ConvertOptions(column_types=dict.fromkeys(known, "string"), **empty)
-    packing = "gzip" if is_packed(file) else None
     for block in _BLOCKS:
         # One thread: only then does the library know in which row it stumbled.
-        read = csv.ReadOptions(use_threads=False, block_size=block, autogenerate_column_names=not has_header)
+        reading = csv.ReadOptions(use_threads=False, block_size=block, **read)
         try:
-            with open(file, "rb") as raw, pa.input_stream(raw, compression=packing) as cells:
-                return csv.read_csv(cells, read, parse, convert)
+            with opened() as cells:
+                return csv.read_csv(cells, reading, parsing, convert)
         except pa.ArrowInvalid as error:
             if "straddl" in str(error) or "Empty CSV file or block" in str(error):  # the latter, of the header
                 continue

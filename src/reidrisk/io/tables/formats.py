@@ -73,9 +73,9 @@ def format_of(path: PathLike) -> str:
     raise FormatError(f"{path}: {given}; use one of {', '.join(ENDINGS)}")
 
 
-def open_table(path: PathLike) -> Table:
-    """Open a table by the ending of its name; nothing but its head is read yet, except from CSV and NPZ."""
-    kind = format_of(path)
+def open_table(path: PathLike, kind: str | None = None) -> Table:
+    """Open a table by the ending of its name, or as ``kind``; nothing but its head is read yet, except CSV and NPZ."""
+    kind = kind or format_of(path)
     file, name = existing_file(path), str(path)
     opener = {"parquet": _open_parquet, "csv": _open_csv, "arrow": _open_arrow, "npz": _open_npz}[kind]
     with reading(name, _TITLES[kind]):

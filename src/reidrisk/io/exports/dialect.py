@@ -1,0 +1,141 @@
+"""The dialect of a text table: its encoding, what separates cells, and whether the first line is a header."""
+
+import codecs
+import csv
+import gzip
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.io.tables.opening import reading
+
+SAMPLE = 1 << 18  # bytes that show what a file is like
+_LINES = 400
+_CHUNK = 1 << 20
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_DELIMITERS = (",", ";", "\t", "|")
+_SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+_VALUE = re.compile(r"[+-]?[0-9][0-9.,:/eE+TtZ -]*|\[.*\]")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text table is written."""
+
+    encoding: str = "utf-8"
+    delimiter: str = ","
+    """One character; a blank stands for any number of blanks and tabs."""
+    header: tuple[str, ...] | None = None
+    """Names in the first line; ``None`` where it holds data."""
+    width: int = 1
+    """Number of cells in the first line."""
+    skip: int = 0
+    """Lines before the header that only say what separates cells."""
+    comment: str | None = None
+
+
+def is_gzip(file: Path) -> bool:
+    """Tell by its first bytes whether a file is packed by gzip."""
+    with open(file, "rb") as raw:
+        return raw.read(2) == b"\x1f\x8b"
+
+
+def opened(file: Path) -> IO[bytes]:
+    """Open a file to be read as bytes, unpacked where it is packed."""
+    return gzip.open(file, "rb") if is_gzip(file) else open(file, "rb")  # type: ignore[return-value]
+
+
+def dialect_of(file: Path, name: str, delimiter: str | None, comment: str | None) -> Dialect:
+    """Find out how a text table is written, from its first lines; what is given is taken."""
+    with reading(name, "text"):
+        encoding = _encoding(file, name)
+        with opened(file) as raw:
+            lines = raw.read(SAMPLE).decode(encoding, errors="replace").splitlines()
+    if len(lines) > 1:
+        lines = lines[:-1] if len(lines) <= _LINES else lines[:_LINES]  # the last one may be cut
+    skip = 0
+    if lines and (said := _SEPARATOR_LINE.fullmatch(lines[0])):
+        lines, skip, delimiter = lines[1:], 1, delimiter or said[1]
+    lines = [line for line in lines if line.strip() and not (comment and line.lstrip().startswith(comment))]
+    if not lines:
+        raise FormatError(f"{name}: the file is empty; a table has a header and at least one row")
+    if any("\0" in line for line in lines):
+        raise FormatError(f"{name}: this is no text; give a table in CSV, JSON lines, Parquet, Arrow or .xlsx")
+    by = delimiter or _delimiter(lines, name)
+    rows = list(cells_of(lines, by))
+    header = tuple(cell.strip() for cell in rows[0]) if _is_header(rows) else None
+    sizes.COLUMNS.check(len(rows[0]), name, "leave some out")
+    return Dialect(encoding, by, header, len(rows[0]), skip, comment)
+
+
+def cells_of(lines: Sequence[str] | Iterator[str], delimiter: str) -> Iterator[list[str]]:
+    """Yield the cells of each line; between blanks, any number of them separates."""
+    if delimiter == " ":
+        return csv.reader((line.replace("\t", " ").strip() for line in lines), delimiter=" ", skipinitialspace=True)
+    return csv.reader(lines, delimiter=delimiter)
+
+
+def _encoding(file: Path, name: str) -> str:
+    """Return UTF-8 if all bytes are, else UTF-16 if it looks so, else Windows-1252; refuse a mixture."""
+    with opened(file) as raw:
+        start = raw.read(SAMPLE)
+        for mark, encoding in _MARKS.items():
+            if start.startswith(mark):
+                return encoding
+        if start and b"\0" in start:
+            even, odd = (part.count(0) / max(len(part), 1) for part in (start[::2], start[1::2]))
+            if max(even, odd) > 0.3 and min(even, odd) < 0.05:
+                return "utf-16-le" if odd > even else "utf-16-be"
+        decoder, at, beyond = codecs.getincrementaldecoder("utf-8")(), 0, False
+        part = start
+        while part:
+            try:
+                beyond |= not decoder.decode(part).isascii()
+            except UnicodeDecodeError as error:
+                where = at + error.start
+                if beyond:
+                    mixed = f"byte {where:,} is not UTF-8 text, although others before it are"
+                    raise FormatError(f"{name}: {mixed}; save the file in one encoding") from error
+                return "cp1252"
+            at += len(part)
+            part = raw.read(_CHUNK)
+    return "utf-8"
+
+
+def _delimiter(lines: Sequence[str], name: str) -> str:
+    """Return what cuts most lines into the same number of cells as the first one."""
+    fits: dict[str, tuple[float, int]] = {}
+    for by in (*_DELIMITERS, " "):
+        try:
+            widths = [len(row) for row in cells_of(lines, by)]
+        except csv.Error:
+            continue
+        if widths and widths[0] > 1:
+            fits[by] = (round(widths.count(widths[0]) / len(widths), 1), widths[0])
+    wanted = {by: fit for by, fit in fits.items() if by != " "} or fits
+    if not wanted:
+        return ","
+    best = max(wanted.values())
+    found = [by for by, fit in wanted.items() if fit == best]
+    if best[0] < 0.5 and " " in fits and fits[" "][0] > best[0]:
+        return " "
+    if len(found) > 1:
+        both = " and ".join(map(repr, found))
+        raise OptionError(f"{name}: cells may be separated by {both}; say which with --delimiter")
+    return found[0]
+
+
+def _is_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row names columns: not where it looks like the rows below it, or like values alone."""
+    first = [_VALUE.fullmatch(cell.strip()) is not None for cell in rows[0]]
+    if all(first):
+        return False
+    if not any(first) or len(rows) < 2:
+        return True
+    below = Counter(tuple(_VALUE.fullmatch(cell.strip()) is not None for cell in row) for row in rows[1:])
+    return below.most_common(1)[0][0] != tuple(first)

@@ -1,0 +1,158 @@
+"""A log out of an export: one row per event, with everything counted that is left out or merged on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.errors import DataError
+from reidrisk.base.frames import coded, joined
+from reidrisk.base.notes import Note
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.io.exports.grid import cells_of_grid
+from reidrisk.io.exports.reading import Reading
+from reidrisk.io.exports.roles import Roles
+from reidrisk.io.exports.source import Source
+from reidrisk.io.exports.times import Times, read_times
+from reidrisk.io.exports.values import merged, plain_values, read_numbers, spellings
+from reidrisk.records import Events
+
+_STEPS = (1, 2, 5, 10, 20, 50, 100)
+"""People are counted by their number of events, from one of these to the next."""
+_ENOUGH, _NAMED = 20, 3  # people who have a label that is named; labels written in several ways that are named
+
+
+class Log(NamedTuple):
+    """Events over their labels in order, what to note, and the form of their times."""
+
+    events: Events
+    notes: tuple[Note, ...]
+    times: Times | None
+
+
+def read_log(source: Source, roles: Roles, how: Reading) -> Log:
+    """Read the events of an export; rows that cannot be read are refused, or left out where that is asked for."""
+    import pyarrow as pa
+
+    assert roles.user is not None
+    frame: dict[str, Any] = {"user": plain_values(source.column(roles.user), is_id=True)}
+    n = len(frame["user"])
+    times, good, returned = None, np.ones(n, dtype=bool), 0
+    if roles.time is not None:
+        times = read_times(source.column(roles.time), source.where(roles.time), how.dates)
+        frame["time"] = times.values
+        _mark(source, roles.time, times.bad, good)
+    if roles.amount is not None:
+        frame["amount"], returned = _amounts(source, roles.amount, good)
+    columns = {name: _labels(source, name, how) for name in roles.items}
+    notes: list[Note] = []
+    if roles.place is not None and how.cell_metres is not None:
+        lat, lon = (read_numbers(source.column(name), source.where(name), source.comma) for name in roles.place)
+        for name, found in zip(roles.place, (lat, lon), strict=True):
+            _mark(source, name, found.bad, good)
+        columns["cell"] = cells_of_grid(lat.values, lon.values, how.cell_metres, source.name)
+        notes.append(Note("places-on-grid", metres=how.cell_metres))
+    notes += _bad_rows(source, how, n)
+    if how.merge_case:
+        frame["user"] = merged(frame["user"])
+    many = [_tokens(frame, columns, name) for name in columns] if how.channels and len(columns) > 1 else None
+    if many is None:
+        what = joined([coded(cells, name) for name, cells in columns.items()])
+        frame["item"] = pa.chunked_array([what.values.take(pa.array(what.codes, mask=what.codes < 0))])
+        many = [pa.table(frame)]
+    kept = pa.concat_tables([table if good.all() else table.filter(pa.array(good)) for table in many])
+    given = {name: name for name in ("time", "amount") if name in frame}
+    try:
+        events = Events(kept, user="user", items="item", **given)
+    except DataError as error:
+        raise DataError(f"{source.name}: {error}") from error
+    events = events.over(Vocabulary(sorted(events.vocabulary.labels)))
+    notes += [*_spelt(events, how), _read(source, events, n, returned)]
+    return Log(events, tuple(notes), times)
+
+
+def _labels(source: Source, name: str, how: Reading) -> Any:
+    cells = plain_values(source.column(name), is_id=False, comma=source.comma)
+    return merged(cells) if how.merge_case else cells
+
+
+def _tokens(frame: dict[str, Any], columns: dict[str, Any], name: str) -> Any:
+    """Return the events of one channel: what its column says, under its name."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = coded(columns[name], name)
+    words = pc.binary_join_element_wise(
+        pa.scalar(name, pa.large_string()), found.values.cast(pa.large_string()), pa.scalar("=", pa.large_string())
+    )
+    return pa.table(frame | {"item": pa.chunked_array([words.take(pa.array(found.codes, mask=found.codes < 0))])})
+
+
+def _mark(source: Source, name: str, bad: Any, good: npt.NDArray[np.bool_]) -> None:
+    """Count cells that cannot be read, and leave their rows out."""
+    cells = source.column(name)
+    for row in bad[:5].tolist():
+        source.bad.add(row + 1, f"holds {cells[row].as_py()!r} in column {name!r}", 0, f", column {name!r}")
+    source.bad.count += int(good[bad].sum())
+    good[bad] = False
+
+
+def _amounts(source: Source, name: str, good: npt.NDArray[np.bool_]) -> tuple[Any, int]:
+    """Return whole amounts, and how many are below 0: goods that were returned, which are no events."""
+    import pyarrow as pa
+
+    found = read_numbers(source.column(name), source.where(name), source.comma)
+    _mark(source, name, found.bad, good)
+    values = found.values
+    fraction = np.flatnonzero((values != np.floor(values)) & ~np.isnan(values))
+    if fraction.size:
+        held = f"{source.where(name)} holds {values[fraction[0]]:g} in row {fraction[0] + 1}"
+        raise DataError(f"{held}; amounts are whole numbers: name another column with --amount, or say --amount none")
+    below = (values < 0) & good
+    good[values < 0] = False
+    return pa.array(values, mask=np.isnan(values)), int(below.sum())
+
+
+def _bad_rows(source: Source, how: Reading, rows: int) -> list[Note]:
+    """Refuse rows that cannot be read, or note them where they are to be left out."""
+    bad = source.bad
+    if not bad.count:
+        return []
+    if not how.skip_bad_rows:
+        first = "; ".join(bad.first[:5]) + (", …" if bad.count > len(bad.first) else "")
+        what = f"{bad.count:,} of {rows + source.bad.unread:,} rows cannot be read ({first})"
+        raise DataError(f"{source.name}: {what}; correct them, or leave them out with --skip-bad-rows")
+    return [Note("bad-rows", name=source.name, n=bad.count, of=rows + source.bad.unread, first=list(bad.places))]
+
+
+def _spelt(events: Events, how: Reading) -> Sequence[Note]:
+    found = spellings(list(events.vocabulary.labels))
+    if not found.labels or how.merge_case:
+        return ()
+    counts = events.bags().counts
+    holders = dict(zip(events.vocabulary.labels, np.bincount(counts.indices, minlength=counts.shape[1]), strict=True))
+    # A label that few people have says something of them, and notes go into results.
+    shown = [list(group) for group in found.groups if all(holders[label] >= _ENOUGH for label in group)]
+    return [Note("labels-alike", labels=found.labels, merged=len(found.groups), shown=shown[:_NAMED])]
+
+
+def _read(source: Source, events: Events, rows: int, returned: int) -> Note:
+    """Note the rows read and kept, what was left out and why, and people by their number of events."""
+    summary = events.summary()
+    per_user = np.bincount(events.user, minlength=events.n_users)
+    places = np.searchsorted(_STEPS, per_user, side="right") - 1
+    counts = np.bincount(places, minlength=len(_STEPS))
+    dropped = {name: n for name, n in summary.dropped.items() if n} | ({"returned": returned} if returned else {})
+    return Note(
+        "export-read",
+        name=source.name,
+        rows=rows + source.bad.unread,
+        events=summary.events,
+        users=summary.users,
+        items=summary.items,
+        dropped=dropped,
+        people=[[step, int(n)] for step, n in zip(_STEPS, counts, strict=True) if n],
+    )

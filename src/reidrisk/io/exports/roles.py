@@ -1,0 +1,143 @@
+"""Roles: which column says who, when, what and how much; named by the reader, or guessed from names and types."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reidrisk.base.errors import OptionError
+from reidrisk.io.exports import names
+from reidrisk.io.exports.reading import NONE, Reading
+from reidrisk.io.exports.source import Source
+from reidrisk.io.exports.times import looks_like_times
+from reidrisk.io.tables.columns import holds_text, is_list
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of an export by what they say; ``None`` where no column does."""
+
+    user: str | None = None
+    time: str | None = None
+    items: tuple[str, ...] = ()
+    amount: str | None = None
+    place: tuple[str, str] | None = None
+    lists: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """All columns that are used."""
+        named = (self.user, self.time, *self.items, self.amount, *(self.place or ()), *self.lists)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+def column(source: Source, name: str) -> str:
+    """Return the column that somebody means, in any case; one that is not there is refused."""
+    there = source.columns
+    if name in there:
+        return name
+    alike = [one for one in there if _plain(one) == _plain(name)]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        both = " and ".join(map(repr, alike))
+        raise OptionError(f"{source.name}: the columns {both} are both meant by {name!r}; write one as it stands")
+    listed = ", ".join(map(repr, there[:20]))
+    raise OptionError(f"{source.name}: there is no column {name!r}; choose from {listed}")
+
+
+def find_user(source: Source, reading: Reading) -> str | None:
+    """Return the column of people, or ``None`` where no name looks like one."""
+    if reading.user is not None:
+        return _given(source, reading.user)
+    return _best(source, names.user_score, "may name people", "--user", _taken(source, reading))
+
+
+def find_time(source: Source, reading: Reading, taken: Sequence[str] = ()) -> str | None:
+    """Return the column of times: its name must look like it, and its cells or its type too."""
+    if reading.time is not None:
+        return _given(source, reading.time)
+
+    def score(name: str) -> int:
+        by_name, kind = names.time_score(name), source.types[name]
+        if _is_time(kind) or (holds_text(kind) and looks_like_times(source.sample(name))):
+            return 4 + by_name if not names.never_time(name) else 0
+        is_figure = _is_number(kind) or (holds_text(kind) and source.holds_figures(name))
+        return by_name if is_figure else 0
+
+    return _best(source, score, "may say when", "--time", [*taken, *_taken(source, reading)])
+
+
+def find_items(
+    source: Source, reading: Reading, taken: Sequence[str], place: tuple[str, str] | None
+) -> tuple[str, ...]:
+    """Return the columns of what people did: by their names, or the only one that is left."""
+    if reading.items:
+        return tuple(column(source, name) for name in reading.items)
+    if reading.grid is not None and place is not None:
+        return ()
+    left = [name for name in source.columns if name not in (*taken, *(place or ()))]
+    found = [name for name in left if names.item_score(name)]
+    if not found:
+        found = [name for name in left if not names.user_score(name)] or left
+    if len(found) == 1:
+        return tuple(found)
+    if not found and place is not None:
+        raise OptionError(f"{source.name}: coordinates become places by a grid; give its width, such as --grid 500m")
+    if not found:
+        listed = ", ".join(map(repr, source.columns[:20]))
+        raise OptionError(f"{source.name}: no column says what people did, only {listed}; name one with --item")
+    listed = ", ".join(map(repr, found[:8])) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
+    say = "say which with --item COLUMN (again for each column to join)"
+    raise OptionError(f"{source.name}: what people did may be in the columns {listed}; {say}")
+
+
+def find_amount(source: Source, reading: Reading, taken: Sequence[str]) -> str | None:
+    """Return the column of amounts: given, or the only one whose name looks like it and that holds whole numbers."""
+    if reading.amount is not None:
+        return _given(source, reading.amount)
+    left = [name for name in source.columns if name not in taken and name not in _taken(source, reading)]
+    found = [name for name in left if names.amount_score(name) and source.holds_whole(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def list_columns(source: Source) -> tuple[str, ...]:
+    """Return the columns that hold lists, as such or as JSON."""
+    return tuple(name for name, kind in source.types.items() if is_list(kind) or source.holds_json_lists(name))
+
+
+def _given(source: Source, name: str) -> str | None:
+    return None if name == NONE and NONE not in source.columns else column(source, name)
+
+
+def _taken(source: Source, reading: Reading) -> list[str]:
+    """Return the columns that were given a role by name, so that they get no other one by a guess."""
+    named = [reading.user, reading.time, reading.amount, *reading.items]
+    return [column(source, name) for name in named if name is not None and name != NONE]
+
+
+def _best(source: Source, score: Callable[[str], int], may: str, flag: str, taken: Sequence[str]) -> str | None:
+    scores = {name: score(name) for name in source.columns if name not in taken}
+    best = max(scores.values(), default=0)
+    found = [name for name, value in scores.items() if value == best]
+    if best == 0:
+        return None
+    if len(found) > 1:
+        listed = ", ".join(map(repr, found[:8]))
+        raise OptionError(f"{source.name}: each of the columns {listed} {may}; say which with {flag}")
+    return found[0]
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def _is_time(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

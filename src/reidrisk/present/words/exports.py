@@ -1,0 +1,103 @@
+"""Sentences about exports: how a file was understood, what was read of it, and what was left out or merged."""
+
+from reidrisk.base.notes import Note
+from reidrisk.present.terms import Terms, plural
+from reidrisk.present.words.frequencies import joined
+from reidrisk.present.words.register import CHECK, Assumed, says
+
+_KINDS = {
+    "log": "one row per event",
+    "people": "one row per person",
+    "lists": "lists of items",
+    "traces": "one item per person and period",
+}
+_TIMES = {
+    "year-first": "",
+    "times": "",
+    "numbers": "plain numbers",
+    "digits": "such as 20241130",
+    "day-first": "day first",
+    "month-first": "month first",
+    "day-name": "months by name",
+    "name-day": "months by name",
+    "week": "ISO weeks",
+    "month": "months",
+    "seconds": "Unix time in seconds",
+    "milliseconds": "Unix time in milliseconds",
+    "microseconds": "Unix time in microseconds",
+    "nanoseconds": "Unix time in nanoseconds",
+}
+_ENCODINGS = {"cp1252": "Windows-1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
+_SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
+_STEPS = {1: "1", 2: "2 to 4", 5: "5 to 9", 10: "10 to 19", 20: "20 to 49", 50: "50 to 99", 100: "100 or more"}
+_SHOWN = 8
+
+
+@says("understood-as")
+def _understood(note: Note, terms: Terms) -> Assumed:
+    """Say in one line which column is what."""
+    said = [f"people by {note['user']!r}"] if note["user"] is not None else ["people by rows"]
+    if note["time"] is not None:
+        form = _TIMES.get(note["times"] or "", note["times"] or "")
+        if note["proof"]:
+            form += f", as {note['proof']!r} shows"
+        said.append(f"time {note['time']!r}{f' ({form})' if form else ''}")
+    if note["items"]:
+        said.append(f"{plural('item', len(note['items']))} {' and '.join(map(repr, note['items']))}")
+    if note["place"]:
+        said.append(f"places {' and '.join(map(repr, note['place']))}")
+    if note["amount"] is not None:
+        said.append(f"amount {note['amount']!r}")
+    written = [_ENCODINGS[note["encoding"]]] if note.get("encoding") in _ENCODINGS else []
+    if note.get("delimiter") is not None and note["delimiter"] != ",":
+        written.append(f"cells between {_SEPARATED.get(note['delimiter'], repr(note['delimiter']))}")
+    if note["unused"]:
+        listed = [repr(name) for name in note["unused"][:_SHOWN]]
+        more = len(note["unused"]) - _SHOWN
+        said.append(f"not used: {joined([*listed, *([f'{more} more'] if more > 0 else [])])}")
+    form = f" ({', '.join(written)})" if written else ""
+    return Assumed(f"{note['name']}{form} is read as {_KINDS[note['kind']]}: {'; '.join(said)}.", CHECK)
+
+
+_WHY = {
+    "user": "without a {person}",
+    "item": "without {item}",
+    "time": "without a time",
+    "amount": "without an amount",
+    "zero": "with an amount of 0",
+    "returned": "with an amount below 0 (returned)",
+}
+
+
+@says("export-read")
+def _read(note: Note, terms: Terms) -> str:
+    """Say how many rows became events, and whose."""
+    why = [
+        f"{n:,} {_WHY[name].format(person=terms.person, item=terms.item)}" for name, n in note["dropped"].items() if n
+    ]
+    lost = f" Left out: {joined(why)}." if why else ""
+    shown = [f"{n:,} with {_STEPS[step]}" for step, n in note["people"]]
+    by = f" {terms.people.capitalize()} by number of events: {joined(shown)}." if shown else ""
+    events = terms.many("event", note["events"])
+    of = f"{events} of {terms.many('person', note['users'])} over {terms.many('item', note['items'])}"
+    return f"{note['name']}: {note['rows']:,} rows read, {of} kept.{lost}{by}"
+
+
+@says("labels-alike")
+def _alike(note: Note, terms: Terms) -> Assumed:
+    shown = "; ".join(" and ".join(map(repr, group)) for group in note["shown"])
+    such = f", such as {shown}" if shown else ""
+    return Assumed(
+        f"{terms.many('label', note['labels'])} differ only in case or blanks from another one{such}; they "
+        f"are taken to be different {terms.items}, and would be {note['merged']:,} (--merge-case).",
+        f"If they are the same {terms.items}, more people may be found.",
+    )
+
+
+@says("bad-rows")
+def _bad(note: Note, terms: Terms) -> Assumed:
+    first = "; ".join(note["first"])
+    return Assumed(
+        f"{note['name']}: {note['n']:,} of {note['of']:,} rows cannot be read and were left out, such as {first}.",
+        "An attacker who reads them may link more.",
+    )
