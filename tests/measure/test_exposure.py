@@ -1,7 +1,13 @@
-import numpy as np
+"""How risk is spread over people: in few groups, by names that enough of them hold, none of them about a few."""
 
-from reidrisk import Traces, measure
+import numpy as np
+import pytest
+
+from reidrisk import Bags, Traces, measure
 from reidrisk.audit import suppress
+from reidrisk.base.errors import DataError
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records import Events
 
 
 def queries(n=100, rare=5, gaps=50):
@@ -67,3 +73,89 @@ def test_choosiness_trades_wrong_links_for_silence():
     wrong = [point.incorrect for point in curve]
     assert wrong == sorted(wrong, reverse=True)
     assert measure.choosiness(sure, None)[0].correct is None
+
+
+def bags(n=400, seed=0):
+    """Records of one to a hundred items; a hundred of the people hold 'harbour'."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(rng.gamma(0.3, 1.5, (n, 60)))
+    counts[:, 0] = np.arange(n) < 100
+    counts[counts.sum(axis=1) == 0, 1] = 1
+    labels = ["harbour", *(f"place {i}" for i in range(1, 60))]
+    return Bags(counts, vocabulary=Vocabulary(labels))
+
+
+def test_bags_are_told_apart_by_what_they_hold_in_few_groups():
+    people = bags()
+    risk = np.where(np.arange(400) < 100, 0.9, 0.1)
+    found = measure.exposure(risk, people)
+    totals = people.counts.sum(axis=1)
+    for trait in ("items-held", "rarest-holders"):
+        groups = [group for group in found.groups if group.trait == trait]
+        assert 2 <= len(groups) <= 6
+        assert sum(group.n for group in groups) == 400
+    first = next(group for group in found.groups if group.trait == "items-held")
+    low, high = map(int, first.level.split("-"))
+    assert first.n == ((totals >= low) & (totals <= high)).sum()
+    named = [group for group in found.groups if group.trait == "holds-item"]
+    assert [group.level for group in named] == ["harbour"]
+    assert (named[0].n, round(named[0].rate, 6)) == (100, 0.9)
+
+
+def test_chance_names_no_item_and_rare_ones_are_never_named():
+    people = bags(seed=1)
+    rng = np.random.default_rng(3)
+    named = [
+        group
+        for _ in range(20)
+        for group in measure.exposure(rng.random(400) < 0.3, people).groups
+        if group.trait == "holds-item"
+    ]
+    assert len(named) <= 2
+    own = Bags(np.eye(40, dtype=np.int64), vocabulary=Vocabulary(f"i{i}" for i in range(40)))
+    found = measure.exposure(np.r_[np.ones(20), np.zeros(20)], own)
+    assert [group for group in found.groups if group.trait == "holds-item"] == []
+
+
+def test_visits_are_a_trait_where_they_are_known():
+    log = {"u": np.repeat(np.arange(60), 3), "i": np.tile([0, 1, 2], 60), "t": np.tile([0, 0, 1], 60)}
+    log["t"][:90] = 0  # half of the people came once
+    found = measure.exposure(np.zeros(60), Events(log, user="u", items="i", time="t").bags())
+    assert [(group.level, group.n) for group in found.groups if group.trait == "visits-seen"] == [("1", 30), ("2", 30)]
+
+
+def test_many_periods_become_few_groups():
+    tokens = np.zeros((500, 365), dtype=np.int16)
+    tokens[np.arange(365)[None, :] > np.arange(500)[:, None] * 365 // 500] = -1
+    found = measure.exposure(np.zeros(500), Traces(tokens, n_tokens=2))
+    levels = [group.level for group in found.groups]
+    assert len(levels) <= 6
+    assert levels[-1].endswith("-")
+
+
+def test_an_item_is_named_only_where_enough_people_hold_it_and_enough_do_not():
+    counts = np.zeros((100, 3), dtype=np.int64)
+    counts[:30, 0], counts[:, 1], counts[:85, 2] = 1, 2, 1
+    people = Bags(counts, vocabulary=Vocabulary(["few", "all", "most"]))
+    risk = np.where(np.arange(100) < 30, 1.0, np.where(np.arange(100) < 85, 0.5, 0.0))
+    raw = measure.exposure(risk, people, least=5)
+    assert {group.level for group in raw.groups if group.trait == "holds-item"} == {"few", "most"}
+    shown = suppress.exposure(raw, 20)
+    assert [group.level for group in shown.groups if group.trait == "holds-item"] == ["few"]
+    assert shown.hidden_groups >= 1
+
+
+@pytest.mark.parametrize(
+    ("risk", "people", "message"),
+    [
+        (np.zeros(2), "people", "by their Traces or Bags, not by str"),
+        (np.zeros(2), None, "not by NoneType"),
+        ("risk", Bags([[1], [2]]), "a risk for each of the 2 records, not str"),
+        (np.zeros(3), Bags([[1], [2]]), r"for each of the 2 records, not float64 \(3,\)"),
+        (np.array([0.0, 1.5]), Bags([[1], [2]]), "the risk of record 1 is 1.5"),
+        (np.array([np.nan, 0.5]), Traces([[1], [2]], 3), "the risk of record 0 is nan"),
+    ],
+)
+def test_what_is_no_risk_of_records_is_refused_in_one_line(risk, people, message):
+    with pytest.raises(DataError, match=message):
+        measure.exposure(risk, people)

@@ -23,6 +23,10 @@ _CUTS = (0.9, 0.5, 0.1, 0.01, 0.2, 0.001)
 _SURE = (0.9, 0.5, 0.99, 0.1, 0.95, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.05, 0.01, 0.001)
 """Thresholds of risk, and of how sure an attack is, the most wanted first: of two that exclude each other it stays."""
 
+_SEEN = ("rarest-item", "rarest-holders")
+_EVERYONE = ("periods-observed", "items-held", "visits-seen")
+"""Traits whose groups together are those who have anything in their record, and those that are everybody."""
+
 _COUNTS = {
     "without-pair": ("n",),
     "in-one-table-only": ("targets", "queries"),
@@ -129,19 +133,27 @@ def curve(points: Sequence[Choosiness], n: int, least: int) -> tuple[Choosiness,
 
 
 def _groups(groups: Sequence[Group], least: int, level: float) -> Iterable[Group]:
-    """Yield the groups to show: of each trait the largest, until what is left is nobody or enough; then the others."""
+    """Yield the groups to show: of each trait the largest, until what is left is nobody or enough; then the others.
+
+    Who holds an item may hold others, so these groups overlap: each is held against everybody.
+    """
     traits: dict[str, list[Group]] = {}
     for group in groups:
         traits.setdefault(group.trait, []).append(group)
     # Who was never seen is in no group of rarity; how many were seen at all follows from the other trait.
-    seen = _people(traits.get("rarest-item", []))
-    everyone = _people(traits.get("periods-observed", [])) or seen
-    for members in traits.values():
+    seen = _first_of(traits, _SEEN)
+    everyone = _first_of(traits, _EVERYONE) or seen
+    for trait, members in traits.items():
         shown = [group for group in members if not any(few(part, least) for part in _people([group]))]
+        if trait == "holds-item":
+            rests = ([a - b for a, b in zip(everyone, _people([group]), strict=False)] for group in shown)
+            apart = zip(shown, rests, strict=True)
+            yield from (group for group, rest in apart if rest and not any(few(part, least) for part in rest))
+            continue
         shown.sort(key=lambda group: -group.n)
         while shown:
             rest = [a - b for a, b in zip(everyone, _people(shown), strict=True)]
-            inside = _people([group for group in shown if (group.trait, group.level) != ("periods-observed", "0")])
+            inside = _people([group for group in shown if (group.trait in _SEEN or group.level != "0")])
             rest += [a - b for a, b in zip(seen, inside, strict=False)]
             if not any(few(part, least) for part in rest):
                 break
@@ -153,6 +165,11 @@ def _groups(groups: Sequence[Group], least: int, level: float) -> Iterable[Group
             n, right, _ = _people(hidden)
             each = np.repeat([1.0, 0.0], [round(right), round(n) - round(right)])
             yield Group(hidden[0].trait, "other", round(n), right / n, *mean_interval(each, level))
+
+
+def _first_of(traits: Mapping[str, Sequence[Group]], names: Sequence[str]) -> tuple[float, ...]:
+    """Return how many people are in the groups of the first of these traits that there is."""
+    return next((_people(traits[name]) for name in names if name in traits), ())
 
 
 def _people(groups: Sequence[Group]) -> tuple[float, ...]:

@@ -2,25 +2,29 @@
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Floats
+from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
-from reidrisk.records import Traces
+from reidrisk.measure.traits import held_names, traits
 
 _THRESHOLDS = (0.01, 0.1, 0.5, 0.9)
 _EDGES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5, 0.9, 1.0)  # bins of risk; the thresholds must be among their ends
-_RARITY = {"below 1 in 1,000": (0.0, 0.001), "1 in 1,000 to 100": (0.001, 0.01), "above 1 in 100": (0.01, np.inf)}
 
 
 @dataclass(frozen=True, eq=False)
 class Group(Result):
     """People who share a trait: ``n`` of them, with a mean risk of ``rate`` and its interval.
 
-    ``trait`` is a code: ``"rarest-item"``, how common a person's rarest token is, by its share of all observations; or
-    ``"periods-observed"``, in how many epochs the person was seen.
+    ``trait`` is a code. Of Traces: ``"rarest-item"``, how common a person's rarest token is, by its share of all
+    observations; ``"periods-observed"``, in how many epochs the person was seen. Of Bags: ``"rarest-holders"``, how
+    many people hold the rarest item of a person; ``"items-held"``, how many items a person has; ``"visits-seen"``, in
+    how many visits. Of both, where tokens have names: ``"holds-item"``, who has the item that ``level`` names. Other
+    levels are a number, or the ends of a range such as ``"4-9"``, ``"-9"`` and ``"10-"``.
     """
 
     trait: str
@@ -44,36 +48,41 @@ class Exposure(Result):
     hidden_groups: int = 0  # how many groups are left out for it
 
 
-def exposure(per_user: Floats, queries: Traces, level: float = 0.95) -> Exposure:
-    """Describe how the risk of a right link, ``Risk.per_user``, is spread over the scored queries.
+def exposure(per_user: Floats, queries: Any, level: float = 0.95, least: int = 20) -> Exposure:
+    """Describe how the risk of a right link, ``Risk.per_user``, is spread over the scored queries, Traces or Bags.
 
-    This is for those inside: it tells of groups however small they are. An audit leaves out what tells of a few.
+    This is for those inside: it tells of groups however small they are. An audit leaves out what tells of a few. Items
+    are named only where at least ``least`` people hold them and are found significantly more often than others are
+    (after Bonferroni), the five clearest.
 
+    >>> from reidrisk import Traces
     >>> exposure(np.array([1.0, 0.0, 0.05, 0.2]), Traces([[1], [2], [2], [2]], n_tokens=3)).above
     {'1': 0.75, '10': 0.5, '50': 0.25, '90': 0.25}
     """
-    groups = [
-        Group(trait, name, len(risk), float(risk.mean()), *mean_interval(risk, level))
-        for trait, found in _traits(queries).items()
-        for name, risk in ((name, per_user[members]) for name, members in found)
-    ]
-    n = len(per_user)
-    beyond = {edge: int(np.sum(per_user > edge)) for edge in _EDGES} | {0.0: n}
+    risk = _checked(per_user, queries)
+    found = [(trait, name, rows) for trait, levels in traits(queries).items() for name, rows in levels]
+    found += [("holds-item", name, rows) for name, rows in held_names(risk, queries, level, least)]
+    groups = tuple(
+        Group(trait, name, len(rows), float(risk[rows].mean()), *mean_interval(risk[rows], level))
+        for trait, name, rows in found
+    )
+    n = len(risk)
+    beyond = {edge: int(np.sum(risk > edge)) for edge in _EDGES} | {0.0: n}
     above = {f"{100 * t:g}": beyond[t] / n for t in _THRESHOLDS}
     histogram = tuple((a, b, (beyond[a] - beyond[b]) / n) for a, b in pairwise(_EDGES))
-    return Exposure(n, above, histogram, tuple(groups))
+    return Exposure(n, above, histogram, groups)
 
 
-def _traits(queries: Traces) -> dict[str, list[tuple[str, Ints]]]:
-    """Return the people of each level of each trait; a trait that all share tells nothing and is left out."""
-    tokens = queries.tokens
-    seen = tokens >= 0
-    share = np.bincount(tokens[seen], minlength=queries.n_tokens) / max(len(queries), 1) / queries.n_epochs
-    rarest = np.where(seen, share[tokens], np.inf).min(axis=1)
-    rarity = [(name, np.flatnonzero((rarest >= low) & (rarest < high))) for name, (low, high) in _RARITY.items()]
-    observed = seen.sum(axis=1)
-    found = {
-        "rarest-item": [group for group in rarity if len(group[1])],
-        "periods-observed": [(str(r), np.flatnonzero(observed == r)) for r in np.unique(observed)],
-    }
-    return {trait: groups for trait, groups in found.items() if len(groups) > 1}
+def _checked(per_user: Any, queries: Any) -> Floats:
+    """Return the risks as numbers from 0 to 1, one for each record."""
+    if not hasattr(queries, "n_tokens") or not (hasattr(queries, "counts") or hasattr(queries, "observed")):
+        raise DataError(f"exposure describes people by their Traces or Bags, not by {type(queries).__name__}")
+    risk = np.asarray(per_user)
+    if risk.dtype.kind not in "fiub" or risk.shape != (len(queries),):
+        given = f"{risk.dtype} {risk.shape}" if risk.dtype.kind in "fiub" else type(per_user).__name__
+        raise DataError(f"give a risk for each of the {len(queries):,} records, not {given}")
+    risk = risk.astype(np.float64)
+    wrong = np.flatnonzero(~((risk >= 0.0) & (risk <= 1.0)))
+    if wrong.size:
+        raise DataError(f"the risk of record {wrong[0]} is {risk[wrong[0]]:g}; risks lie in [0, 1]")
+    return risk

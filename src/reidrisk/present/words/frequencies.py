@@ -117,6 +117,42 @@ def joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
+def a(word: str) -> str:
+    """Write a noun with its article.
+
+    >>> a("item"), a("customer")
+    ('an item', 'a customer')
+    """
+    return f"{'an' if word[:1].lower() in 'aeiou' else 'a'} {word}"
+
+
+def ranged(level: str, noun: str = "") -> str:
+    """Write a number, or the ends of a range that may be open, with what it counts.
+
+    >>> ranged("1", "visit"), ranged("4-1200", "visit"), ranged("41-", "visit"), ranged("-9")
+    ('1 visit', '4 to 1,200 visits', '41 visits or more', 'at most 9')
+    """
+    from reidrisk.present.terms import plural
+
+    low, dash, high = level.partition("-")
+    if not all(part.isdigit() for part in (low, high) if part) or not (low or high):
+        return level
+    many = f" {plural(noun, 1 if level == '1' else 2)}" if noun else ""
+    ends = [f"{int(part):,}" for part in (low, high) if part]
+    if low and high:
+        return f"{ends[0]} to {ends[1]}{many}"
+    return f"{ends[0]}{many} or more" if low and dash else f"at most {ends[0]}{many}" if dash else f"{ends[0]}{many}"
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Write a name from the data in quotation marks, the end left out where it is long.
+
+    >>> shortened("Coffee Shop"), shortened("x" * 100, most=4)
+    ('“Coffee Shop”', '“xxx…”')
+    """
+    return f"“{text if len(text) <= most else text[: most - 1] + '…'}”"
+
+
 def capital(text: str) -> str:
     """Begin a text with a capital letter."""
     return text[:1].upper() + text[1:]

@@ -12,7 +12,7 @@ from reidrisk.measure import Exposure, Group
 from reidrisk.present import drawing
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, capital, in_words, interval, percent
+from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
 from reidrisk.present.words.gate import periods_used
 
 _RARITY = {
@@ -157,15 +157,29 @@ def _left_out(found: Exposure, terms: Terms) -> str:
 
 
 def _trait_name(trait: str, terms: Terms) -> str:
-    names = {"rarest-item": f"how common the rarest {terms.item} is", "periods-observed": f"{terms.periods} observed"}
+    names = {
+        "rarest-item": f"how common the rarest {terms.item} is",
+        "periods-observed": f"{terms.periods} observed",
+        "rarest-holders": f"how many share the rarest {terms.item}",
+        "items-held": f"number of {terms.items}",
+        "visits-seen": "number of visits",
+        "holds-item": f"what the {terms.records} hold",
+    }
     return names.get(trait, trait)  # what an older version wrote in words stays as it is
 
 
 def _group_name(group: Group, n_epochs: int, terms: Terms) -> str:
     if group.level == "other":
         return f"all others, by {_trait_name(group.trait, terms)}"
-    if group.trait == "periods-observed":
-        return f"seen in {group.level} of {terms.many('period', n_epochs)}"
+    if group.trait == "rarest-holders":
+        if group.level == "1":
+            return f"{a(terms.item)} that no other of these {terms.people} has"
+        return f"rarest {terms.item} held by {ranged(group.level, terms.person)}"
+    if group.trait == "holds-item":
+        return f"with {shortened(group.level)} among their {terms.items}"
     if group.trait == "rarest-item":
         return f"rarest {terms.item} seen {_RARITY.get(group.level, group.level)}"
-    return group.level
+    if group.trait == "periods-observed":
+        return f"seen in {ranged(group.level)} of {terms.many('period', n_epochs)}"
+    nouns = {"items-held": terms.item, "visits-seen": "visit"}
+    return ranged(group.level, nouns[group.trait]) if group.trait in nouns else group.level
