@@ -1,0 +1,36 @@
+"""What would lower it: changes to released records, what they buy, and what they cost."""
+
+from reidrisk.mitigations.base import Mitigation, View
+from reidrisk.mitigations.coarsen import Coarsen
+from reidrisk.mitigations.cost import Kept, kept
+from reidrisk.mitigations.noise import Draw, RandomItem
+from reidrisk.mitigations.people import DropPeople
+from reidrisk.mitigations.registry import Entry, named, register, registry
+from reidrisk.mitigations.rotate import Rotate
+from reidrisk.mitigations.scoring import Trial
+from reidrisk.mitigations.shorten import Shorten
+from reidrisk.mitigations.suppress import SuppressRare
+from reidrisk.mitigations.trying import Tried, WhatIf, tried, usual_changes
+
+__all__ = [
+    "Coarsen",
+    "Draw",
+    "DropPeople",
+    "Entry",
+    "Kept",
+    "Mitigation",
+    "RandomItem",
+    "Rotate",
+    "Shorten",
+    "SuppressRare",
+    "Trial",
+    "Tried",
+    "View",
+    "WhatIf",
+    "kept",
+    "named",
+    "register",
+    "registry",
+    "tried",
+    "usual_changes",
+]

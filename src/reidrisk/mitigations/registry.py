@@ -1,0 +1,101 @@
+"""Which changes can be chosen by name: each is registered next to its class, with the records it fits."""
+
+import re
+import typing
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, TypeVar
+
+from reidrisk.base.errors import OptionError
+from reidrisk.mitigations.base import Mitigation
+
+Kind = TypeVar("Kind", bound=type[Mitigation])
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One change of the registry: it fits records of these ``kinds``, and is usually tried at these ``strengths``."""
+
+    mitigation: type[Mitigation]
+    kinds: tuple[type, ...]
+    strengths: tuple[Any, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name of the class, as words."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.mitigation.__name__)
+
+    @property
+    def name(self) -> str:
+        """Name of the change: that of its class, in lower case with hyphens."""
+        return self.label.replace(" ", "-").lower()
+
+    @property
+    def description(self) -> str:
+        """What it does: the first line about the class."""
+        return (self.mitigation.__doc__ or "").strip().partition("\n")[0]
+
+
+_BY_NAME: dict[str, Entry] = {}
+
+
+def register(kinds: tuple[type, ...], strengths: tuple[Any, ...] = ()) -> Callable[[Kind], Kind]:
+    """Register the change whose class follows; the arguments are those of :class:`Entry`."""
+
+    def keep(mitigation: Kind) -> Kind:
+        made = Entry(mitigation, kinds, strengths)
+        if made.name in _BY_NAME and _BY_NAME[made.name].mitigation is not mitigation:
+            raise OptionError(f"there is a change called {made.name} already; give the class another name")
+        mitigation.kinds, mitigation.strengths, mitigation.name = kinds, strengths, made.name
+        _BY_NAME[made.name] = made
+        return mitigation
+
+    return keep
+
+
+def registry() -> tuple[Entry, ...]:
+    """Return all changes that were registered, in that order."""
+    return tuple(_BY_NAME.values())
+
+
+def entry(name: str) -> Entry:
+    """Return the change of this name."""
+    if name not in _BY_NAME:
+        raise OptionError(f"there is no change called {name!r}; choose from {', '.join(_BY_NAME)}")
+    return _BY_NAME[name]
+
+
+def named(text: str) -> Mitigation:
+    """Return the change that a text such as ``"rotate:4"`` or ``"shorten:periods=2"`` names.
+
+    A value by itself is that of the main field. Fields that are no numbers, such as a taxonomy, are for Python.
+
+    >>> from reidrisk import mitigations
+    >>> mitigations.named("suppress-rare:20"), mitigations.named("shorten:periods=2").text
+    (SuppressRare(k=20), 'shorten:periods=2')
+    """
+    name, _, rest = text.partition(":")
+    made = entry(name.strip()).mitigation
+    known = {one.name: one for one in fields(made)}  # type: ignore[arg-type]
+    given: dict[str, Any] = {}
+    for position, part in enumerate(rest.split(",") if rest else ()):
+        field, equals, value = part.partition("=")
+        field, value = (field.strip(), value.strip()) if equals else (made.main_field(), field.strip())
+        if field not in known or (not equals and position):
+            raise OptionError(f"{text!r}: {name} has {', '.join(known)}, not {part.strip()!r}")
+        given[field] = _number(value, typing.get_type_hints(made)[field], text)
+    missing = [one.name for one in known.values() if one.default is MISSING and one.name not in given]
+    if missing:
+        raise OptionError(f"{text!r}: give a value for {missing[0]}, such as {name}:{entry(name).strengths[0]}")
+    return made(**given)
+
+
+def _number(value: str, hint: Any, text: str) -> float | int | str:
+    kinds = typing.get_args(hint) or (hint,)
+    for kind in (int, float, str):
+        if kind in kinds:
+            try:
+                return kind(value)
+            except ValueError:
+                continue
+    raise OptionError(f"{text!r}: {value!r} is not {'a whole number' if int in kinds else 'a number'}")

@@ -1,0 +1,108 @@
+"""What changes do to the rows of Traces and Bags: relabel items, keep some of them, put others in their place."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base.arrays import Ints
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records import Bags, Traces, Visits
+from reidrisk.records.thinning import drawn
+
+Table = Traces | Bags
+
+
+def relabelled(table: Table, to: Ints, n_tokens: int, vocabulary: Vocabulary | None) -> Table:
+    """Return the table with token t called ``to[t]``, over a vocabulary of ``n_tokens``; -1 = left out.
+
+    >>> relabelled(Traces([[0, 2], [1, -1]], n_tokens=3), np.array([1, 1, -1]), 2, None).tokens.tolist()
+    [[1, -1], [1, -1]]
+    """
+    if isinstance(table, Traces):
+        renamed = np.where(table.observed, to[table.tokens], -1)
+        return Traces(renamed, n_tokens, table.users, vocabulary).with_notes(table.notes)
+    visits = table.visits
+    moved = _moved(table.counts if visits is None else visits.counts, to, n_tokens)
+    if visits is None:
+        return Bags(moved, table.users, vocabulary).with_notes(table.notes)
+    there = np.diff(moved.indptr) > 0  # a visit of which nothing is left is none
+    start = np.concatenate(([0], np.cumsum(there)))[visits.start]
+    kept = Visits(moved[np.flatnonzero(there)], start)
+    return Bags(kept.together(), table.users, vocabulary).with_notes(table.notes).with_visits(kept)
+
+
+def _moved(counts: Any, to: Ints, n_tokens: int) -> Any:
+    from scipy import sparse
+
+    item = to[counts.indices]
+    stays = item >= 0
+    start = np.concatenate(([0], np.cumsum(stays)))[counts.indptr]
+    moved = sparse.csr_array((counts.data[stays], item[stays], start), shape=(counts.shape[0], n_tokens))
+    moved.sum_duplicates()
+    return moved
+
+
+def thinned(table: Table, p: float, rng: np.random.Generator) -> Table:
+    """Return the table with each observation kept with probability p."""
+    if isinstance(table, Traces):
+        return masked(table, rng.random(table.tokens.shape) < p)
+    return table.with_counts(rng.binomial(table.counts.data, p))
+
+
+def at_most(table: Table, size: int, rng: np.random.Generator) -> Table:
+    """Return the table with at most ``size`` observations of each row, drawn at random without replacement."""
+    if isinstance(table, Traces):
+        keys = np.where(table.observed, rng.random(table.tokens.shape), np.inf)
+        rank = np.argsort(np.argsort(keys, axis=1), axis=1)
+        return masked(table, rank < size)
+    return table.with_counts(drawn(table.counts, np.full(len(table), size), rng))
+
+
+def masked(table: Traces, kept: npt.NDArray[np.bool_]) -> Traces:
+    """Return the traces with the cells that are not kept missing."""
+    tokens = np.where(kept, table.tokens, table.tokens.dtype.type(-1))
+    return Traces(tokens, table.n_tokens, table.users, table.vocabulary).with_notes(table.notes)
+
+
+def randomised(table: Table, p: float, rng: np.random.Generator) -> Table:
+    """Return the table with each observation replaced by a uniformly drawn item with probability p."""
+    if isinstance(table, Traces):
+        replaced = table.observed & (rng.random(table.tokens.shape) < p)
+        tokens = table.tokens.astype(np.int64)
+        tokens[replaced] = rng.integers(table.n_tokens, size=int(replaced.sum()))
+        return Traces(tokens, table.n_tokens, table.users, table.vocabulary).with_notes(table.notes)
+    from scipy import sparse
+
+    held = table.counts
+    gone = rng.binomial(held.data, p)
+    row = np.repeat(np.repeat(np.arange(len(table)), np.diff(held.indptr)), gone)
+    item = rng.integers(table.n_tokens, size=len(row))
+    ones = np.ones(len(row), dtype=np.int64)
+    left = sparse.csr_array((held.data - gone, held.indices, held.indptr), shape=held.shape)
+    counts = left + sparse.coo_array((ones, (row, item)), shape=held.shape).tocsr()
+    return Bags(counts, table.users, table.vocabulary).with_notes(table.notes)
+
+
+def observations(table: Table) -> Any:
+    """Return how often each row holds each item, as a csr_array of whole numbers."""
+    return table.counts if isinstance(table, Bags) else table.bags().counts
+
+
+def holders(table: Table) -> Ints:
+    """Return how many rows hold each item."""
+    return np.bincount(observations(table).indices, minlength=table.n_tokens).astype(np.int64)
+
+
+def frequencies(table: Table) -> Ints:
+    """Return how often each item occurs."""
+    if isinstance(table, Traces):
+        return np.bincount(table.tokens[table.observed].astype(np.int64), minlength=table.n_tokens)
+    return np.asarray(table.counts.sum(axis=0), dtype=np.int64).ravel()
+
+
+def sizes(table: Table) -> Ints:
+    """Return how many observations each row has."""
+    if isinstance(table, Traces):
+        return np.asarray(table.observed.sum(axis=1), dtype=np.int64)
+    return np.asarray(table.counts.sum(axis=1), dtype=np.int64).ravel()

@@ -1,0 +1,83 @@
+"""Changes are tried on the same people, with an attacker who knows of them, and what they cost is measured."""
+
+import numpy as np
+import pytest
+
+from reidrisk import Bags, attacks, mitigations
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.mitigations import Trial, kept, tried
+from reidrisk.records import Case, Truth
+
+
+def test_the_difference_is_paired_and_the_adapted_attacker_is_never_weaker(traces_case):
+    found = tried(traces_case)
+    assert {one.change.partition(":")[0] for one in found.tried} >= {"rotate", "shorten", "random-item", "draw"}
+    for one in found.tried:
+        assert one.risk.rate >= one.naive.rate
+        assert one.difference.low <= one.difference.difference <= one.difference.high
+        if one.full and not one.notes[1:]:
+            assert one.difference.difference == pytest.approx(found.before.rate - one.risk.rate)
+    assert any(one.pareto for one in found.tried)
+    assert mitigations.WhatIf.from_json(found.to_json()) == found
+
+
+def test_pareto_changes_are_not_beaten(bags_case):
+    found = tried(bags_case, attacks=[attacks.TfIdf()])
+    best = found.best
+    rates, keeps = [one.risk.rate for one in best], [one.kept.overall for one in best]
+    assert rates == sorted(rates)
+    assert keeps == sorted(keeps)
+    assert found.attacks == ("TfIdf",)
+
+
+def test_what_is_kept_of_a_known_table():
+    before = Bags([[2, 2, 0], [0, 2, 2]])
+    case = Case(before, before, Truth(np.arange(2), "rows"))
+    after = Case(before, Bags([[2, 0, 0], [0, 0, 2]]), case.truth)
+    left = kept(case, mitigations.View(after, np.arange(2)))
+    assert (left.observations, left.items, left.frequencies, left.sizes) == (0.5, 2 / 3, 0.5, 0.5)
+    same = kept(case, mitigations.View(case, np.arange(2)))
+    assert (same.observations, same.items, same.frequencies, same.sizes, same.people) == (1.0, 1.0, 1.0, 1.0, 1.0)
+
+
+def test_similarities_survive_a_change_that_spares_them(bags_case):
+    light, heavy = (kept(bags_case, mitigations.RandomItem(p).released(bags_case)).similarities for p in (0.02, 0.8))
+    assert light > 0.9 > heavy
+
+
+def test_rotation_keeps_every_observation_and_shortens_records(traces_case):
+    left = kept(traces_case, mitigations.Rotate(2).released(traces_case))
+    assert (left.observations, left.items, left.frequencies, left.people) == (1.0, 1.0, 1.0, 1.0)
+    assert left.sizes == pytest.approx(1 / 3)
+
+
+def test_a_use_of_the_records_is_what_is_kept(bags_case):
+    found = tried(
+        bags_case,
+        [mitigations.Draw(0.5)],
+        attacks=[attacks.TfIdf()],
+        utility=lambda table: float(table.counts.sum()),
+    )
+    before, after = found.tried[0].kept.utility
+    assert found.tried[0].kept.overall == after / before == pytest.approx(0.5, abs=0.05)
+
+
+def test_queries_are_sampled_and_the_attacker_still_sees_all(traces_case):
+    found = tried(traces_case, [mitigations.Draw(0.5)], trial=Trial(sample=40, seed=3))
+    assert found.before.n_queries == found.tried[0].risk.n_queries == 40
+    assert found.before.n_targets == 150
+
+
+def test_an_attack_for_which_there_is_no_time_is_named(traces_case):
+    found = tried(traces_case, [mitigations.Draw(0.5)], budget=0.001)
+    assert found.left_out == ("profile-bayes",)
+    assert "ProfileBayes" not in found.attacks
+
+
+def test_bad_input_is_refused(traces_case):
+    with pytest.raises(DataError, match="who is whom is not known"):
+        tried(Case(traces_case.targets, traces_case.queries, None))
+    with pytest.raises(OptionError, match="changes are values such as"):
+        tried(traces_case, ["rotate:4"])
+    with pytest.raises(OptionError, match="no attack to try changes with"):
+        tried(traces_case, attacks=[])
