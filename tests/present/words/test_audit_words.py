@@ -112,3 +112,40 @@ def test_without_truth_the_verdict_counts_records_and_hides_a_few():
 )
 def test_notes_in_the_words_of_the_reader(note, said):
     assert said in words.sentence(note, Terms(item="topic", period="week"))
+
+
+SHOP = Terms(person="customer", item="article", period="week")
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        (
+            Note("pairs-share-nothing", n=300, pairs=0.0, strangers=0.1),
+            "The two records of one customer have no article in common (300 true pairs were looked at). Attacks that "
+            "compare articles can only go by what tends to go together.",
+        ),
+        (
+            Note("pairs-share-less", n=300, pairs=0.01, strangers=0.1),
+            "The two records of one customer have less in common than those of two strangers (300 true pairs were "
+            "looked at): overlap says nothing here.",
+        ),
+        (
+            Note("presence-identifies", rate=0.25, among=2_000, n=300),
+            "When somebody was there is enough: by the weeks in which anything was seen, whatever it was, an attacker "
+            "links 25 in 100 customers correctly among 2,000.",
+        ),
+        (
+            Note("order-tells", correlation=0.98, n=300, by="rows"),
+            "Rows of true pairs come in one order in both tables (rank correlation 0.98). Whoever has both tables can "
+            "pair customers without looking at a single article, and no rate here counts that.",
+        ),
+        (
+            Note("order-tells", correlation=1.0, n=300, by="ids"),
+            "Ids of true pairs rise together: the customers were numbered in one order. Whoever has both tables can "
+            "pair customers without looking at a single article, and no rate here counts that.",
+        ),
+    ],
+)
+def test_warnings(note, said):
+    assert words.sentence(note, SHOP) == said

@@ -82,3 +82,15 @@ def _left_out(note: Note, terms: Terms) -> Assumed:
         f"Numbers about fewer than {note['least']:,} {terms.people} are left out: {said}.",
         "They say nothing about the risk: small groups among those left out may be at a higher or a lower one.",
     )
+
+
+@says("order-tells")
+def _order(note: Note, terms: Terms) -> Assumed:
+    what = f"ids of true pairs rise together: the {terms.people} were numbered in one order"
+    if note["by"] == "rows":
+        what = f"rows of true pairs come in one order in both tables (rank correlation {note['correlation']:.2f})"
+    return Assumed(
+        f"{what[:1].upper() + what[1:]}. Whoever has both tables can pair {terms.people} without looking at a single "
+        f"{terms.item}, and no rate here counts that.",
+        "Shuffle the rows, and draw ids at random, before a table is handed out.",
+    )

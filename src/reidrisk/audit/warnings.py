@@ -1,0 +1,121 @@
+"""What is odd about a case before any attack is read: pairs that share nothing, telling gaps, a telling order."""
+
+from typing import Any
+
+import numpy as np
+
+from reidrisk.attacks import Presence
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.notes import Note
+from reidrisk.base.streams import stream
+from reidrisk.measure.risk import credits
+from reidrisk.records import Bags, Case, Traces
+
+_PAIRS = 2_000  # true pairs that are looked at, and strangers for each
+_STRANGERS = 3
+_FEWEST = 20  # pairs from which something can be said
+_TARGETS = 20_000  # known records among which gaps are compared
+_LEVEL = 0.999
+_CLEAR = 3.3  # standard errors: the same level, two-sided
+_ALIKE = 0.1  # rank correlation of rows from which their order is a leak worth naming
+
+
+def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
+    """Return what a reader of any rate of this case must know first; nothing where the truth is not known.
+
+    * ``pairs-share-nothing``: no true pair has an item in common; ``pairs-share-less``: they have less in common than
+      strangers do. Then overlap says nothing, and attacks that count it look weak.
+    * ``presence-identifies``: in which epochs somebody was there finds more people than chance, whatever they showed.
+    * ``order-tells``: rows of true pairs come in a like order, by Spearman's rank correlation of their row numbers.
+
+    All but the first are significant at the level 99.9 %.
+
+    >>> from reidrisk.records import Truth
+    >>> a, b = Bags(np.eye(40, 80, dtype=int)), Bags(np.eye(40, 80, k=40, dtype=int))
+    >>> [note.code for note in warnings(Case(a, b, Truth(np.arange(40), "given")))]
+    ['pairs-share-nothing', 'order-tells']
+    """
+    if case.truth is None:
+        return ()
+    paired = np.flatnonzero(case.truth.target >= 0)
+    if len(paired) < _FEWEST:
+        return ()
+    drawn = stream(seed, "warnings: pairs").permutation(paired)[:_PAIRS]
+    found = [_shared(case, drawn, seed), _presence(case, drawn, seed)]
+    if case.truth.origin == "given":  # equal ids, equal rows and parts of one table come in one order by themselves
+        found.append(_order(paired, case.truth.target[paired], case))
+    return tuple(note for note in found if note is not None)
+
+
+def _shared(case: Case, rows: Ints, seed: int) -> Note | None:
+    """Compare what true pairs have in common with what strangers have."""
+    known, asked = (_holds(table) for table in (case.targets, case.queries))
+    own = case.truth.target[rows] if case.truth is not None else rows
+    pairs = _common(known, asked, own, rows)
+    rng = stream(seed, "warnings: strangers")
+    # Somebody else: any known record but one's own.
+    others = (own + rng.integers(1, max(len(case.targets), 2), (_STRANGERS, len(rows)))) % len(case.targets)
+    strangers = np.mean([_common(known, asked, other, rows) for other in others], axis=0)
+    values = {"n": len(rows), "pairs": float(pairs.mean()), "strangers": float(strangers.mean())}
+    if not pairs.any():
+        return Note("pairs-share-nothing", **values)
+    gap = pairs - strangers
+    error = float(gap.std(ddof=1)) / np.sqrt(len(gap))
+    return Note("pairs-share-less", **values) if gap.mean() + _CLEAR * error < 0.0 else None
+
+
+def _holds(table: Any) -> Any:
+    """Return who holds what, as a sparse matrix of ones."""
+    from scipy import sparse
+
+    counts = (table.bags() if isinstance(table, Traces) else table).counts
+    return sparse.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _common(known: Any, asked: Any, targets: Ints, queries: Ints) -> Floats:
+    """Return the cosine of each pair of records, by which items they hold: long records are no closer to anybody."""
+    both = np.asarray(known[targets].multiply(asked[queries]).sum(axis=1)).ravel()
+    sizes = [np.diff(side.indptr).astype(np.float64)[rows] for side, rows in ((known, targets), (asked, queries))]
+    return np.asarray(both / np.sqrt(np.maximum(sizes[0] * sizes[1], 1)), dtype=np.float64)
+
+
+def _presence(case: Case, rows: Ints, seed: int) -> Note | None:
+    """Link by when people were there alone, among some of the targets."""
+    targets, queries = case.targets, case.queries
+    comparable = isinstance(targets, Traces) and targets.n_epochs == queries.n_epochs
+    if not comparable or case.truth is None or not Presence.applies(targets, queries):
+        return None
+    own = case.truth.target[rows]
+    others = stream(seed, "warnings: presence").permutation(len(targets))[:_TARGETS]
+    kept = np.union1d(own, others)
+    part, asked = targets.take(kept), queries.take(rows)
+    truth = np.searchsorted(kept, own)
+    attack = Presence().fit(part)
+    right = credits(attack, asked, attack.link(asked), truth)
+    low, chance = mean_interval(right, _LEVEL)[0], 1.0 / len(kept)
+    if low <= 2.0 * chance:
+        return None
+    return Note("presence-identifies", rate=float(right.mean()), among=len(kept), n=len(rows))
+
+
+def _order(queries: Ints, targets: Ints, case: Case) -> Note | None:
+    """Compare the order of true pairs in both tables."""
+    from scipy.stats import rankdata
+
+    one, other = rankdata(queries), rankdata(targets)
+    if np.ptp(other) == 0.0:
+        return None
+    rho = float(np.corrcoef(one, other)[0, 1])
+    if abs(rho) < max(_ALIKE, _CLEAR / np.sqrt(len(queries) - 1)):
+        return None
+    by_id = all(_rising(table.users) for table in (case.targets, case.queries))
+    return Note("order-tells", correlation=rho, n=len(queries), by="ids" if by_id else "rows")
+
+
+def _rising(users: Any) -> bool:
+    """Whether rows come by rising ids, as those of a log do: then it is the ids that come in one order."""
+    if users is None:
+        return False
+    ids = np.asarray(users)
+    return bool((ids[1:] >= ids[:-1]).all()) if ids.dtype.kind in "iu" else list(ids) == sorted(ids)
