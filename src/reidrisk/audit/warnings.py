@@ -10,7 +10,7 @@ from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import stream
 from reidrisk.measure.risk import credits
-from reidrisk.records import Bags, Case, Traces
+from reidrisk.records import Case, Traces
 
 _PAIRS = 2_000  # true pairs that are looked at, and strangers for each
 _STRANGERS = 3
@@ -31,7 +31,7 @@ def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
 
     All but the first are significant at the level 99.9 %.
 
-    >>> from reidrisk.records import Truth
+    >>> from reidrisk.records import Bags, Truth
     >>> a, b = Bags(np.eye(40, 80, dtype=int)), Bags(np.eye(40, 80, k=40, dtype=int))
     >>> [note.code for note in warnings(Case(a, b, Truth(np.arange(40), "given")))]
     ['pairs-share-nothing', 'order-tells']
