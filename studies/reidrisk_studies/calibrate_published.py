@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from reidrisk.base.streams import blocks, stream
 from reidrisk.populations.published import (
@@ -49,6 +49,7 @@ ONE_WAY = 0.985  # a pair listed in one direction only: the other one must stay 
 FIRST_UNNAMED = 0.075  # rate of the most popular unnamed topic: just below the tenth published one
 UNNAMED = {"n_themes": 20, "n_favourites": 8, "favourite_share": 0.8}
 
+_QUADRATURE = np.polynomial.legendre.leggauss(48)
 CALIBRATION_SEED = 20_250  # not a default anywhere: the figures we report come from other seeds
 
 
@@ -127,7 +128,7 @@ def _goals(labels: Sequence[str]) -> tuple[Floats, Floats, Floats]:
 
 def _invert(labels: tuple[str, ...], single: Floats, within: Floats, across: Floats) -> Parameters:
     """Tetrachoric correlations: the bivariate normal that exceeds both thresholds at the given rate."""
-    h = norm.isf(single)
+    h = -ndtri(single)
     total = np.eye(h.size)
     lasting = np.empty_like(total)
     for i in range(h.size):
@@ -148,10 +149,10 @@ def _tetrachoric(a: float, b: float, rate: float) -> float:
 
 def _both_exceed(a: float, b: float, r: float) -> float:
     """P(X > a, Y > b) at correlation r: Plackett's integral of the density over the correlation."""
-    nodes, weights = np.polynomial.legendre.leggauss(48)
+    nodes, weights = _QUADRATURE
     t = r * (nodes + 1) / 2
     slope = np.exp(-(a * a - 2 * a * b * t + b * b) / (2 * (1 - t * t))) / (2 * math.pi * np.sqrt(1 - t * t))
-    return float(norm.sf(a) * norm.sf(b) + r / 2 * (weights @ slope))
+    return float(ndtr(-a) * ndtr(-b) + r / 2 * (weights @ slope))
 
 
 def _named_rates(parameters: Parameters, n: int = 1 << 22) -> tuple[Floats, Floats, Floats]:

@@ -93,7 +93,7 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
         base = alt.Chart(alt.Data(values=[_row(line, point, scale) for point in line.points])).encode(x=x)
         if style.band:
             area = base.mark_area(color=style.color, opacity=0.2)
-            parts.append(area.encode(y=alt.Y("low:Q", scale=_scale(scale)), y2="high:Q"))
+            parts.append(area.encode(y=alt.Y("low:Q", scale=_scale(scale)), y2=alt.Y2("high:Q")))
         parts.append(base.mark_line(color=style.color, strokeDash=list(style.dash), strokeWidth=2.5).encode(y=y))
         if style.markers:
             titles = {"name:N": "line", "x:Q": unit, "text:N": "rate"}
@@ -124,11 +124,11 @@ def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool)
         halo = base.mark_text(align="left", baseline="bottom", dy=-11, stroke="white", strokeWidth=5)
         text = base.mark_text(align="left", baseline="bottom", dy=-11, color=INK)
         parts += [
-            base.mark_rule(color=_GRID, strokeWidth=2).encode(x=alt.value(0), x2=alt.value("width")),
-            base.mark_rule(color=style.color, opacity=0.45, strokeWidth=6).encode(x=low, x2="high:Q"),
+            base.mark_rule(color=_GRID, strokeWidth=2).encode(x=alt.XValue(0), x2=alt.X2Value("width")),
+            base.mark_rule(color=style.color, opacity=0.45, strokeWidth=6).encode(x=low, x2=alt.X2("high:Q")),
             dot.encode(x=x, tooltip=tips),
-            halo.encode(x=alt.value(0), text="label:N"),
-            text.encode(x=alt.value(0), text="label:N"),
+            halo.encode(x=alt.XValue(0), text=alt.Text("label:N")),
+            text.encode(x=alt.XValue(0), text=alt.Text("label:N")),
         ]
     return finished(alt.layer(*parts), _ROW * len(drawn))
 
@@ -213,5 +213,5 @@ def _end_labels(drawn: Sequence[Line], x: Any, scale: RateScale, unit: str, narr
         place = {"align": "left", "baseline": "middle", "dx": 10, "dy": -8}
         look = {"lineHeight": 17, "color": line.style.color, "fontWeight": 600}
         mark = alt.Chart(alt.Data(values=[{"x": end}])).mark_text(text=label, **place, **look)
-        labels.append(mark.encode(x=x, y=alt.value(_HEIGHT - above)))
+        labels.append(mark.encode(x=x, y=alt.YValue(_HEIGHT - above)))
     return labels

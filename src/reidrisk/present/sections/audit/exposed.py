@@ -71,7 +71,7 @@ def chart(found: Exposure, terms: Terms, narrow: bool = False) -> Any:
     )
     tips = [alt.Tooltip("risk:N", title="risk"), alt.Tooltip("label:N", title=f"share of {terms.people}")]
     bars = base.mark_bar(color=drawing.ATTACKS[0].color, height={"band": 0.72}).encode(tooltip=tips)
-    labels = base.mark_text(align="left", dx=6, color=drawing.INK).encode(text="label:N")
+    labels = base.mark_text(align="left", dx=6, color=drawing.INK).encode(text=alt.Text("label:N"))
     chart = alt.layer(bars, labels)
     if not _found_or_not(found):
         chart = chart.properties(title=drawing.heading(f"risk of the {terms.person}"))

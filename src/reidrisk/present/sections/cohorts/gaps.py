@@ -70,9 +70,9 @@ def draw(audit: CohortAudit, narrow: bool = False) -> Any:
         .mark_bar(binSpacing=1)
         .encode(
             x=x,
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             y=y,
-            y2="none:Q",
+            y2=alt.Y2("none:Q"),
             color=alt.Color(
                 "side:N", legend=None, scale=alt.Scale(domain=["within", "above"], range=[SAFE, SENSITIVE])
             ),
@@ -83,5 +83,5 @@ def draw(audit: CohortAudit, narrow: bool = False) -> Any:
     rule = mark.mark_rule(color=drawing.INK, strokeDash=[5, 4], strokeWidth=2)
     label = mark.mark_text(
         text=f"threshold {100 * t:g}", align="left", dx=6, baseline="top", color=drawing.INK, fontWeight=600
-    ).encode(y=alt.value(0))
+    ).encode(y=alt.YValue(0))
     return drawing.finished(alt.layer(bars, rule, label).properties(title=drawing.heading("number of cohorts")), 260)

@@ -54,7 +54,7 @@ def tradeoff_layers(
     lines = [
         alt.Chart(alt.Data(values=[row for row in rows if row["strategy"] == label]))
         .mark_line(strokeWidth=2, opacity=0.75, strokeDash=list(look.dash))
-        .encode(x=x, y=y, order="order:Q", color=color)
+        .encode(x=x, y=y, order=alt.Order("order:Q"), color=color)
         for label, look in zip(labels, looks, strict=True)
     ]
     tips = [alt.Tooltip(f"{name}:N") for name in ("strategy", "noise", "regret", "found")]
@@ -64,7 +64,7 @@ def tradeoff_layers(
     path = (
         alt.Chart(alt.Data(values=[row for row in rows if row["front"]]))
         .mark_line(color="#F2C230", strokeWidth=10, opacity=0.55, strokeCap="round", strokeJoin="round")
-        .encode(x=x, y=y, order="rate:Q")
+        .encode(x=x, y=y, order=alt.Order("rate:Q"))
     )
     heading = drawing.heading(title or "people found by the attacker", "yellow: Pareto-optimal choices")
     parts = [path, *lines, plain, best, *_ends(surface, x, y, scale)]
@@ -112,9 +112,9 @@ def _ends(surface: Tradeoff, x: Any, y: Any, scale: RateScale) -> list[Any]:
             base = alt.Chart(alt.Data(values=[{"x": at, "text": f"{text}: {two_digits(at)}"}])).encode(x=x)
             parts.append(base.mark_rule(color=GREY, strokeDash=[2, 4]))
             words = base.mark_text(align=align, baseline="bottom", fontSize=13, color=GREY)
-            parts.append(words.encode(y=alt.value(-6), text="text:N"))
+            parts.append(words.encode(y=alt.YValue(-6), text=alt.Text("text:N")))
     guess = [{"x": 0, "rate": scale.drawn(surface.guess), "text": f"guess: {in_words(surface.guess)}"}]
     base = alt.Chart(alt.Data(values=guess)).encode(y=y)
     parts.append(base.mark_rule(color=GREY, strokeDash=[2, 4]))
-    parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=GREY).encode(x=x, text="text:N"))
+    parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=GREY).encode(x=x, text=alt.Text("text:N")))
     return parts
