@@ -10,12 +10,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from fuzz import worker
+from fuzz.case import Ended
 
 __all__ = ["Findings", "drive"]
 
@@ -35,15 +37,19 @@ class Findings:
     doors: dict[str, list[float]] = field(default_factory=dict)
     """Seconds of each case, by door."""
     wrong: list[dict[str, Any]] = field(default_factory=list)
+    good: dict[str, Ended] = field(default_factory=dict)
+    """How each door ended with good files, where that was asked for."""
+    ran: set[str] = field(default_factory=set)
+    """File and line of every function that ran behind these doors."""
 
 
-def drive(seed: int, cases: int, corpus: Path, saved: Path, workers: int = 2, first: int = 0) -> Findings:
-    """Try the cases ``first`` to ``first + cases - 1`` of a seed."""
-    numbers = iter(range(first, first + cases))
+def drive(
+    seed: int, cases: int, corpus: Path, saved: Path, workers: int = 2, first: int = 0, doors: Iterable[str] = ()
+) -> Findings:
+    """Enter ``doors`` with good files, then try the cases ``first`` to ``first + cases - 1`` of a seed."""
+    tasks = chain(doors, range(first, first + cases))
     lock, found = threading.Lock(), Findings()
-    threads = [
-        threading.Thread(target=_watch, args=(seed, numbers, corpus, saved, found, lock)) for _ in range(workers)
-    ]
+    threads = [threading.Thread(target=_watch, args=(seed, tasks, corpus, saved, found, lock)) for _ in range(workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -52,16 +58,25 @@ def drive(seed: int, cases: int, corpus: Path, saved: Path, workers: int = 2, fi
     return found
 
 
-def _watch(seed: int, numbers: Iterator[int], corpus: Path, saved: Path, found: Findings, lock: threading.Lock) -> None:
+def _watch(
+    seed: int, tasks: Iterator[str | int], corpus: Path, saved: Path, found: Findings, lock: threading.Lock
+) -> None:
     """Keep one worker busy; where it dies or hangs, note the case and start another."""
     process: _Worker | None = None
     while True:
         with lock:
-            number = next(numbers, None)
+            number = next(tasks, None)
         if number is None:
             break
         process = process or _Worker(seed, corpus, saved)
         answer = process.ask(number)
+        if isinstance(number, str):
+            if answer is None:
+                process, answer = None, {"ended": {"code": 70, "where": process.end()}, "ran": ()}
+            with lock:
+                found.good[number] = Ended(**answer["ended"])
+                found.ran.update(answer["ran"])
+            continue
         if answer is None:
             wrong = process.end()
             process = None
@@ -106,11 +121,11 @@ class _Worker:
             self._said.put(line)
         self._said.put(None)
 
-    def ask(self, number: int) -> dict[str, Any] | None:
-        """Have a case tried; nothing comes back where the worker died or hangs."""
+    def ask(self, task: str | int) -> dict[str, Any] | None:
+        """Have a case tried or a door entered; nothing comes back where the worker died or hangs."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(f"{number}\n")
+            self._process.stdin.write(f"{task}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             return None

@@ -7,7 +7,6 @@ import pkgutil
 import random
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ import typer.main
 
 import reidrisk
 import reidrisk_studies
-from fuzz.case import copied, enter, fault, prepared
+from fuzz.case import enter, fault, prepared
 from fuzz.corpus import make_corpus
 from fuzz.doors import DOORS
 from fuzz.drive import drive
@@ -37,36 +36,17 @@ def corpus(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def entered(corpus, tmp_path_factory):
-    """Go through every door with good files; return how each ended, and every function of the package that ran."""
-    ran, ended = set(), {}
-    homes = tuple(str(Path(package.__file__).parent) for package in PACKAGES)
-
-    def note(frame, event, _):
-        if event == "call" and frame.f_code.co_filename.startswith(homes):
-            ran.add(frame.f_code)
-
-    before = Path.cwd()
-    for name, door in DOORS.items():
-        folder = tmp_path_factory.mktemp("door")
-        copied(door, corpus, folder)
-        os.chdir(folder)
-        sys.setprofile(note)
-        try:
-            ended[name] = enter(door, door.words)
-        finally:
-            sys.setprofile(None)
-            os.chdir(before)
-    return ended, ran
+def driven(corpus, tmp_path_factory):
+    """Go through every door with good files, then with damaged ones; one process loads and compiles for both."""
+    return drive(SEED, CASES, corpus, tmp_path_factory.mktemp("failures"), workers=1, doors=DOORS)
 
 
-def test_damaged_files_end_in_one_printable_line(corpus, tmp_path):
-    found = drive(SEED, CASES, corpus, tmp_path / "failures", workers=1)
-    assert found.cases == CASES
-    assert len(found.codes) > 2, "files are refused, accepted, and fail a gate"
-    shown = [f"{wrong['wrong']} ({wrong['door']}; case {wrong['done']})" for wrong in found.wrong]
+def test_damaged_files_end_in_one_printable_line(driven):
+    assert driven.cases == CASES
+    assert len(driven.codes) > 2, "files are refused, accepted, and fail a gate"
+    shown = [f"{wrong['wrong']} ({wrong['door']}; case {wrong['done']})" for wrong in driven.wrong]
     again = f"PYTHONPATH=tests python -m fuzz --seed {SEED} --case ..."
-    assert not found.wrong, "\n".join([f"{len(shown)} cases, see them again with {again}", *shown])
+    assert not driven.wrong, "\n".join([f"{len(shown)} cases, see them again with {again}", *shown])
 
 
 # Not in the package: Chrome's runtime of models. Times of an R file cannot be written from here.
@@ -74,8 +54,8 @@ REFUSED = ("topics --histories visits.csv --taxonomy taxonomy.md --model", "Host
 
 
 @pytest.mark.parametrize("name", DOORS, ids=lambda name: name[:60])
-def test_good_files_pass_every_door(entered, name):
-    ended = entered[0][name]
+def test_good_files_pass_every_door(driven, name):
+    ended = driven.good[name]
     assert fault(ended) is None
     assert (ended.code == 2) == any(part in name for part in REFUSED), ended.err
 
@@ -104,10 +84,10 @@ def commands(menu, words=()):
     return {name: leaf for word, sub in menu.commands.items() for name, leaf in commands(sub, (*words, word)).items()}
 
 
-def test_every_reader_is_behind_a_door(entered):
+def test_every_reader_is_behind_a_door(driven):
     known = readers()
     assert len(known) > 25
-    missed = [name for name, code in known.items() if code not in entered[1]]
+    missed = [name for name, code in known.items() if f"{code.co_filename}:{code.co_firstlineno}" not in driven.ran]
     assert not missed, f"add a door to tests/fuzz/doors.py for {missed}"
 
 

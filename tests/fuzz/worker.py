@@ -9,11 +9,15 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fuzz.case import Case
+    from fuzz.case import Case, Ended
 
 __all__ = ["SECONDS", "main"]
 
@@ -26,8 +30,12 @@ _ADDRESSES = 4 << 30
 
 
 def main(seed: int, corpus: Path, saved: Path) -> None:
-    """Read numbers of cases from standard input, one a line; tell each before it is tried, and what was wrong after."""
+    """Read numbers of cases from standard input, one a line; tell each before it is tried, and what was wrong after.
+
+    A line may also name a door: it is entered with good files, and how that ended is told with all functions that ran.
+    """
     from fuzz.case import copied, enter, fault, prepared
+    from fuzz.doors import DOORS
 
     told = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     base = Path(tempfile.mkdtemp(prefix="fuzz-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
@@ -38,7 +46,16 @@ def main(seed: int, corpus: Path, saved: Path) -> None:
     entered: set[str] = set()
     home = base / "case"
     try:
-        for line in sys.stdin:
+        for line in map(str.strip, sys.stdin):
+            if line in DOORS:
+                first = _emptied(base / "first")
+                copied(DOORS[line], corpus, first)
+                os.chdir(first)
+                ended, ran = _profiled(partial(enter, DOORS[line], DOORS[line].words))
+                entered.add(line)
+                os.chdir(base)
+                print(json.dumps({"done": line, "ended": asdict(ended), "ran": ran}), file=told)
+                continue
             number = int(line)
             print(json.dumps({"case": number}), file=told)
             case = prepared(seed, number, corpus, _emptied(home))
@@ -82,6 +99,21 @@ def keep(seed: int, number: int, corpus: Path, saved: Path, wrong: str) -> Case:
     command = f"reidrisk {' '.join(map(repr, case.words))}" if case.words else case.door.name
     (folder / "CASE.txt").write_text(f"{command}\n{case.told}\n{wrong}\n", encoding="utf-8", errors="backslashreplace")
     return case
+
+
+def _profiled(call: Callable[[], Ended]) -> tuple[Ended, list[str]]:
+    """Return what a call returns, and every function of the packages under test that ran: file and line of each."""
+    ran: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and "reidrisk" in frame.f_code.co_filename:
+            ran.add(f"{frame.f_code.co_filename}:{frame.f_code.co_firstlineno}")
+
+    sys.setprofile(note)
+    try:
+        return call(), sorted(ran)
+    finally:
+        sys.setprofile(None)
 
 
 def _keep_the_menu() -> None:
