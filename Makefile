@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # One cache of compiled kernels for all test workers.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
 
-.PHONY: help demo test lint docs bench fuzz stress conformance studies chromium clean
+.PHONY: help demo test lint style types pytest docs bench fuzz stress conformance studies chromium clean
 
 help: ## Show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -14,14 +14,22 @@ help: ## Show what can be made
 demo: $(VENV)/.user ## Install, audit the embedded population, write report.html
 	$(BIN)/reidrisk demo --out report.html
 
-test: $(VENV)/.developer chromium lint ## Install with development tools, run every check and test
-	$(BIN)/python -m pytest -n 2
+test: $(VENV)/.developer chromium style ## Install with development tools, run every check and test
+	@$(MAKE) --no-print-directory --jobs=2 types pytest
 
-lint: $(VENV)/.developer ## Format, lint, types, layers
+lint: style types ## Format, lint, layers, types
+
+style: $(VENV)/.developer
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# One process for half a minute: `make test` has a core for it while the tests begin.
+types: $(VENV)/.developer
+	$(BIN)/mypy
+
+pytest: $(VENV)/.developer
+	$(BIN)/python -m pytest -n 2
 
 docs: $(VENV)/.developer ## Build the documentation into site/
 	$(BIN)/zensical build --clean --strict
@@ -62,8 +70,9 @@ $(VENV)/.studies: pyproject.toml studies/pyproject.toml constraints.txt | $(VENV
 	$(PIP) --editable ".[report,bandits,release]" --editable ./studies
 	@touch $@ $(VENV)/.user
 
+# Bytecode is made when a module is first imported: most of ten thousand never are.
 $(VENV)/.developer: pyproject.toml studies/pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable ".[report,dev]" --editable ./studies
+	$(PIP) --no-compile --editable ".[report,dev]" --editable ./studies
 	@touch $@ $(VENV)/.user $(VENV)/.studies
 
 $(VENV)/outside/.installed: tests/conformance/outside/requirements.txt | $(VENV)/bin/python
