@@ -116,5 +116,6 @@ def _ends(surface: Tradeoff, x: Any, y: Any, scale: RateScale) -> list[Any]:
     guess = [{"x": 0, "rate": scale.drawn(surface.guess), "text": f"guess: {in_words(surface.guess)}"}]
     base = alt.Chart(alt.Data(values=guess)).encode(y=y)
     parts.append(base.mark_rule(color=GREY, strokeDash=[2, 4]))
-    parts.append(base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=GREY).encode(x=x, text=alt.Text("text:N")))
+    words = base.mark_text(align="left", dx=4, dy=-9, fontSize=13, color=GREY)
+    parts.append(words.encode(x=x, text=alt.Text("text:N")))
     return parts
