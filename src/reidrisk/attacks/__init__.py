@@ -1,5 +1,6 @@
 """Attackers: each answers, for a query, which of the targets it is."""
 
+from reidrisk.attacks.agreement.fellegi_sunter import FellegiSunter
 from reidrisk.attacks.base import Attack, Links, ScoredAttack
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
@@ -21,6 +22,7 @@ __all__ = [
     "Attack",
     "Cells",
     "Entry",
+    "FellegiSunter",
     "FullInformation",
     "Groups",
     "Hamming",

@@ -10,7 +10,7 @@ from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import OptionError
 from reidrisk.base.moved import moved
 from reidrisk.mechanisms import TopKNoise, pairs_from_observers, pairs_from_sets, popularity, token_probabilities
-from reidrisk.records import TopSets, Traces
+from reidrisk.records import Attributes, TopSets, Traces
 from reidrisk.search import PairWeights, Weights, to_grid
 from reidrisk.search.weights import AnyWeights
 
@@ -21,7 +21,7 @@ Pairs = Floats | TopSets | tuple[Traces, Traces]
 """Where the probabilities of pairs of tokens come from."""
 
 
-@register(kinds=(Traces,), cost=by_search, default=True)
+@register(kinds=(Traces, Attributes), cost=by_search, default=True)
 class Hamming(PositionalAttack):
     """Link to the target that agrees in most epochs (carey, Example 1).
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from reidrisk.attacks.registry import per_item, register
 from reidrisk.attacks.rivals.base import UNIT_STEPS, Rival, holders, rows_of, with_data
-from reidrisk.records import Bags, Traces
+from reidrisk.records import Attributes, Bags, Traces
 
 _SQUARES = 1 << 32  # steps in which squares are added up: in whole numbers, so that the order of items cannot matter
 
 
-@register(kinds=(Bags, Traces), cost=per_item(2e-10), default=True)
+@register(kinds=(Bags, Traces, Attributes), cost=per_item(2e-10), default=True)
 class TfIdf(Rival):
     """Link to the target with the largest cosine of counts, where rare items weigh more (Salton and Buckley 1988).
 

@@ -1,0 +1,135 @@
+"""FellegiSunter: link rows of attributes by how telling their agreements are, learnt without truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from reidrisk import search
+from reidrisk.attacks.agreement.learn import Agreement, beginning, learn
+from reidrisk.attacks.agreement.levels import Bands, Levels, levels_of
+from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.registry import register
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.errors import DataError
+from reidrisk.base.streams import checked_seed
+from reidrisk.records import Attributes
+from reidrisk.search import GRID, UNIT
+
+_CELL = 2.5e-10  # reference seconds for a pair of cells, all levels together
+_LEARNING = 2e9  # pairs of cells looked at to learn, at most
+
+
+def _cost(targets: Any) -> Callable[[int], float]:
+    cells = targets.tokens.size
+    return lambda n_queries: 1.0 + _CELL * (min(1_000 * cells, max(_LEARNING, 100 * cells)) + n_queries * cells)
+
+
+@register(kinds=(Attributes,), cost=_cost, default=True)
+class FellegiSunter(ScoredAttack[Attributes]):
+    r"""Link to the target whose agreements are the most telling (Fellegi and Sunter 1969; Winkler 1988).
+
+    score(o, w) = sum over columns c, known of both, of log P(o_c, w_c | one person) / P(o_c, w_c | two people).
+
+    Rarer agreements weigh more, by how many targets hold the query's value. Numbers also agree within ``bands`` around
+    each other (distances by column; default: a twentieth and a fifth of the interquartile range), codes by common
+    prefixes. How often the two rows of one person agree, equal, near or not at all, is learnt from all targets and
+    queries by expectation-maximisation (:mod:`reidrisk.attacks.agreement.learn`), never from who is whom; so is the
+    share of queries whose person is among the targets, which the probabilities allow for. ``by_value=False`` gives all
+    values of a column the same weights, log m / u.
+
+    Errors in the columns of one person are taken for independent of each other. Values need not be: what two columns
+    say alike is the same for all targets, missing cells apart.
+
+    >>> people = {"age": [31, 40, 31, 77], "town": ["Ulm", "Ulm", "Bonn", "Ulm"], "sex": ["f", "f", "f", "m"]}
+    >>> asked = {"age": [32], "town": ["Bonn"], "sex": ["?"]}
+    >>> known, asked = Attributes.together(Attributes(people), Attributes(asked))
+    >>> FellegiSunter().fit(known).link(asked).target.tolist()
+    [2]
+    """
+
+    description = (
+        "Adds up, column by column, how much likelier two values are for one person than for two: rare values that "
+        "agree weigh most. How often cells are wrong it learns from both tables, without truth (Fellegi and Sunter)."
+    )
+
+    def __init__(self, by_value: bool = True, bands: Bands | None = None, seed: int = 0) -> None:
+        self.by_value, self.bands, self.seed = bool(by_value), bands, checked_seed(seed)
+
+    @property
+    def compares_queries(self) -> bool:
+        """False: all queries together teach a few numbers of each column, and none is told from the others."""
+        return False
+
+    def fit(self, targets: Attributes) -> Self:
+        """Count the values of the targets; what errors are like depends on the queries."""
+        if not isinstance(targets, Attributes):
+            raise DataError(f"{self.name} compares Attributes, not {type(targets).__name__}")
+        self._targets = targets
+        self._levels: Levels = levels_of(targets, self.bands)
+        self._known = self._everyone = search.Index(targets.tokens, targets.n_tokens)
+        self._learnt: list[tuple[Agreement, search.Weights]] = []  # shared with narrowed copies
+        return self
+
+    def look_around(self, queries: Attributes) -> Self:
+        """Learn how often cells agree, once after each fit; of nobody, nothing is learnt."""
+        self._refuse_unfitted("_known")
+        if not self._learnt and len(queries):
+            tokens = self._checked(queries)
+            found = learn(self._levels, self._everyone, tokens, self._targets.start, self.by_value, self.seed)
+            self._learnt.append((found, self._weights(found)))
+        return self
+
+    @property
+    def agreement_(self) -> Agreement:
+        """What is taken to hold: learnt from the queries, or before any was seen."""
+        self._refuse_unfitted("_known")
+        return self._learnt[0][0] if self._learnt else beginning(self._levels, self.by_value)
+
+    @property
+    def m_(self) -> dict[str, tuple[float, ...]]:
+        """How often each level is the closest one of the two rows of one person, by column: equal first, else last."""
+        return self._by_column(self.agreement_.m)
+
+    @property
+    def u_(self) -> dict[str, tuple[float, ...]]:
+        """The same of the rows of two people."""
+        return self._by_column(self.agreement_.u)
+
+    def _by_column(self, shares: Floats) -> dict[str, tuple[float, ...]]:
+        depth = self._levels.depth
+        return {
+            name: (*row[:deep].tolist(), float(row[-1]))
+            for name, row, deep in zip(self._targets.names, shares, depth.tolist(), strict=True)
+        }
+
+    def _weights(self, found: Agreement) -> search.Weights:
+        weights = found.weights(self._targets.start, self._targets.n_tokens)
+        if not weights.worth.any():  # categories alone: a weighted Hamming distance, for which there are faster ways
+            return search.Weights(weights.match, weights.mismatch)
+        return weights
+
+    def _checked(self, queries: Attributes) -> Any:
+        if not isinstance(queries, Attributes):
+            raise DataError(f"{self.name} compares Attributes, not {type(queries).__name__}")
+        check_comparable(self._targets, queries, (self._targets.n_epochs, queries.n_epochs))
+        if self._targets.names != queries.names:
+            raise DataError(
+                f"targets have the columns {', '.join(self._targets.names)}; give queries the same, in order"
+            )
+        return queries.tokens
+
+    def _posed(self, queries: Attributes) -> Posed:
+        self._refuse_unfitted("_known")
+        tokens = self._checked(queries)
+        self.look_around(queries)
+        weights = self._learnt[0][1] if self._learnt else self._weights(self.agreement_)
+        return Posed(search.EpochScorer(weights), self._known, tokens)
+
+    def _sure(self, score: Ints, total: Ints) -> Floats:
+        """Return the posterior of a best target, allowing for queries whose person is not among the targets."""
+        linked = self.agreement_.linked
+        strangers = len(self._known) * (1.0 - linked) / linked * np.exp(np.minimum(-score / GRID, 700.0))
+        return np.asarray(1.0 / (total / UNIT + strangers))

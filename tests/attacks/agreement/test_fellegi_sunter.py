@@ -1,0 +1,164 @@
+"""FellegiSunter: weights are those of the formula, what is learnt is what was put in, probabilities hold."""
+
+import numpy as np
+import pytest
+from attribute_people import copied, people
+
+from reidrisk import attacks, measure, search
+from reidrisk.base.errors import DataError
+from reidrisk.records import Attributes, Traces
+from reidrisk.search import GRID
+
+
+def twin(attack, targets, queries):
+    """Return the (q, n) scores in nats, cell by cell, from the probabilities that were learnt."""
+    found, levels = attack.agreement_, attack.agreement_.levels
+    scores = np.zeros((len(queries), len(targets)))
+    for i, row in enumerate(queries.tokens):
+        for j, other in enumerate(targets.tokens):
+            for c, (o, w) in enumerate(zip(row, other, strict=True)):
+                if o < 0 or w < 0:
+                    continue
+                near = [k for k in range(len(levels.first)) if levels.first[k, o] <= w <= levels.last[k, o]]
+                level = near[0] if near else len(levels.first)
+                if attack.by_value:
+                    shares = [*levels.share[:, o], 1.0]
+                    ratio = sum(found.drawn[c, k] / shares[k] for k in range(level, len(shares)))
+                else:
+                    ratio = found.m[c, level] / found.u[c, level]
+                scores[i, j] += np.log(ratio)
+    return scores
+
+
+@pytest.mark.parametrize("by_value", [True, False])
+@pytest.mark.parametrize("kinds", [("number", "category", "prefix"), ("category", "category")])
+def test_scores_are_those_of_the_formula(by_value, kinds):
+    targets = copied(people(40, kinds=kinds), 0.0, 0.1, seed=5)
+    queries = copied(targets.take(np.arange(12)), 0.2, 0.2)
+    attack = attacks.FellegiSunter(by_value).fit(targets).look_around(queries)
+    every = np.repeat(np.arange(len(queries)), len(targets)), np.tile(np.arange(len(targets)), len(queries))
+    scores = attack.score(queries.take(every[0]), every[1]).reshape(len(queries), -1) / GRID
+    assert scores == pytest.approx(twin(attack, targets, queries), abs=len(kinds) / GRID)
+    links = attack.link(queries)
+    assert (links.score / GRID).tolist() == scores.max(axis=1).tolist()
+    assert links.n_ties.tolist() == (scores == scores.max(axis=1, keepdims=True)).sum(axis=1).tolist()
+
+
+def test_categories_alone_are_a_weighted_hamming_distance():
+    targets = people(50, kinds=("category", "category"))
+    scorer = attacks.FellegiSunter().fit(targets)._posed(targets).scorer
+    assert type(scorer.weights) is search.Weights
+    assert (scorer.weights.match > scorer.weights.mismatch).all()
+
+
+@pytest.mark.parametrize("errors", [0.02, 0.1, 0.3])
+def test_errors_are_learnt_without_truth(errors):
+    targets = people(1_500)
+    attack = attacks.FellegiSunter().fit(targets).look_around(copied(targets, errors))
+    found = attack.agreement_
+    assert found.drawn[:, 0] == pytest.approx(1.0 - errors, abs=0.06)
+    assert found.drawn[:, -1] == pytest.approx(errors, abs=0.06)
+    assert found.linked > 0.93
+
+
+def test_strangers_are_learnt_and_probabilities_allow_for_them():
+    everybody = people(2_400, kinds=("number", "category", "category", "category", "prefix"))
+    targets = everybody.take(np.arange(1_200))
+    queries = copied(everybody.take(np.arange(600, 2_000)), 0.1, 0.1)
+    attack = attacks.FellegiSunter().fit(targets).look_around(queries)
+    assert attack.agreement_.linked == pytest.approx(600 / 1_400, abs=0.06)
+    links = attack.link(queries, probability=True)
+    truth = np.where(np.arange(600, 2_000) < 1_200, np.arange(600, 2_000), -1)
+    right = measure.credits(attack, queries, links, truth)
+    assert links.probability.mean() == pytest.approx(right.mean(), abs=0.04)
+    assert right[links.probability > 0.9].mean() > 0.88
+
+
+def test_numbers_that_are_a_little_off_are_learnt():
+    targets = people(1_500, kinds=("number", "category", "category", "category"))
+    queries = copied(targets, 0.02, 0.0)
+    rng = np.random.default_rng(3)
+    last = len(targets.columns[0]) - 1
+    moved = np.clip(queries.tokens[:, 0] + (rng.random(1_500) < 0.4) * rng.choice([-1, 1], 1_500), 0, last)
+    queries = queries.with_tokens(np.column_stack([moved, queries.tokens[:, 1:]]))
+    attack = attacks.FellegiSunter(bands={"number0": [1, 5]}).fit(targets).look_around(queries)
+    equal, near, close, else_ = attack.m_["number0"]
+    assert (equal, near) == pytest.approx((0.59, 0.39), abs=0.07)
+    assert close + else_ < 0.08
+    assert attack.u_["number0"][0] < 0.1
+    only_equal = attacks.FellegiSunter(bands={"number0": []})
+    rates = [measure.random_user(one, targets, queries).rate for one in (attack, only_equal)]
+    assert rates[0] > rates[1] + 0.02
+
+
+def test_codes_that_begin_alike_are_near():
+    targets = people(800, kinds=("prefix", "category"))
+    attack = attacks.FellegiSunter().fit(targets)
+    weights = attack._posed(targets.take(slice(0, 0))).scorer.weights
+    assert (weights.worth >= 0).all()
+    assert weights.worth.any()
+
+
+def test_m_and_u_of_equal_weights_are_frequencies():
+    targets = people(600, kinds=("category", "category", "category", "prefix"))
+    queries = copied(targets, 0.1, 0.0)
+    attack = attacks.FellegiSunter(by_value=False).fit(targets).look_around(queries)
+    same = queries.tokens == targets.tokens
+    pairs = (queries.tokens[:, None] == targets.tokens[None]).mean(axis=(0, 1))
+    for place, name in enumerate(targets.names):
+        assert attack.m_[name][0] == pytest.approx(same[:, place].mean(), abs=0.04)
+        assert attack.u_[name][0] == pytest.approx(pairs[place], abs=1e-12)
+        assert sum(attack.m_[name]) == pytest.approx(1.0)
+        assert sum(attack.u_[name]) == pytest.approx(1.0)
+
+
+def test_a_query_of_nothing_ties_with_everybody_and_nobody_teaches_nothing():
+    targets = people(30)
+    attack = attacks.FellegiSunter().fit(targets)
+    empty = targets.take(np.arange(2)).with_tokens(np.full((2, 4), -1))
+    assert attack.look_around(targets.take(slice(0, 0))).agreement_.drawn[0, 0] == 0.8
+    links = attack.link(empty)
+    assert links.n_ties.tolist() == [30, 30]
+    assert links.score.tolist() == [0, 0]
+
+
+def test_order_of_rows_changes_no_rate():
+    targets = people(700, kinds=("number", "category"))
+    queries = copied(targets, 0.1, 0.1)
+    rng = np.random.default_rng(0)
+    one, two = rng.permutation(700), rng.permutation(700)
+    plain = measure.random_user(attacks.FellegiSunter(), targets, queries)
+    place = np.argsort(one)
+    mixed = measure.random_user(attacks.FellegiSunter(), targets.take(one), queries.take(two), truth=place[two])
+    assert mixed.rate == pytest.approx(plain.rate, abs=0.01)
+
+
+def test_a_narrowed_attack_keeps_what_it_learnt():
+    targets = people(200)
+    queries = copied(targets)
+    attack = attacks.FellegiSunter().fit(targets).look_around(queries)
+    rows = np.arange(50, 150)
+    view = attack.narrowed(rows)
+    assert np.array_equal(view.score(queries, np.full(200, 3)), attack.score(queries, np.full(200, 53)))
+    assert view.link(queries).target.max() < 100
+
+
+def test_other_records_are_refused():
+    with pytest.raises(DataError, match="Traces"):
+        attacks.FellegiSunter().fit(Traces([[1], [0]], 2))
+    attack = attacks.FellegiSunter().fit(Attributes({"x": ["a", "b"], "y": ["c", "d"]}))
+    with pytest.raises(DataError, match=r"different vocabularies|tokens"):
+        attack.link(Attributes({"x": ["a", "e"], "y": ["c", "d"]}))
+
+
+def test_no_simple_count_finds_more():
+    """Ten lines: agreements, weighed by how rare the value is."""
+    targets = people(2_000, kinds=("number", "category", "category", "category"))
+    queries = copied(targets, 0.1, 0.1)
+    share = np.bincount(targets.tokens.ravel(), minlength=targets.n_tokens) / len(targets)
+    rarity = -np.log(np.maximum(share, 1e-9))
+    credit = 0.0
+    for i, row in enumerate(queries.tokens):
+        scores = (rarity[np.maximum(row, 0)] * (row >= 0) * (targets.tokens == row)).sum(axis=1).round(9)
+        credit += (scores[i] == scores.max()) / (scores == scores.max()).sum()
+    assert measure.random_user(attacks.FellegiSunter(), targets, queries).rate >= credit / len(queries)

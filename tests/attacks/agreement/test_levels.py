@@ -1,0 +1,93 @@
+"""Levels: which values are near each other, and how many targets hold them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reidrisk.attacks.agreement.levels import levels_of
+from reidrisk.base.errors import OptionError
+from reidrisk.records import Attributes
+
+KINDS = {"n": "number", "code": "prefix", "word": "category"}
+rows = st.tuples(
+    st.one_of(st.none(), st.integers(0, 12)),
+    st.one_of(st.none(), st.text("ab1", min_size=1, max_size=3)),
+    st.one_of(st.none(), st.sampled_from("xyz")),
+)
+
+
+def closest(column, one, two, bands, lengths):
+    """Return the level of two values of a column, by comparing them; None = not near."""
+    if one == two:
+        return 0
+    if column == "n":
+        return next((level for level, band in enumerate(bands, 1) if abs(one - two) <= band), None)
+    if column == "code":
+        return next((level for level, length in enumerate(lengths, 1) if one[:length] == two[:length]), None)
+    return None
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(rows, min_size=2, max_size=12))
+def test_levels_are_those_of_comparing_the_values(table):
+    frame = {name: [row[place] for row in table] for place, name in enumerate(KINDS)}
+    frame = {name: values for name, values in frame.items() if any(value is not None for value in values)}
+    if not frame:
+        return
+    people = Attributes(frame, columns={name: KINDS[name] for name in frame})
+    bands = (1, 3)
+    found = levels_of(people, {"n": bands} if "n" in frame else None)
+    level = found.of(people.tokens[:, None], people.tokens[None])
+    for place, column in enumerate(people.columns):
+        lengths = range(max(map(len, column.labels)) - 1, 0, -1)
+        values = frame[column.name]
+        for i, one in enumerate(values):
+            for j, two in enumerate(values):
+                got = int(level[i, j, place])
+                if one is None or two is None:
+                    assert got == len(found.first) + 1
+                    continue
+                wanted = closest(column.name, one, two, bands, lengths)
+                if wanted is None:
+                    assert got == len(found.first)
+                    continue
+                # A level that adds nobody to the one before is left out.
+                assert (got == 0) == (wanted == 0)
+                assert got < found.depth[place]
+        present = [value for value in values if value is not None]
+        for i, one in enumerate(values):
+            if one is None:
+                continue
+            share = found.share[0, people.tokens[i, place]]
+            assert share == pytest.approx(present.count(one) / len(present))
+
+
+def test_ranges_hold_those_before_and_shares_grow():
+    people = Attributes(
+        {"age": [20, 21, 22, 30, 50, 80, 81], "zip": ["101", "102", "111", "112", "201", "2", "301"]},
+        columns={"zip": "prefix"},
+    )
+    found = levels_of(people, {"age": [1, 10]})
+    assert found.depth.tolist() == [3, 3]
+    assert (np.diff(found.first, axis=0) <= 0).all()
+    assert (np.diff(found.last, axis=0) >= 0).all()
+    assert (np.diff(found.share, axis=0) >= 0).all()
+    assert found.share[:, 0].tolist() == pytest.approx([1 / 7, 2 / 7, 4 / 7])  # 20; with 21; with 22 and 30
+
+
+def test_the_usual_bands_of_ages_are_about_a_year_and_four():
+    people = Attributes({"age": np.repeat(np.arange(20, 61), 3)})
+    found = levels_of(people)
+    assert (found.last - found.first)[:, 20].tolist() == [0, 2, 8]
+
+
+def test_a_column_of_mostly_one_number_has_bands_by_its_standard_deviation():
+    people = Attributes({"gain": [0] * 90 + list(range(1_000, 1_500, 50))})
+    assert levels_of(people).depth.tolist() == [2]
+
+
+@pytest.mark.parametrize("bands", [{"town": [1]}, {"age": [2, 1]}, {"age": [0]}, {"age": ["1"]}, {"size": [1]}])
+def test_bands_are_refused_in_one_line(bands):
+    with pytest.raises(OptionError, match="bands"):
+        levels_of(Attributes({"age": [1, 2], "town": ["a", "b"]}), bands)
