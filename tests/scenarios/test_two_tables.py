@@ -110,3 +110,12 @@ def test_scenarios_are_registered_next_to_their_class():
 def test_the_package_knows_them():
     assert reidrisk.scenarios.Split is Split
     assert "scenarios" in dir(reidrisk)
+
+
+def test_each_says_which_question_it_asks():
+    table = Bags([[1, 2], [2, 1]])
+    log = Events({"u": [1, 2], "i": [1, 2], "shop": ["a", "b"]}, user="u", items="i", keep=["shop"])
+    assert TwoTables(table, table).question.code == "scenario-two-tables"
+    assert Split(table, by="random").question["by"] == "random"
+    assert Split(log, by="column").question["column"] == "shop"
+    assert dict(Knows(table, facts=2, which="rarest").question) == {"facts": 2, "errors": 0.0, "which": "rarest"}

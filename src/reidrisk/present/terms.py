@@ -1,24 +1,40 @@
 """Terms: the words of the reader's own data for what the code calls user, token and epoch."""
 
+from __future__ import annotations
+
 import re
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 _CODE = re.compile(r"\b(user|token|epoch|representation|target|query|querie)(s?)\b")
-_IRREGULAR = {"person": "people", "category": "categories", "company": "companies", "country": "countries"}
+_IRREGULAR = {"person": "people", "child": "children", "diagnosis": "diagnoses"}
+_PART = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])")
+
+_BOUGHT = {"product", "shop", "category"}
+"""What customers buy, or buy in: an item of such a record is a purchase."""
 
 
 def plural(word: str, n: float = 2) -> str:
     """Return a noun as it stands after a number.
 
-    >>> plural("week", 1), plural("week"), plural("person"), plural("category"), plural("purchase", 0)
-    ('week', 'weeks', 'people', 'categories', 'purchases')
+    >>> plural("week", 1), plural("week"), plural("person"), plural("category"), plural("purchase", 0), plural("search")
+    ('week', 'weeks', 'people', 'categories', 'purchases', 'searches')
     """
-    return word if n == 1 else _IRREGULAR.get(word, f"{word}s")
+    if n == 1:
+        return word
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What the reader calls a person, an item, a period, and a record.
+    """What the reader calls a person, an item, a period, and a record; purchases are of a ``thing``, such as products.
 
     >>> terms = Terms(person="customer", item="purchase", period="week")
     >>> terms.people, terms.many("period", 8), terms.many("person", 1), terms.many("item", 1204)
@@ -29,6 +45,12 @@ class Terms:
     item: str = "item"
     period: str = "period"
     record: str = "record"
+    thing: str = ""
+
+    @property
+    def things(self) -> str:
+        """What there are different ones of: products, where items are purchases."""
+        return plural(self.thing or self.item)
 
     @property
     def people(self) -> str:
@@ -68,3 +90,39 @@ class Terms:
             return f"{plural(self.record, n)} to identify"
         words = {"user": self.person, "token": self.item, "epoch": self.period, "representation": self.record}
         return plural(words.get(word, f"known {self.record}"), n)
+
+
+def terms_of_columns(user: str | None, items: Sequence[str] = (), place: bool = False) -> Terms:
+    """Choose words by the names of the columns that say who, and what.
+
+    >>> terms_of_columns("CustomerID", ["StockCode"])
+    Terms(person='customer', item='purchase', period='period', record='record', thing='product')
+    >>> terms_of_columns("user_id", ["venueCategory"]).item, terms_of_columns("userID", ["artistID"]).items
+    ('place', 'artists')
+    >>> terms_of_columns("Kundennummer", ["Warengruppe"]).item, terms_of_columns(None, place=True).item
+    ('purchase', 'place')
+    """
+    nouns = _nouns()
+    person = next((nouns["person"][part] for part in _parts(user or "") if part in nouns["person"]), "person")
+    words = [part for name in items for part in _parts(name)]
+    named = [nouns["item"][part] for part in words if part in nouns["item"]]
+    if place and not named:
+        named = ["place"]
+    buys = person in ("customer", "client")
+    bought = "product" in named or "purchase" in words or (buys and (not named or named[0] in _BOUGHT))
+    item = "purchase" if bought else named[0] if named else "item"
+    thing = named[-1] if named else "product" if bought else ""
+    return Terms(person=person, item=item, thing="" if thing == item else thing)
+
+
+@cache
+def _nouns() -> dict[str, dict[str, str]]:
+    """Return what a page calls a person, and an item, by words of column names."""
+    lists = tomllib.loads(Path(__file__).with_name("nouns.toml").read_text("utf-8"))
+    return {kind: {word: noun for noun, words in nouns.items() for word in words} for kind, nouns in lists.items()}
+
+
+def _parts(name: str) -> list[str]:
+    """Return the words of a column's name, in lower case and without a plural s."""
+    found = (part.lower() for part in _PART.findall(name))
+    return [part[:-1] if part.endswith("s") and not part.endswith(("ss", "is", "us")) else part for part in found]

@@ -20,6 +20,11 @@ class Scenario(ABC):
     def case(self, seed: int = 0) -> Case:
         """Return targets, queries and truth; the same seed gives the same case."""
 
+    @property
+    def question(self) -> Note:
+        """Which question the case asks, for an audit: ``audit_case(scenario.case(), spec, scenario=…)``."""
+        return Note("scenario-own", name=type(self).__name__)
+
     def _check_kind(self, table: Any) -> None:
         """Refuse what is none of the records that this scenario takes."""
         if not isinstance(table, self.kinds):

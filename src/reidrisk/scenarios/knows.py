@@ -72,6 +72,13 @@ class Knows(Scenario):
         if wrong or not len(self.columns) or len(set(self.columns)) < len(self.columns):
             raise OptionError(f"columns are different epochs from 0 to {r - 1}, not {list(self.columns)!r}")
 
+    @property
+    def question(self) -> Note:
+        """Whether somebody who knows these facts finds the person."""
+        named = [name for name in self.columns or () if isinstance(name, str)]
+        known = {"facts": len(named) if named else self.facts, "errors": float(self.errors), "which": self.which}
+        return Note("scenario-knows", **known, **({"columns": named} if named else {}))
+
     def case(self, seed: int = 0) -> Case:
         """Return the whole table, a few facts of each person, and who is whom."""
         checked_seed(seed)

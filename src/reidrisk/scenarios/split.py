@@ -82,6 +82,12 @@ class Split(Scenario):
         if self.visit is not None and (self.by == "random" or not isinstance(self.table, Events)):
             raise OptionError(f"visit={self.visit!r} is for Events split by time or by a column, not for these {kind}")
 
+    @property
+    def question(self) -> Note:
+        """Whether one part of a record gives away the other."""
+        column = {} if self.by != "column" else {"column": self.column or self.table.columns[0]}
+        return Note("scenario-split", by=self.by, **column)
+
     def case(self, seed: int = 0) -> Case:
         """Return the two parts, as Bags, and who is whom."""
         checked_seed(seed)

@@ -49,6 +49,11 @@ class TwoTables(Scenario):
         if self.visit is not None and not isinstance(self.b, Events):
             raise OptionError(f"visit={self.visit!r} is for Events; the second table are {type(self.b).__name__}")
 
+    @property
+    def question(self) -> Note:
+        """Whether people of one table are found in the other."""
+        return Note("scenario-two-tables")
+
     def case(self, seed: int = 0) -> Case:
         """Return the two tables; nothing is drawn."""
         checked_seed(seed)

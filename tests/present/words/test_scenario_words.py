@@ -85,3 +85,41 @@ SHOP = Terms(person="customer", item="article", period="week")
 )
 def test_sentences(note, said):
     assert words.sentence(note, SHOP) == said
+
+
+@pytest.mark.parametrize(
+    ("note", "asked"),
+    [
+        (Note("scenario-two-tables"), "Can customers of one table be found in the other?"),
+        (
+            Note("scenario-split", by="time"),
+            "Can the pseudonyms that customers have in one period be linked to those they have in a later one?",
+        ),
+        (
+            Note("scenario-split", by="random"),
+            "Does one part of a customer's record give away whose the other part is?",
+        ),
+        (
+            Note("scenario-split", by="column", column="shop"),
+            "Can customers be followed from one side of column shop to the other?",
+        ),
+        (
+            Note("scenario-knows", facts=4, errors=0.0, which="random"),
+            "Can somebody who knows four of a customer's articles find the customer?",
+        ),
+        (
+            Note("scenario-knows", facts=1, errors=0.0, which="rarest"),
+            "Can somebody who knows the rarest article of a customer find the customer?",
+        ),
+        (
+            Note("scenario-knows", facts=20, errors=0.0, which="first"),
+            "Can somebody who knows the first 20 articles of a customer find the customer?",
+        ),
+        (
+            Note("scenario-knows", facts=3, errors=0.0, which="random", columns=["age", "sex", "postcode"]),
+            "Can somebody who knows age, sex and postcode of a customer find the customer?",
+        ),
+    ],
+)
+def test_questions_are_asked_as_the_reader_would(note, asked):
+    assert words.sentence(note, SHOP) == asked

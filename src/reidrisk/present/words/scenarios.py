@@ -1,7 +1,7 @@
 """Sentences about how a case was made: what was read of a log, how it was split, and what the attacker knows."""
 
 from reidrisk.base.notes import Note
-from reidrisk.present.terms import Terms
+from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import joined, percent
 from reidrisk.present.words.register import Assumed, says
 
@@ -48,6 +48,53 @@ def _random(note: Note, terms: Terms) -> Assumed:
         f"Of each {terms.person}'s {what}, {share}, drawn at random, are to be identified; the others are known.",
         "Two real tables are less alike than two parts of one record: fewer people are linked.",
     )
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def number(n: int) -> str:
+    """Write a small number as a word.
+
+    >>> number(4), number(40)
+    ('four', '40')
+    """
+    return _NUMBERS[n] if 0 <= n < len(_NUMBERS) else f"{n:,}"
+
+
+@says("scenario-own")
+def _own(note: Note, terms: Terms) -> str:
+    return f"Can {terms.people} be found in the way that {note['name']} describes?"
+
+
+@says("scenario-two-tables")
+def _two_tables(note: Note, terms: Terms) -> str:
+    return f"Can {terms.people} of one table be found in the other?"
+
+
+@says("scenario-split")
+def _split(note: Note, terms: Terms) -> str:
+    if note["by"] == "time":
+        return f"Can the pseudonyms that {terms.people} have in one period be linked to those they have in a later one?"
+    if note["by"] == "column":
+        return f"Can {terms.people} be followed from one side of column {note['column']} to the other?"
+    return f"Does one part of a {terms.person}'s {terms.record} give away whose the other part is?"
+
+
+@says("scenario-knows")
+def _knows(note: Note, terms: Terms) -> str:
+    return f"Can somebody who knows {known_facts(note, terms)} find the {terms.person}?"
+
+
+def known_facts(note: Note, terms: Terms) -> str:
+    """Say what an attacker knows of somebody."""
+    if note.get("columns"):
+        return f"{joined(note['columns'])} of a {terms.person}"
+    n, which = note["facts"], note.get("which", "random")
+    if which == "random":
+        return f"{number(n)} of a {terms.person}'s {terms.items}"
+    many = {"first": f"first {number(n)}", "rarest": f"{number(n)} rarest"}[which] if n > 1 else which
+    return f"the {many} {plural(terms.item, n)} of a {terms.person}"
 
 
 _WHICH = {
