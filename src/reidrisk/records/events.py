@@ -208,11 +208,15 @@ class Events:
 
     def over(self, vocabulary: Vocabulary) -> Self:
         """Return the same events over a vocabulary that holds all labels of this one, and perhaps more."""
+        if vocabulary == self._vocabulary:
+            return self
         tokens = vocabulary.encode(self._vocabulary.labels).astype(np.int32)
         new = self.take(slice(None))
         item = tokens[self.item]
-        keys = (item, self._table["time"], self.user) if "time" in self._table else (item, self.user)
-        order = np.lexsort(keys)
+        if (np.diff(tokens) > 0).all():
+            order: Any = slice(None)  # events are in their order still
+        else:
+            order = np.lexsort((item, self._table["time"], self.user) if "time" in self._table else (item, self.user))
         new._vocabulary = vocabulary
         new._table = {name: frozen(values[order]) for name, values in (dict(self._table) | {"item": item}).items()}
         new._kept = {name: (frozen(codes[order]), values) for name, (codes, values) in self._kept.items()}

@@ -16,7 +16,7 @@ from reidrisk.io.tables.opening import reading
 
 SAMPLE = 1 << 18  # bytes that show what a file is like
 _LINES = 400
-_CHUNK = 1 << 20
+_CHUNK, _STEP = 1 << 20, 1 << 12  # bytes read, and looked at, at a time
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)
@@ -84,27 +84,33 @@ def _encoding(file: Path, name: str) -> str:
     """Return UTF-8 if all bytes are, else UTF-16 if it looks so, else Windows-1252; refuse a mixture."""
     with opened(file) as raw:
         start = raw.read(SAMPLE)
-        for mark, encoding in _MARKS.items():
-            if start.startswith(mark):
-                return encoding
-        if start and b"\0" in start:
-            even, odd = (part.count(0) / max(len(part), 1) for part in (start[::2], start[1::2]))
-            if max(even, odd) > 0.3 and min(even, odd) < 0.05:
-                return "utf-16-le" if odd > even else "utf-16-be"
-        decoder, at, beyond = codecs.getincrementaldecoder("utf-8")(), 0, False
-        part = start
-        while part:
-            try:
-                beyond |= not decoder.decode(part).isascii()
-            except UnicodeDecodeError as error:
-                where = at + error.start
-                if beyond:
-                    mixed = f"byte {where:,} is not UTF-8 text, although others before it are"
-                    raise FormatError(f"{name}: {mixed}; save the file in one encoding") from error
-                return "cp1252"
-            at += len(part)
-            part = raw.read(_CHUNK)
-    return "utf-8"
+    marked = next((encoding for mark, encoding in _MARKS.items() if start.startswith(mark)), "utf-8")
+    if marked == "utf-16":
+        return marked
+    if b"\0" in start:
+        even, odd = (part.count(0) / max(len(part), 1) for part in (start[::2], start[1::2]))
+        if max(even, odd) > 0.3 and min(even, odd) < 0.05:
+            return "utf-16-le" if odd > even else "utf-16-be"
+    is_sure = marked == "utf-8-sig"
+    try:
+        for text in _decoded(file):
+            is_sure |= not text.isascii()
+    except UnicodeDecodeError as error:
+        if is_sure:
+            mixed = "some of the text is UTF-8 and some is not, or its end is missing"
+            raise FormatError(f"{name}: {mixed}; save the file in one encoding") from error
+        return "cp1252"
+    return marked
+
+
+def _decoded(file: Path) -> Iterator[str]:
+    """Yield the text of a file as UTF-8, part by part, as long as it is."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with opened(file) as raw:
+        while part := raw.read(_CHUNK):
+            for step in (part[i : i + _STEP] for i in range(0, len(part), _STEP)):
+                yield decoder.decode(step)
+    yield decoder.decode(b"", final=True)
 
 
 def _delimiter(lines: Sequence[str], name: str) -> str:

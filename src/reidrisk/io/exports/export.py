@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,10 +10,16 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.exports import names
+from reidrisk.io.exports.lists import ROW, one_row_per_item
 from reidrisk.io.exports.log import read_log
+from reidrisk.io.exports.people import columns_like, read_people
 from reidrisk.io.exports.reading import Reading
-from reidrisk.io.exports.roles import Roles, find_amount, find_items, find_time, find_user
-from reidrisk.io.exports.source import Source, open_source
+from reidrisk.io.exports.roles import Roles, find_amount, find_items, find_time, find_user, has_times, list_columns
+from reidrisk.io.exports.source import Source, are_unique, is_unique, open_source
+from reidrisk.io.tables.encoding import Encoding, settle
+from reidrisk.io.tables.tokens import RawTokens, read_raw
+from reidrisk.io.traces import build_traces
+from reidrisk.records import Attributes
 
 Kind = Literal["log", "people", "lists", "traces"]
 """What an export holds: events, one row per person, lists of items, or traces."""
@@ -46,7 +53,7 @@ def read_export(source: Any, reading: Reading | None = None) -> Export:
     >>> found.how["user"], found.how["time"], found.how["items"], found.how["times"]
     ('Kunde', 'Datum', ['Kategorie'], 'day-first')
     """
-    return _read(source, reading or Reading())
+    return _read(*_opened(source, reading or Reading()))
 
 
 def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export, Export]:
@@ -59,16 +66,26 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     (True, ('ale', 'rum', 'tea'))
     """
     asked = reading or Reading()
-    one, two = (_read(source, asked.of_table(side)) for side, source in enumerate((a, b)))
-    if one.kind != two.kind:
-        kinds = f"{one.how['name']} holds {_WHAT[one.kind]} and {two.how['name']} {_WHAT[two.kind]}"
-        raise OptionError(f"{kinds}; give two of a kind, or say what both are with --layout")
-    if one.kind not in ("log", "lists"):
+    sides = [_opened(given, asked.of_table(side)) for side, given in enumerate((a, b))]
+    kinds = [kind for _, kind, _ in sides]
+    if kinds[0] != kinds[1]:
+        both = " and ".join(f"{source.name} holds {_WHAT[kind]}" for source, kind, _ in sides)
+        raise OptionError(f"{both}; give two of a kind, or say what both are with --layout")
+    if kinds[0] == "traces":
+        raw = [read_raw(source.table, _trace_layout(how), labels=False) for source, _, how in sides]
+        encoding = settle(raw, None, None)
+        one, two = (_of_traces(source, part, encoding) for (source, _, _), part in zip(sides, raw, strict=True))
         return one, two
+    one = _read(*sides[0])
+    if kinds[0] == "people":
+        source, _, how = sides[1]
+        like = columns_like(one.records, source)
+        two = _read(source.renamed(like), "people", how)
+        return tuple(map(_with_records, (one, two), Attributes.together(one.records, two.records)))  # type: ignore[return-value]
+    two = _read(*sides[1])
     labels = (export.records.vocabulary.labels for export in (one, two))
-    both = Vocabulary(sorted({label for some in labels for label in some}))
-    one, two = (_with_records(export, export.records.over(both)) for export in (one, two))
-    return one, two
+    both_over = Vocabulary(sorted({label for some in labels for label in some}))
+    return _with_records(one, one.records.over(both_over)), _with_records(two, two.records.over(both_over))
 
 
 _WHAT = {
@@ -77,28 +94,106 @@ _WHAT = {
     "lists": "lists of items",
     "traces": "one item per person and period",
 }
+_FEW = 8  # columns of traces that are named
+_EPOCH = re.compile(r"epoch_[0-9]{1,9}")
 
 
 def _with_records(export: Export, records: Any) -> Export:
     return Export(export.kind, records, export.how, export.notes)
 
 
-def _read(given: Any, how: Reading) -> Export:
+def _opened(given: Any, how: Reading) -> tuple[Source, Kind, Reading]:
     source = open_source(given, how)
     if source.table.n_rows == 0 and not source.bad.count:
         raise DataError(f"{source.name}: the table is empty; give at least one row")
+    return source, _kind(source, how), how
+
+
+def _kind(source: Source, how: Reading) -> Kind:
+    """Tell what an export holds: as is said, or as its columns and the ids of its people show."""
+    if how.layout is not None:
+        return "traces" if how.layout == "wide" or how.layout == "long" else how.layout
+    named = how.user is not None or how.time is not None or bool(how.items)
+    if not named and _holds_traces(source):
+        return "traces"
+    if list_columns(source, how):
+        return "lists"
+    if how.items or how.grid is not None:
+        return "log"
     user = find_user(source, how)
+    if user is not None and not is_unique(source, user):
+        return "log"
+    is_sure = user is not None and (how.user is not None or names.user_score(user) > 1)
+    if is_sure or how.columns or not has_times(source, how):
+        return "people"
+    say = "say which does with --user, or that each row is a person with --layout people"
+    raise OptionError(f"{source.name}: no column names people; {say}")
+
+
+def _holds_traces(source: Source) -> bool:
+    """Tell whether these are traces: one item per person and period, so no two rows for one of them."""
+    there = set(source.columns)
+    if any(_EPOCH.fullmatch(name) for name in there):
+        return True
+    return {"user", "epoch", "token"} == there and are_unique(source, ["user", "epoch"])
+
+
+def _trace_layout(how: Reading) -> str | None:
+    return how.layout if how.layout in ("wide", "long") else None
+
+
+def _of_traces(source: Source, raw: RawTokens, encoding: Encoding) -> Export:
+    roles = Roles(user="user" if "user" in source.columns else None)
+    used = [name for name in source.columns if name != "user"]
+    how = understood(source, "traces", Roles(roles.user, items=tuple(used[:_FEW])), None)
+    return Export("traces", build_traces(raw, encoding), how, (*encoding.notes, *raw.notes))
+
+
+def _read(source: Source, kind: Kind, how: Reading) -> Export:
+    if kind == "traces":
+        raw = read_raw(source.table, _trace_layout(how), labels=False)
+        return _of_traces(source, raw, settle([raw], None, None))
+    user = find_user(source, how)
+    if kind == "people":
+        if user is not None and how.user is None and names.user_score(user) == 1 and not is_unique(source, user):
+            user = None
+        people, notes, used = read_people(source, user, how)
+        return Export("people", people, understood(source, "people", Roles(user, items=tuple(used)), None), notes)
     time = find_time(source, how, [user] if user else [])
+    lists = list_columns(source, how)
+    if kind == "lists" or lists:
+        return _read_lists(source, how, user, time, lists)
     if user is None:
         raise OptionError(f"{source.name}: no column names people; say which does with --user")
     taken = [name for name in (user, time) if name is not None]
     amount = find_amount(source, how, taken)
     place = names.place_of(source.columns)
     items = find_items(source, how, [*taken, *([amount] if amount else [])], place)
-    roles = Roles(user, time, items, amount, place if not items or how.grid is not None else None)
+    roles = Roles(user, time, items, amount, place if how.grid is not None else None)
+    if how.grid is not None and place is None:
+        raise OptionError(f"{source.name}: no columns of latitude and longitude are there for --grid; rename them so")
+    return _of_log(source, roles, how)
+
+
+def _of_log(source: Source, roles: Roles, how: Reading) -> Export:
     log = read_log(source, roles, how)
-    how_read = understood(source, "log", roles, None if log.times is None else (log.times.form, log.times.proof))
-    return Export("log", log.events, how_read, log.notes)
+    times = None if log.times is None else (log.times.form, log.times.proof)
+    return Export("log", log.events, understood(source, "log", roles, times), log.notes)
+
+
+def _read_lists(source: Source, how: Reading, user: str | None, time: str | None, lists: tuple[str, ...]) -> Export:
+    """Read one row per item of the lists: a log where people have several rows or times, else bags."""
+    if len(lists) != 1:
+        listed = ", ".join(map(repr, lists)) or "none"
+        raise OptionError(f"{source.name}: the columns of lists are {listed}; say which one with --item")
+    beside = [name for name in (user, time) if name is not None]
+    is_log = user is not None and (time is not None or not is_unique(source, user))
+    flat = one_row_per_item(source, lists[0], beside, by_row=user is None)
+    read = _of_log(flat, Roles(user or ROW, time, lists), how)
+    roles = Roles(user, time, lists)
+    kind: Kind = "log" if is_log else "lists"
+    records = read.records if is_log else read.records.bags().with_notes(())
+    return Export(kind, records, understood(source, kind, roles, (read.how["times"] or "", "")), read.notes)
 
 
 def understood(source: Source, kind: Kind, roles: Roles, times: tuple[str, str] | None) -> Note:

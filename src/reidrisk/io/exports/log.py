@@ -55,7 +55,7 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
             _mark(source, name, found.bad, good)
         columns["cell"] = cells_of_grid(lat.values, lon.values, how.cell_metres, source.name)
         notes.append(Note("places-on-grid", metres=how.cell_metres))
-    notes += _bad_rows(source, how, n)
+    notes += bad_rows(source, how, n)
     if how.merge_case:
         frame["user"] = merged(frame["user"])
     many = [_tokens(frame, columns, name) for name in columns] if how.channels and len(columns) > 1 else None
@@ -116,15 +116,18 @@ def _amounts(source: Source, name: str, good: npt.NDArray[np.bool_]) -> tuple[An
     return pa.array(values, mask=np.isnan(values)), int(below.sum())
 
 
-def _bad_rows(source: Source, how: Reading, rows: int) -> list[Note]:
+def bad_rows(source: Source, how: Reading, rows: int) -> list[Note]:
     """Refuse rows that cannot be read, or note them where they are to be left out."""
     bad = source.bad
     if not bad.count:
         return []
     if not how.skip_bad_rows:
         first = "; ".join(bad.first[:5]) + (", …" if bad.count > len(bad.first) else "")
-        what = f"{bad.count:,} of {rows + source.bad.unread:,} rows cannot be read ({first})"
-        raise DataError(f"{source.name}: {what}; correct them, or leave them out with --skip-bad-rows")
+        what = f"{bad.count:,} of {rows + bad.unread:,} rows cannot be read ({first})"
+        do = "correct them, or leave them out with --skip-bad-rows"
+        if bad.count > rows and source.dialect is not None:
+            do = "say what separates cells with --delimiter, or which lines to leave out with --comment"
+        raise DataError(f"{source.name}: {what}; {do}")
     return [Note("bad-rows", name=source.name, n=bad.count, of=rows + source.bad.unread, first=list(bad.places))]
 
 

@@ -41,7 +41,9 @@ _ITEM = _known(
 )
 _NOT_ITEM = _known("price total value latitude longitude lat lon lng country currency cost count quantity qty type")
 _LATITUDE, _LONGITUDE = _known("lat latitude"), _known("lon lng long longitude")
-_NEVER_TIME = _known("birth dob born expiry expires until")
+_NEVER_TIME = _known(
+    "birth birthday dob born expiry expires until geb geburt geburtstag geburtsdatum nacimiento naissance"
+)
 
 
 @cache

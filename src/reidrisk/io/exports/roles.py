@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from reidrisk.base.errors import OptionError
@@ -35,7 +36,7 @@ def column(source: Source, name: str) -> str:
     there = source.columns
     if name in there:
         return name
-    alike = [one for one in there if _plain(one) == _plain(name)]
+    alike = [one for one in there if plain_name(one) == plain_name(name)]
     if len(alike) == 1:
         return alike[0]
     if alike:
@@ -43,6 +44,17 @@ def column(source: Source, name: str) -> str:
         raise OptionError(f"{source.name}: the columns {both} are both meant by {name!r}; write one as it stands")
     listed = ", ".join(map(repr, there[:20]))
     raise OptionError(f"{source.name}: there is no column {name!r}; choose from {listed}")
+
+
+def columns(source: Source, name: str) -> list[str]:
+    """Return the columns that somebody means: one, or all that a pattern such as ``Intensity*`` fits."""
+    if name in source.columns or not any(mark in name for mark in "*?["):
+        return [column(source, name)]
+    found = [one for one in source.columns if fnmatchcase(one.casefold(), name.casefold())]
+    if not found:
+        listed = ", ".join(map(repr, source.columns[:20]))
+        raise OptionError(f"{source.name}: no column fits {name!r}; choose from {listed}")
+    return found
 
 
 def find_user(source: Source, reading: Reading) -> str | None:
@@ -72,7 +84,7 @@ def find_items(
 ) -> tuple[str, ...]:
     """Return the columns of what people did: by their names, or the only one that is left."""
     if reading.items:
-        return tuple(column(source, name) for name in reading.items)
+        return tuple(dict.fromkeys(name for given in reading.items for name in columns(source, given)))
     if reading.grid is not None and place is not None:
         return ()
     left = [name for name in source.columns if name not in (*taken, *(place or ()))]
@@ -100,9 +112,18 @@ def find_amount(source: Source, reading: Reading, taken: Sequence[str]) -> str |
     return found[0] if len(found) == 1 else None
 
 
-def list_columns(source: Source) -> tuple[str, ...]:
-    """Return the columns that hold lists, as such or as JSON."""
-    return tuple(name for name, kind in source.types.items() if is_list(kind) or source.holds_json_lists(name))
+def list_columns(source: Source, reading: Reading) -> tuple[str, ...]:
+    """Return the columns that hold lists, as such or as JSON; of items that are named, those among them."""
+    there = [name for given in reading.items for name in columns(source, given)] or source.columns
+    return tuple(name for name in there if is_list(source.types[name]) or source.holds_json_lists(name))
+
+
+def has_times(source: Source, reading: Reading) -> bool:
+    """Tell whether a column looks like one of times, or several do."""
+    try:
+        return find_time(source, reading) is not None
+    except OptionError:
+        return True
 
 
 def _given(source: Source, name: str) -> str | None:
@@ -112,7 +133,8 @@ def _given(source: Source, name: str) -> str | None:
 def _taken(source: Source, reading: Reading) -> list[str]:
     """Return the columns that were given a role by name, so that they get no other one by a guess."""
     named = [reading.user, reading.time, reading.amount, *reading.items]
-    return [column(source, name) for name in named if name is not None and name != NONE]
+    given = [name for name in named if name is not None and (name != NONE or NONE in source.columns)]
+    return [one for name in given for one in columns(source, name)]
 
 
 def _best(source: Source, score: Callable[[str], int], may: str, flag: str, taken: Sequence[str]) -> str | None:
@@ -127,7 +149,8 @@ def _best(source: Source, score: Callable[[str], int], may: str, flag: str, take
     return found[0]
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a name without case, blanks and marks."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from reidrisk.io.exports.dialect import Dialect, dialect_of, opened
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.text import BadRows, column_names, read_text
 from reidrisk.io.tables.columns import holds_text, is_list
-from reidrisk.io.tables.formats import Table, open_table, table_of_frame
+from reidrisk.io.tables.formats import BATCH, Table, open_table, table_of_frame
 from reidrisk.io.tables.opening import check_bytes, existing_file, reading
 
 _MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"PK\x03\x04": ".xlsx", b"\xd0\xcf\x11\xe0": ".xls"}
@@ -62,13 +62,29 @@ class Source:
             self._cells[name] = cells if is_list(cells.type) else plain(cells, name)
         return self._cells[name]
 
+    def renamed(self, names: Mapping[str, str]) -> Source:
+        """Return the same under other names of columns."""
+        if not names:
+            return self
+        types = {names.get(name, name): kind for name, kind in self.types.items()}
+        old = {names.get(name, name): name for name in self.types}
+        table = replace(self.table, types=types)
+        cells = {new: self.column(name) for new, name in old.items()}
+        return Source(table, self.dialect, self.bad, cells)
+
     def where(self, name: str) -> str:
         """Say whose column it is."""
         return f"{self.name}: column {name!r}"
 
     def sample(self, name: str) -> Any:
         """Return the first cells of a column that hold anything."""
-        return self.column(name).slice(0, 20 * _SAMPLE).drop_null().slice(0, _SAMPLE)
+        if name not in self._cells and self.table.n_rows > BATCH and not is_list(self.types[name]):
+            first = next(self.table.batches([name])).column(0).drop_null()
+            if len(first):
+                import pyarrow as pa
+
+                return plain(pa.chunked_array([first.slice(0, _SAMPLE)]), name)
+        return self.column(name).drop_null().slice(0, _SAMPLE)
 
     def holds_figures(self, name: str) -> bool:
         """Tell whether a text column holds numbers, by its first cells."""
@@ -93,6 +109,21 @@ class Source:
         texts = [text.strip() for text in self.sample(name).to_pylist()]
         given = [text for text in texts if text]
         return sum(pattern.fullmatch(text) is not None for text in given) / max(len(given), 1)
+
+
+def is_unique(source: Source, name: str) -> bool:
+    """Tell whether no value of a column comes twice, empty cells apart."""
+    import pyarrow.compute as pc
+
+    cells = source.column(name).drop_null()
+    return bool(pc.count_distinct(cells).as_py() == len(cells))
+
+
+def are_unique(source: Source, names: Sequence[str]) -> bool:
+    """Tell whether no combination of values comes twice."""
+    import polars as pl
+
+    return not pl.DataFrame({name: pl.Series(source.column(name)) for name in names}).is_duplicated().any()
 
 
 def open_source(given: Any, how: Reading) -> Source:

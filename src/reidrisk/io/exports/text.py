@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.exports.dialect import Dialect, cells_of, is_gzip, opened
 from reidrisk.io.tables.csv_files import parsed
 
@@ -42,6 +42,8 @@ class BadRows:
 
 def read_text(file: Path, name: str, dialect: Dialect, names: Sequence[str], bad: BadRows) -> Any:
     """Return an Arrow table of text with these names of columns; empty cells are null, bad rows are left out."""
+    import pyarrow as pa
+
     has_header = dialect.header is not None
 
     def left_out(row: Any) -> str:
@@ -69,7 +71,12 @@ def read_text(file: Path, name: str, dialect: Dialect, names: Sequence[str], bad
     try:
         return parsed(stream, name, list(names), read, parse)
     except UnicodeError as error:
-        raise FormatError(f"{name}: the text is no {dialect.encoding.upper()}; save the file in UTF-8") from error
+        called = {"cp1252": "Windows-1252"}.get(dialect.encoding, dialect.encoding.upper())
+        raise FormatError(f"{name}: the text is neither UTF-8 nor {called}; save the file in UTF-8") from error
+    except pa.ArrowInvalid as error:
+        if "Could not skip initial" not in str(error):
+            raise
+        raise DataError(f"{name}: the table has a header and no row; give at least one row") from error
 
 
 def column_names(name: str, dialect: Dialect, given: Sequence[str]) -> tuple[list[str], bool]:

@@ -1,5 +1,7 @@
 """Sentences about exports: how a file was understood, what was read of it, and what was left out or merged."""
 
+from collections.abc import Sequence
+
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import joined
@@ -43,7 +45,8 @@ def _understood(note: Note, terms: Terms) -> Assumed:
             form += f", as {note['proof']!r} shows"
         said.append(f"time {note['time']!r}{f' ({form})' if form else ''}")
     if note["items"]:
-        said.append(f"{plural('item', len(note['items']))} {' and '.join(map(repr, note['items']))}")
+        what = {"people": "attributes", "traces": "columns"}.get(note["kind"], plural("item", len(note["items"])))
+        said.append(f"{what} {_listed(note['items'])}")
     if note["place"]:
         said.append(f"places {' and '.join(map(repr, note['place']))}")
     if note["amount"] is not None:
@@ -52,11 +55,15 @@ def _understood(note: Note, terms: Terms) -> Assumed:
     if note.get("delimiter") is not None and note["delimiter"] != ",":
         written.append(f"cells between {_SEPARATED.get(note['delimiter'], repr(note['delimiter']))}")
     if note["unused"]:
-        listed = [repr(name) for name in note["unused"][:_SHOWN]]
-        more = len(note["unused"]) - _SHOWN
-        said.append(f"not used: {joined([*listed, *([f'{more} more'] if more > 0 else [])])}")
+        said.append(f"not used: {_listed(note['unused'])}")
     form = f" ({', '.join(written)})" if written else ""
     return Assumed(f"{note['name']}{form} is read as {_KINDS[note['kind']]}: {'; '.join(said)}.", CHECK)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name some columns, and count the others."""
+    more = len(names) - _SHOWN
+    return joined([*map(repr, names[:_SHOWN]), *([f"{more} more"] if more > 0 else [])])
 
 
 _WHY = {
@@ -101,3 +108,9 @@ def _bad(note: Note, terms: Terms) -> Assumed:
         f"{note['name']}: {note['n']:,} of {note['of']:,} rows cannot be read and were left out, such as {first}.",
         "An attacker who reads them may link more.",
     )
+
+
+@says("people-read")
+def _people(note: Note, terms: Terms) -> str:
+    lost = f" Left out: {note['nobody']:,} without an id." if note["nobody"] else ""
+    return f"{note['name']}: {note['rows']:,} rows read, {terms.many('person', note['people'])} kept.{lost}"

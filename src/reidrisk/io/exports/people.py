@@ -1,0 +1,85 @@
+"""A table of people out of an export: one row per person, a column per attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reidrisk.base.errors import DataError, ReidRiskError
+from reidrisk.base.notes import Note
+from reidrisk.io.exports.log import bad_rows
+from reidrisk.io.exports.reading import Reading
+from reidrisk.io.exports.roles import column, plain_name
+from reidrisk.io.exports.source import Source
+from reidrisk.io.exports.times import looks_like_times, read_times
+from reidrisk.io.exports.values import merged, plain_values
+from reidrisk.io.tables.columns import holds_text, is_list
+from reidrisk.records import Attributes
+
+
+def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attributes, tuple[Note, ...], list[str]]:
+    """Return the attributes of people, what was left out, and the columns that are used."""
+    import pyarrow as pa
+
+    chosen, kinds = _chosen(source, user, how)
+    n = source.table.n_rows
+    notes = bad_rows(source, how, n)
+    frame = {name: _cells(source, name, kinds.get(name), how) for name in chosen}
+    if user is not None:
+        frame[user] = plain_values(source.column(user), is_id=True)
+        here = frame[user].is_valid()
+        frame = {name: cells.filter(here) for name, cells in frame.items()}
+    rows = len(next(iter(frame.values())))
+    if not rows:
+        raise DataError(f"{source.name}: no row names a person; look at the column {user!r}")
+    try:
+        people = Attributes(pa.table(frame), user=user, columns=kinds or None)
+    except ReidRiskError as error:
+        raise DataError(f"{source.name}: {error}") from error
+    read = Note("people-read", name=source.name, rows=n + source.bad.unread, people=rows, nobody=n - rows)
+    return people, (*people.notes, *notes, read), chosen
+
+
+def columns_like(a: Attributes, source: Source) -> dict[str, str]:
+    """Return for the columns of a second table those of the first that differ in case, blanks or marks alone."""
+    known = {plain_name(name): name for name in a.names}
+    there = set(source.columns)
+    return {
+        name: known[plain_name(name)]
+        for name in source.columns
+        if known.get(plain_name(name), name) != name and known[plain_name(name)] not in there
+    }
+
+
+def _chosen(source: Source, user: str | None, how: Reading) -> tuple[list[str], dict[str, Any]]:
+    """Return the columns of attributes, and the kinds that are said of them."""
+    said: Mapping[str, str] = dict(part.partition("=")[::2] for part in how.columns)
+    names = {column(source, name): kind for name, kind in said.items()}
+    everything = [name for name in source.columns if name != user and not is_list(source.types[name])]
+    chosen = [name for name in everything if not names or name in names]
+    if not chosen:
+        raise DataError(f"{source.name}: there is no column beside the ids; give the attributes of people")
+    return chosen, {name: kind for name, kind in names.items() if kind and name != user}
+
+
+def _cells(source: Source, name: str, kind: str | None, how: Reading) -> Any:
+    cells = source.column(name)
+    if kind in ("category", "prefix"):
+        return merged(cells) if how.merge_case else _trimmed(cells)
+    if holds_text(cells.type) and looks_like_times(source.sample(name)):
+        try:
+            return _only_times(read_times(cells, source.where(name), how.dates), cells)
+        except ReidRiskError:  # what cannot be read as dates is compared as text
+            return _trimmed(cells)
+    found = plain_values(cells, is_id=False, comma=source.comma)
+    return merged(found) if how.merge_case else found
+
+
+def _only_times(times: Any, cells: Any) -> Any:
+    return _trimmed(cells) if len(times.bad) else times.values
+
+
+def _trimmed(cells: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.utf8_trim_whitespace(cells) if holds_text(cells.type) else cells

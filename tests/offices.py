@@ -1,0 +1,113 @@
+"""Exports as offices make them: a loyalty programme and its partner, the same people, in any dialect."""
+
+import csv
+import gzip
+import io
+import zipfile
+from datetime import datetime, timedelta
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+LABELS = ["Tee", "Käse", "Brot & Brötchen", "Crème", "Wein", "Fisch", "Obst", "Gemüse", "Bücher", "Möbel"]
+START = datetime(2024, 1, 1)
+
+
+def loyalty(people=2_000, seed=0, visits=25):
+    """Return the rows of two shops, (id, moment, category, price), and the true pairs of their ids."""
+    rng = np.random.default_rng(seed)
+    labels = [f"{LABELS[i % 10]} {i // 10 + 1}" for i in range(60)]
+    popular = rng.dirichlet(np.full(60, 0.5))
+    tastes = rng.dirichlet(60 * 0.15 * popular + 0.002, size=people)
+    ids = {"crm": 10_000 + rng.permutation(people), "partner": rng.permutation(people)}
+    shops = []
+    for of in ids.values():
+        often = rng.poisson(visits, people) + 1
+        rows = []
+        for person in range(people):
+            for item in rng.choice(60, size=often[person], p=tastes[person]):
+                at = START + timedelta(days=int(rng.integers(366)), minutes=int(rng.integers(480, 1200)))
+                rows.append((int(of[person]), at, labels[item], round(float(rng.gamma(2.0, 9.0)), 2)))
+        shops.append([rows[i] for i in rng.permutation(len(rows))])
+    pairs = list(zip(ids["crm"].tolist(), ids["partner"].tolist(), strict=True))
+    return shops[0], shops[1], pairs
+
+
+DIALECTS = {
+    "plain": {},
+    "german": {"delimiter": ";", "encoding": "cp1252", "end": "\r\n", "day": "%d.%m.%Y %H:%M", "comma": True},
+    "american": {"encoding": "utf-8-sig", "day": "%m/%d/%Y %I:%M %p", "quote": True},
+    "sixteen": {"delimiter": "\t", "encoding": "utf-16", "day": "%Y-%m-%dT%H:%M:%SZ", "ending": ".txt"},
+    "packed": {"delimiter": "|", "day": "unix", "ending": ".csv.gz"},
+    "columns": {
+        "delimiter": " ",
+        "day": "%Y%m%dT%H%M",
+        "quote": True,
+        "comment": "# made by the shop",
+        "ending": ".dat",
+    },
+}
+
+
+def write(path, rows, header=("customer", "date", "category", "price"), dialect="plain"):
+    """Write rows in one of the dialects; ``.xlsx`` is one of them."""
+    if dialect == "xlsx":
+        path = path.with_name(path.name + ".xlsx")
+        workbook(path, header, rows)
+        return path
+    how = {"delimiter": ",", "encoding": "utf-8", "end": "\n", "day": "%Y-%m-%d %H:%M:%S"} | DIALECTS[dialect]
+    path = path.with_name(path.name + how.get("ending", ".csv"))
+    text = io.StringIO(newline="")
+    if "comment" in how:
+        text.write(how["comment"] + how["end"])
+    quoting = csv.QUOTE_ALL if how.get("quote") else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, delimiter=how["delimiter"], lineterminator=how["end"], quoting=quoting)
+    writer.writerow(header)
+    for who, at, what, price in rows:
+        when = (
+            f"{int((at - datetime(1970, 1, 1)).total_seconds())}" if how["day"] == "unix" else at.strftime(how["day"])
+        )
+        cost = f"{price:.2f}".replace(".", ",") if how.get("comma") else f"{price:.2f}"
+        writer.writerow((who, when, what, cost))
+    content = text.getvalue().encode(how["encoding"])
+    path.write_bytes(gzip.compress(content) if path.name.endswith(".gz") else content)
+    return path
+
+
+def workbook(path, header, rows):
+    """Write the smallest workbook that holds a table: numbers, texts and moments."""
+    lines = [[_cell(name) for name in header], *([_cell(value) for value in row] for row in rows)]
+    sheet = "".join(f"<row>{''.join(cells)}</row>" for cells in lines)
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/styles.xml" ContentType="{types}.styles+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{types}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="rId1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        '<sheet name="Export" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="rId1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="rId2" Type="{office}/styles" Target="styles.xml"/></Relationships>',
+        "xl/styles.xml": f'<styleSheet xmlns="{main}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="22" '
+        'applyNumberFormat="1"/></cellXfs></styleSheet>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{sheet}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in parts.items():
+            book.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{content}')
+
+
+def _cell(value):
+    if isinstance(value, datetime):
+        days = (value - datetime(1899, 12, 30)).total_seconds() / 86_400
+        return f'<c s="1"><v>{days!r}</v></c>'
+    if isinstance(value, int | float):
+        return f"<c><v>{value!r}</v></c>"
+    return f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>'
