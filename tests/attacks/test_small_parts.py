@@ -6,11 +6,12 @@ from attack_twins import draw_rates_numpy
 
 from reidrisk import Traces
 from reidrisk.attacks.hamming import pair_weights
-from reidrisk.attacks.profile.calibration import best_temperature, draw_rates, n_simulated
+from reidrisk.attacks.profile.calibration import draw_rates, n_simulated
 from reidrisk.attacks.profile.counts import Ladder, count, ladder_of
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, top_set_grid
 from reidrisk.attacks.profile.tables import deepest
+from reidrisk.attacks.profile.temperature import Round, best_temperature
 from reidrisk.attacks.scoreboard import agreement, known_cells
 from reidrisk.attacks.sets.matching import alike
 from reidrisk.search import GRID
@@ -41,7 +42,12 @@ def test_calibration_simulates_a_few_users_and_doubts_wrong_links():
     sizes = [n_simulated(268, 349), n_simulated(1_000_000, 349), n_simulated(5_000, 20_000), n_simulated(10, 10**6)]
     assert sizes == [268, 1000, 300, 0]
     sure = GRID * (20 * np.eye(40, dtype=np.int64))
-    assert best_temperature([sure]) < best_temperature([sure, np.roll(sure, 1, axis=1)])
+    everyone = np.arange(40)
+    right = Round.of(np.diagonal(sure), sure, everyone)
+    wrong = Round.of(np.zeros(40, dtype=np.int64), np.roll(sure, 1, axis=1), everyone)
+    assert best_temperature([right]) < best_temperature([right, wrong])
+    own, strangers = Round.of(np.array([3 * GRID]), np.array([[7 * GRID, GRID, 5 * GRID]]), np.array([0]))
+    assert (own.tolist(), np.flatnonzero(strangers[0]).tolist()) == ([2.0], [0, 4 * 16])
 
 
 def test_the_same_token_counts_more_than_one_often_held_with_it():

@@ -265,7 +265,7 @@ def test_simulated_users_have_the_gaps_of_targets(system):
     never, seldom = np.arange(6) == 2, (np.arange(80)[:, None] % 4 == 0) & (np.arange(6) > 3)
     targets = Traces(np.where(never | seldom, -1, a.tokens), 80)
     learnt = Learnt(targets, system, 1, 0)
-    for one in simulate_pair(learnt, 60, np.random.default_rng(0)):
+    for one in simulate_pair(learnt, 60, np.random.default_rng(0))[:2]:
         assert {tuple(row) for row in one.observed} == {tuple(row) for row in targets.observed}
         assert np.mean(~one.observed[:, 5]) == pytest.approx(0.25, abs=0.15)
 
@@ -296,6 +296,18 @@ def test_the_probability_is_calibrated_and_abstaining_keeps_the_sure_links():
     choosy = ProfileBayes(4, 0.05, min_probability=0.9).fit(a).link(b)
     assert np.array_equal(choosy.target >= 0, links.probability >= 0.9)
     assert np.mean(right[choosy.target >= 0]) > 0.85
+
+
+def test_probabilities_hold_where_strangers_resemble_each_other_in_ways_unknown_to_the_model():
+    sets = populations.published(3_000, 8, seed=909)
+    api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=sets.k)
+    a, b = (api.expose(sets, seed=909, site=site) for site in "ab")
+    attack = ProfileBayes(api.top_k, api.noise).fit(a)
+    links = attack.link(b, probability=True)
+    right = links.target == np.arange(len(b))
+    assert measure.calibration(links.probability, right).excess < 0.03
+    assert abs(links.probability.mean() - right.mean()) < 0.04
+    assert attack.temperature_ > 1.08  # simulated strangers would say 1.03
 
 
 def test_probabilities_are_those_of_all_scores_and_leave_room_for_the_absent():

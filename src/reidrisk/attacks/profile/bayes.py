@@ -5,7 +5,6 @@ persist, and in one epoch both observers draw from one top set: both are evidenc
 """
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,26 +13,24 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Pooled, gathered
-from reidrisk.attacks.profile import calibration
 from reidrisk.attacks.profile.counts import Ladder, count, one_table, widened
 from reidrisk.attacks.profile.factor import BayesFactor, Known
 from reidrisk.attacks.profile.learnt import Learnt
 from reidrisk.attacks.profile.prior import Prior
 from reidrisk.attacks.profile.sized import STEPS, Habits, KnownBags, Model, SoftDot, Table
+from reidrisk.attacks.profile.temperature import learn_temperature
 from reidrisk.attacks.registry import per_pair, register
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.options import is_whole, whole_up_to
 from reidrisk.base.parallel import n_threads
-from reidrisk.base.streams import checked_seed, stream
+from reidrisk.base.streams import checked_seed
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.engines import Engine
 
 Records = Traces | Pooled | Sequence[Traces] | Bags
-
-_SIMULATED, _ROUNDS = 1_000, 8  # simulated users aimed at in all, and rounds in which to reach them, at most
 
 
 @register(kinds=(Traces, Bags), cost=per_pair(3e-9), default=True, up_to=0.36, epochs=2)
@@ -163,7 +160,7 @@ class ProfileBayes(ScoredAttack[Records]):
             raise OptionError(f"the mechanism has {self.mechanism.n_tokens} tokens, the targets {table.n_tokens}")
         system = None if self.top_k is None else (self.top_k, self.noise)
         self._learnt = Learnt(table, system, self.kinds, self.seed, ladder)
-        self._known = Known(self._learnt.counts, self._learnt.evidence(self._learnt.counts))
+        self._known = self._learnt.known
         return self
 
     def look_around(self, queries: Records) -> Self:
@@ -268,16 +265,7 @@ class ProfileBayes(ScoredAttack[Records]):
         return Known(asked, learnt.evidence(asked))
 
     def _learn_temperature(self) -> None:
-        """Learn the temperature, once after each fit, by linking simulated users, in several rounds where few."""
-        learnt, rounds = self._fitted, []
-        if learnt.temperature is not None:
-            return
-        n = calibration.n_simulated(len(learnt.targets), learnt.targets.n_tokens) if self.calibrate else 0
-        for number in range(min(_ROUNDS, -(-_SIMULATED // n)) if n > 1 else 0):
-            rng = stream(self.seed, "profile bayes calibration", number)
-            one, two = calibration.simulate_pair(learnt, n, rng)
-            if not one.observed.any():
-                continue  # a few people with many gaps, and by chance nobody was seen: nothing to learn from
-            scorer, targets, asked = copy(self)._fit(one, learnt.ladder)._posed(two)
-            rounds.append(scorer.scores(targets, asked))
-        learnt.temperature = calibration.best_temperature(rounds, learnt.ladder.every) if rounds else 1.0
+        """Learn the temperature, once after each fit."""
+        if self._fitted.temperature is None:
+            found = learn_temperature(self._fitted, self.seed, self.threads) if self.calibrate else 1.0
+            self._fitted.temperature = found

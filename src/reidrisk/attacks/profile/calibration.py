@@ -1,12 +1,10 @@
-"""How far the model's posterior can be trusted: measured on simulated users, never on the truth.
+"""Simulated users: what two observers would see of one person like a target, so that the attacker can practise.
 
-Tokens of a user depend on each other in more ways than the model knows, so its posterior is too sure. Each simulated
-person has the rates that one target may well have, given all of its counts, so that what goes together there goes
-together here. Two observers look, a fresh attack learns from the one and links the other, and the temperature T is
-chosen for which exp(score / T), made to add up to 1 over the targets, gives the true links the highest likelihood.
+Each simulated person has the rates that one target may well have, given all of its counts, so that what goes together
+there goes together here.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +15,9 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
 from reidrisk.mechanisms import token_probabilities
 from reidrisk.records import Traces
-from reidrisk.search.weights import GRID
 
 _USERS, _FEWEST, _ENTRIES = 1_000, 100, 6_000_000
 _LARGEST = 100_000  # tokens beyond which drawing every rate takes too long
-_TEMPERATURES = np.geomspace(0.5, 8.0, 97)
 
 
 def n_simulated(n_targets: int, n_tokens: int) -> int:
@@ -120,7 +116,15 @@ def simulate_tokens(rates: Floats, epochs: int, rng: np.random.Generator) -> tup
     return one, two
 
 
-def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> tuple[Traces, Traces]:
+class Simulated(NamedTuple):
+    """What two observers see of users, and the ``rows`` of the targets that they are copies of."""
+
+    one: Traces
+    two: Traces
+    rows: Ints
+
+
+def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> Simulated:
     """Return what two observers see of n users like the targets, drawn from them in the order of their content."""
     targets, prior = learnt.targets, learnt.prior
     rows = learnt.order[np.sort(rng.choice(len(targets), n, replace=False))]
@@ -136,18 +140,4 @@ def simulate_pair(learnt: Learnt, n: int, rng: np.random.Generator) -> tuple[Tra
     # Tokens are left out as in a random row each.
     patterns = (targets.observed[rows][rng.integers(n, size=n)] for _ in range(2))
     one, two = (Traces(np.where(there, tokens, -1), width) for there, tokens in zip(patterns, seen, strict=True))
-    return one, two
-
-
-def best_temperature(rounds: list[Ints], every: int = 1) -> float:
-    """Return the temperature of the highest likelihood; query i of each (n, n) round of scores belongs to target i.
-
-    Where ``every`` epochs were taken for one, evidence may weigh as many times more: temperatures go as low.
-    """
-    lower = np.geomspace(_TEMPERATURES[0] / every, _TEMPERATURES[0], 97)[:-1] if every > 1 else _TEMPERATURES[:0]
-    temperatures = np.concatenate([lower, _TEMPERATURES])
-    likelihood = np.zeros(len(temperatures))
-    for scores in rounds:
-        below = (scores - scores.max(axis=1, keepdims=True)) / GRID
-        likelihood += [np.sum(np.diagonal(below) / t - np.log(np.exp(below / t).sum(axis=1))) for t in temperatures]
-    return float(temperatures[int(np.argmax(likelihood))])
+    return Simulated(one, two, rows)

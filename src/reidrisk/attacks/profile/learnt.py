@@ -6,6 +6,7 @@ import numpy as np
 
 from reidrisk.attacks.profile import kernel
 from reidrisk.attacks.profile.counts import Counts, Ladder, by_content, count, ladder_of
+from reidrisk.attacks.profile.factor import Known
 from reidrisk.attacks.profile.prior import general_grid, group_tokens, learn, top_set_grid
 from reidrisk.attacks.profile.tables import build_tables, deepest
 from reidrisk.base.arrays import Ints
@@ -54,6 +55,7 @@ class Learnt:
         # Queries may show somewhat more of a token than any target does.
         self._depth = min(most, max(4, math.ceil(1.25 * int(self.counts.count.max()))))
         self.tables = build_tables(self.prior, self.ladder, self._depth, bool(self.counts.rung.any()))
+        self.known = Known(self.counts, self.evidence(self.counts))
         self.temperature: float | None = None
 
     def _fitting(self, kinds: int) -> Ladder:
