@@ -63,7 +63,9 @@ class ProfileBayes(ScoredAttack[Records]):
 
     Bags may be of any two sizes: how much a record holds is given, and only what it holds is evidence. Their model, in
     :mod:`reidrisk.attacks.profile.sized.model`, learns from all queries together how they are drawn, and its
-    temperature by a rehearsal on the targets; ``mechanism`` and ``kinds`` are of no use to it.
+    temperature by a rehearsal on the targets; ``mechanism`` and ``kinds`` are of no use to it. With ``volume``, totals
+    are evidence too: how far they agree is learnt from the queries (:mod:`reidrisk.attacks.profile.sized.volume`), and
+    the temperature softens that with the rest. How much of a trace was seen is for :class:`Presence` to ask.
 
     The first query has the first target's tokens in another order.
 
@@ -88,6 +90,7 @@ class ProfileBayes(ScoredAttack[Records]):
         threads: int | None = None,
         *,
         top_k: int | None = None,
+        volume: bool = False,
     ) -> None:
         if mechanism is not None and top_k is not None:
             raise OptionError("give the mechanism or top_k, not both: a mechanism has its own")
@@ -98,7 +101,7 @@ class ProfileBayes(ScoredAttack[Records]):
             top_k = mechanism
         self.mechanism, self.top_k, self.noise = mechanism, top_k, noise
         self.kinds, self.absent, self.min_probability, self.calibrate = kinds, absent, min_probability, calibrate
-        self.seed, self.threads = seed, threads
+        self.seed, self.threads, self.volume = seed, threads, volume
 
     @classmethod
     def knowing(cls, mechanism: TopKNoise, seed: int = 0) -> Self:
@@ -156,6 +159,8 @@ class ProfileBayes(ScoredAttack[Records]):
                 raise DataError("no target holds a single token; there is nothing to learn from")
             self._known = self._everyone = KnownBags(counted, counted.popularity)
             return self
+        if self.volume:
+            raise OptionError("volume=True is for bags; when something was seen of a trace, Presence compares")
         if isinstance(self.mechanism, TopKNoise) and self.mechanism.n_tokens != table.n_tokens:
             raise OptionError(f"the mechanism has {self.mechanism.n_tokens} tokens, the targets {table.n_tokens}")
         system = None if self.top_k is None else (self.top_k, self.noise)
@@ -168,7 +173,7 @@ class ProfileBayes(ScoredAttack[Records]):
         self._refuse_unfitted("_known")
         if self._everyone is not None:
             found, self._asked = self._comparable(queries), None
-            self._habits = Habits(self._known, self._everyone, Table.of(found), self.seed)
+            self._habits = Habits(self._known, self._everyone, Table.of(found), self.seed, self.volume)
         return self
 
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:

@@ -30,7 +30,7 @@ _TEMPERATURES = np.geomspace(0.5, 8.0, 97)
 
 
 class Round(NamedTuple):
-    """How far below the best a user's own score lies, and how many strangers lie so many steps below it."""
+    """How far below the best a user's own score lies, and how many strangers lie how many steps below it."""
 
     own: Floats  # (m,) in nats
     strangers: Floats  # (m, steps)

@@ -12,6 +12,7 @@ import numpy as np
 from reidrisk.attacks.profile.sized.model import Model
 from reidrisk.attacks.profile.sized.rows import STEPS, KnownBags, all_scores
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.volume import CORRELATIONS, Volume, ranks
 from reidrisk.base.arrays import Floats
 from reidrisk.base.streams import stream
 from reidrisk.search.sparse import SparseDot
@@ -105,6 +106,15 @@ def learn(sample: Sample, distinct: bool) -> Model:
         elif form.bursts:
             break  # evidence rises and then falls with the spread
     return found
+
+
+def learn_volume(sample: Sample, model: Model, known: Table, queries: Table) -> Model:
+    """Return the model with the correlation of totals of the highest evidence; without, where none has more."""
+    if min(np.ptp(known.totals), np.ptp(queries.totals)) == 0.0:
+        return model  # one size fits all
+    sides = ranks(known.totals), ranks(queries.totals)
+    tried = [model, *(replace(model, volume=Volume(one, *sides)) for one in CORRELATIONS)]
+    return max(tried, key=sample.evidence)
 
 
 def _climbed(sample: Sample, form: Model, start: tuple[int, int]) -> tuple[Model, float, tuple[int, int]]:

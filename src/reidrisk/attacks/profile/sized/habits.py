@@ -1,5 +1,7 @@
 """What ProfileBayes has learnt of two tables of bags: parameters, and a temperature once it is asked for."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from reidrisk.attacks.profile.sized import evidence, softening
@@ -14,10 +16,10 @@ _MOST = 600, 3_000  # queries and targets of a rehearsal
 class Habits:
     """Parameters learnt from ``queries`` facing the targets ``known``; ``everyone`` of the targets may rehearse.
 
-    Queries count in the unit of these ones, later ones too.
+    Queries count in the unit of these ones, later ones too. With ``volume``, totals are evidence.
     """
 
-    def __init__(self, known: KnownBags, everyone: KnownBags, queries: Table, seed: int) -> None:
+    def __init__(self, known: KnownBags, everyone: KnownBags, queries: Table, seed: int, volume: bool) -> None:
         self._everyone, self._seed, self._queries = everyone, seed, queries
         self.unit = queries.unit
         self.softness: Softness | None = None
@@ -25,6 +27,8 @@ class Habits:
         if len(queries) >= evidence.FEWEST and queries.counts.nnz and known.table.counts.nnz:
             sample = evidence.sampled(known, queries, seed)
             self.model = evidence.learn(sample, known.table.distinct and queries.distinct)
+            if volume:
+                self.model = evidence.learn_volume(sample, self.model, known.table, queries)
         self.model = self.model.facing(queries.variety)
 
     def learn_softness(self, calibrate: bool) -> None:
@@ -38,4 +42,6 @@ class Habits:
             return Softness()
         found = softening.cut_targets(sample.targets, sample.queries, self._seed)
         typical = max(float(np.median(self.model.sizes_of(sample.queries))), 1.0)
-        return Softness() if found is None else softening.soften(found, self.model, typical)
+        # Parts are cut to the sizes of queries, whoever they are of: their totals tell nothing.
+        plain = replace(self.model, volume=None)
+        return Softness() if found is None else softening.soften(found, plain, typical)

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.volume import Volume
 from reidrisk.base.arrays import Floats, Ints
 
 BASES = 2.0 ** -np.arange(6, -1, -1.0)  # knots of how often an item comes that a target does not hold, beside anybody
@@ -41,7 +42,7 @@ _LEVELS, _LARGEST = 12, 512  # sizes of queries at which the distinct form is ta
 class Model:
     """The parameters: ``share`` rho, ``strength`` A, ``spread`` S (infinite: independent), or the ``distinct`` form.
 
-    ``sizes`` are the sizes of queries at which Z is tabulated.
+    ``sizes`` are the sizes of queries at which Z is tabulated. ``volume`` is what totals tell, where they are evidence.
     """
 
     share: float = 0.9
@@ -49,6 +50,7 @@ class Model:
     spread: float = math.inf
     distinct: bool = False
     sizes: tuple[int, ...] = ()
+    volume: Volume | None = None
 
     def facing(self, sizes: Ints) -> Model:
         """Return the model with Z tabulated for queries of such sizes."""

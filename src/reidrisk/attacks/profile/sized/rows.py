@@ -1,7 +1,8 @@
 """The model as sparse rows: the score is the product of a query's row and a target's.
 
 Columns are the items; one for all that a target does not hold; then, of the distinct form, one for each tabulated size
-of queries; of bursts, one for each knot of the same for events after the first, and for each item and knot.
+of queries; of bursts, one for each knot of the same for events after the first, and for each item and knot; and last,
+where totals are evidence, three for these.
 """
 
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from reidrisk.attacks.profile.sized.distinct import log_sums
 from reidrisk.attacks.profile.sized.model import BASES, Model, between, log_bursts
 from reidrisk.attacks.profile.sized.table import Table
+from reidrisk.attacks.profile.sized.volume import Terms
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.search.sparse import SparseRows
 
@@ -89,13 +91,18 @@ class _Entries:
         places = np.concatenate(self.rows), np.concatenate(self.columns)
         return sparse.coo_array((np.concatenate(self.values), places), shape=self.shape).tocsr()
 
+    def add_last(self, terms: Terms) -> None:
+        """Add what totals tell, in the last columns."""
+        for back, values in enumerate(reversed(terms), 1):
+            self.add(np.arange(self.shape[0]), self.shape[1] - back, values)
+
 
 def _entries(model: Model, table: Table) -> _Entries:
     n, items = table.counts.shape
     more = len(model.sizes) if model.distinct else 0
     if model.bursts:
         more = len(BASES) + 1 + items * len(model.knots)
-    return _Entries(n, items + 1 + more)
+    return _Entries(n, items + 1 + more + (0 if model.volume is None else len(Terms._fields)))
 
 
 def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted | None = None) -> Any:
@@ -114,6 +121,8 @@ def target_rows(model: Model, table: Table, popularity: Floats, wanted: Wanted |
         log_sums(table.counts.indptr.astype(np.int64), own, others, np.array(model.sizes, dtype=np.int64), sums)
         for level in range(len(model.sizes)):
             out.add(everyone, items + 1 + level, -sums[:, level])
+    if model.volume is not None:
+        out.add_last(model.volume.of_targets(table.totals))
     if wanted is not None:
         kept = np.flatnonzero(wanted.held[item])
         row, item, anybody, own = row[kept], item[kept], anybody[kept], own[kept]
@@ -147,6 +156,8 @@ def query_rows(model: Model, table: Table, popularity: Floats) -> Any:
         _add_sizes(out, table, np.array(model.sizes, dtype=np.float64), items + 1)
     if model.bursts:
         _add_bursts(out, model, table, popularity)
+    if model.volume is not None:
+        out.add_last(model.volume.of_queries(table.totals))
     return out.matrix()
 
 
