@@ -96,7 +96,7 @@ def test_an_audit_of_cohorts_writes_its_report_before_a_pipe_that_breaks(
     reader.join(timeout=10)
     assert done.code == 141
     assert (tmp_path / "r.html").exists()
-    assert "without a cohort" in done.out
+    assert "health" in done.out
 
 
 def test_files_that_cannot_be_written_do_not_cost_the_answer(reidrisk, pair, monkeypatch):
@@ -109,7 +109,7 @@ def test_files_that_cannot_be_written_do_not_cost_the_answer(reidrisk, pair, mon
     monkeypatch.setattr(present, "write", full)
     done = reidrisk("audit", *pair, "--out", "r.html")
     assert done.code == 2
-    assert "blind guess" in done.out
+    assert "Hamming" in done.out
     assert "No space left" in done.err
 
 
@@ -129,7 +129,7 @@ def test_a_reader_that_goes_away_costs_neither_the_report_nor_the_answer(reidris
     reader.join(timeout=10)
     assert done.code == 141
     assert (tmp_path / "r.html").read_text().rstrip().endswith("</html>")
-    assert "blind guess" in done.out
+    assert "Hamming" in done.out
 
 
 def test_files_come_before_pipes_and_the_first_failure_is_told(tmp_path):

@@ -29,6 +29,7 @@ from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Case, Events, Traces, Truth
 
 _SMALL = 50  # targets of a first try, which is not timed
+_OF_THE_RISK = ("attack", "rate", "low", "high", "baseline", "n_targets", "n_queries", "covers")
 
 
 class BenchSpec(Spec):
@@ -163,20 +164,14 @@ def _rows(data: DataSet, setting: str, tried: Sequence[_Tried]) -> Iterator[Row]
     for one in tried:
         best, risk = max((other.risk for other in tried), key=lambda other: other.rate), one.risk
         gap = difference(best, risk) if best is not risk else None
+        behind, low, high = (gap.difference, gap.low, gap.high) if gap else (0.0, 0.0, 0.0)
         yield Row(
             data=data.name,
             setting=setting,
-            attack=risk.attack,
-            rate=risk.rate,
-            low=risk.low,
-            high=risk.high,
-            baseline=risk.baseline,
-            n_targets=risk.n_targets,
-            n_queries=risk.n_queries,
-            covers=risk.covers,
-            behind=gap.difference if gap else 0.0,
-            behind_low=gap.low if gap else 0.0,
-            behind_high=gap.high if gap else 0.0,
+            **{name: getattr(risk, name) for name in _OF_THE_RISK},
+            behind=behind,
+            behind_low=low,
+            behind_high=high,
             seconds=one.seconds,
             calibration=one.calibration,
             held_back=data.held_back,

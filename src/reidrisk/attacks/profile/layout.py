@@ -85,6 +85,16 @@ def _blocks(rung: Ints, block: int) -> tuple[Ints, Ints]:
 
 
 @njit(nogil=True, cache=True)
+def _add_up(start: Any, done: Any, free: Any) -> Any:
+    """Turn counts at k + 1 into where lists begin, after those ``done``; return where the last ends."""
+    start[0] = done
+    for k in range(1, len(start)):
+        start[k] += start[k - 1]
+    free[:] = start
+    return start[-1]
+
+
+@njit(nogil=True, cache=True)
 def _list_held(row: Any, token: Any, count: Any, to: Any) -> None:
     done = 0
     free = np.empty(to.start.shape[1], dtype=np.int64)
@@ -93,11 +103,7 @@ def _list_held(row: Any, token: Any, count: Any, to: Any) -> None:
         for p in range(to.first[b], to.first[b + 1]):
             for place in range(row[to.order[p]], row[to.order[p] + 1]):
                 start[to.key[to.number[token[place]]] + count[place]] += 1
-        start[0] = done
-        for k in range(1, len(start)):
-            start[k] += start[k - 1]
-        done = start[-1]
-        free[:] = start
+        done = _add_up(start, done, free)
         for p in range(to.first[b], to.first[b + 1]):
             for place in range(row[to.order[p]], row[to.order[p] + 1]):
                 k = to.key[to.number[token[place]]] + count[place] - 1
@@ -117,11 +123,7 @@ def _list_met(row: Any, token: Any, count: Any, epochs: Any, to: Any) -> None:
             for s in range(len(shown)):
                 if shown[s] >= 0 and to.number[shown[s]] >= 0:
                     start[s * tokens + to.number[shown[s]] + 1] += 1
-        start[0] = done
-        for k in range(1, len(start)):
-            start[k] += start[k - 1]
-        done = start[-1]
-        free[:] = start
+        done = _add_up(start, done, free)
         for p in range(to.first[b], to.first[b + 1]):
             i = to.order[p]
             for place in range(row[i], row[i + 1]):
