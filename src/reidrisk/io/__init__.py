@@ -5,6 +5,7 @@ from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
 from reidrisk.io.convert import convert
 from reidrisk.io.exports import Export, Reading, read_export, read_exports
+from reidrisk.io.frames import bags_from_frame, pair_from_frames
 from reidrisk.io.pair import Pair, read_bags_pair, read_pair, read_truth
 from reidrisk.io.sets import read_top_sets, write_top_sets
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
@@ -16,7 +17,9 @@ __all__ = [
     "Pair",
     "Reading",
     "TopicsRecords",
+    "bags_from_frame",
     "convert",
+    "pair_from_frames",
     "read_bags",
     "read_bags_pair",
     "read_channel",

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from reidrisk.base.users import is_text
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import build_bags, read_raw_bags
+from reidrisk.io.exports.pairs import read_pairs
 from reidrisk.io.tables.encoding import Declared, Encoding, settle
 from reidrisk.io.tables.formats import open_table
 from reidrisk.io.tables.tokens import RawTokens, read_raw
@@ -130,10 +132,32 @@ def _check_epochs(a: RawTokens, b: RawTokens) -> None:
 def _paired(
     targets: Records, queries: Records, encoding: Encoding, names: tuple[str, str], keep: bool, truth: PathLike | None
 ) -> Pair[Records]:
-    """Find who is in both tables, by the true pairs or by their ids, and say what had to be assumed."""
+    """Find who is in both tables, by the true pairs or by their ids; refuse people of one alone, or ``keep`` them."""
+    rows, notes = None, encoding.notes
+    if truth is not None and ":" in str(truth) and not Path(truth).exists():
+        rows, more = read_pairs(truth, targets.users, queries.users)
+        notes += more
+    elif truth is not None:
+        rows = read_truth(truth, Pair(targets, queries, None, 0, 0))
+    found = paired(targets, queries, encoding.vocabulary, notes, names, rows)
+    alone = (found.unmatched_targets, found.unmatched_queries)
+    if rows is None and any(alone) and not keep:
+        raise DataError(_why_unmatched(targets.users is not None, names, (len(targets), len(queries)), alone))
+    return found
+
+
+def paired(
+    targets: Records,
+    queries: Records,
+    vocabulary: Vocabulary | None,
+    notes: tuple[Note, ...],
+    names: tuple[str, str],
+    rows: Ints | None,
+) -> Pair[Records]:
+    """Say who is in both tables, by true pairs (``rows``) or by their ids, and what had to be assumed."""
     note, matched = None, None
-    if truth is not None:
-        matched = Truth(read_truth(truth, Pair(targets, queries, None, 0, 0)), "given")
+    if rows is not None:
+        matched = Truth(rows, "given")
         alone = _alone(matched, targets, queries)
         if alone[1]:
             note = Note("without-pair", n=alone[1], of=len(queries))
@@ -143,17 +167,14 @@ def _paired(
             matched = find_truth(targets, queries)
         alone = _alone(matched, targets, queries)
         named = targets.users is not None
-        if any(alone) and not keep:
-            raise DataError(_why_unmatched(named, names, (len(targets), len(queries)), alone))
         if matched is None:
             note = Note("nobody-in-common") if named else Note("lengths-differ")
         elif any(alone):
             note = Note("in-one-table-only", targets=alone[0], queries=alone[1])
         elif not named:
             note = Note("rows-are-people")
-    notes = encoding.notes if note is None else (*encoding.notes, note)
-    given = None if truth is None or matched is None else matched.target
-    return Pair(targets, queries, encoding.vocabulary, *alone, notes, given, matched)
+    notes = notes if note is None else (*notes, note)
+    return Pair(targets, queries, vocabulary, *alone, notes, rows, matched)
 
 
 def _alone(matched: Truth | None, targets: Traces | Bags, queries: Traces | Bags) -> tuple[int, int]:

@@ -206,6 +206,12 @@ class Events:
         new._kept = {name: (frozen(codes[rows]), values) for name, (codes, values) in self._kept.items()}
         return new
 
+    def with_users(self, users: Any) -> Self:
+        """Return the same events of users with other ids, in the same order."""
+        new = self.take(slice(None))
+        new._users = as_users(users, self.n_users)
+        return new
+
     def over(self, vocabulary: Vocabulary) -> Self:
         """Return the same events over a vocabulary that holds all labels of this one, and perhaps more."""
         if vocabulary == self._vocabulary:

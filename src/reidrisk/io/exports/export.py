@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.exports import names
+from reidrisk.io.exports.ids import ids_alike
 from reidrisk.io.exports.lists import ROW, one_row_per_item
 from reidrisk.io.exports.log import read_log
 from reidrisk.io.exports.people import columns_like, read_people
@@ -67,25 +69,39 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     """
     asked = reading or Reading()
     sides = [_opened(given, asked.of_table(side)) for side, given in enumerate((a, b))]
-    kinds = [kind for _, kind, _ in sides]
-    if kinds[0] != kinds[1]:
+    if sides[0][1] != sides[1][1]:
         both = " and ".join(f"{source.name} holds {_WHAT[kind]}" for source, kind, _ in sides)
         raise OptionError(f"{both}; give two of a kind, or say what both are with --layout")
-    if kinds[0] == "traces":
+    return _ids_alike(*_over_one(sides))
+
+
+def _over_one(sides: Sequence[tuple[Source, Kind, Reading]]) -> tuple[Export, Export]:
+    """Read two exports of one kind over one vocabulary."""
+    kind = sides[0][1]
+    if kind == "traces":
         raw = [read_raw(source.table, _trace_layout(how), labels=False) for source, _, how in sides]
         encoding = settle(raw, None, None)
         one, two = (_of_traces(source, part, encoding) for (source, _, _), part in zip(sides, raw, strict=True))
         return one, two
     one = _read(*sides[0])
-    if kinds[0] == "people":
+    if kind == "people":
         source, _, how = sides[1]
-        like = columns_like(one.records, source)
-        two = _read(source.renamed(like), "people", how)
-        return tuple(map(_with_records, (one, two), Attributes.together(one.records, two.records)))  # type: ignore[return-value]
-    two = _read(*sides[1])
-    labels = (export.records.vocabulary.labels for export in (one, two))
-    both_over = Vocabulary(sorted({label for some in labels for label in some}))
-    return _with_records(one, one.records.over(both_over)), _with_records(two, two.records.over(both_over))
+        two = _read(source.renamed(columns_like(one.records, source)), "people", how)
+        first, second = Attributes.together(one.records, two.records)
+    else:
+        two = _read(*sides[1])
+        labels = (export.records.vocabulary.labels for export in (one, two))
+        both = Vocabulary(sorted({label for some in labels for label in some}))
+        first, second = one.records.over(both), two.records.over(both)
+    return replace(one, records=first), replace(two, records=second)
+
+
+def _ids_alike(one: Export, two: Export) -> tuple[Export, Export]:
+    first, second, notes = ids_alike(one.records.users, two.records.users)
+    if first is one.records.users and second is two.records.users:
+        return one, two
+    one = replace(one, records=one.records.with_users(first), notes=one.notes + notes)
+    return one, replace(two, records=two.records.with_users(second))
 
 
 _WHAT = {
@@ -96,10 +112,6 @@ _WHAT = {
 }
 _FEW = 8  # columns of traces that are named
 _EPOCH = re.compile(r"epoch_[0-9]{1,9}")
-
-
-def _with_records(export: Export, records: Any) -> Export:
-    return Export(export.kind, records, export.how, export.notes)
 
 
 def _opened(given: Any, how: Reading) -> tuple[Source, Kind, Reading]:
