@@ -1,23 +1,29 @@
-"""How often an attack is right, how sure that is, and who is exposed."""
+"""How often an attack is right, how sure that is, who is exposed, and who is alone with what is known of them."""
 
 from reidrisk.base.moved import to_studies
 from reidrisk.measure.calibration import Calibration, calibration, recalibrated
+from reidrisk.measure.classes import Classes, Journalist, classes
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
 from reidrisk.measure.matching import matching
 from reidrisk.measure.risk import credits, curve, random_user
+from reidrisk.measure.unicity import Unicity, unicity
 from reidrisk.measure.victim import known_interests, known_victim
 from reidrisk.records import Truth, find_truth
 
 __all__ = [
     "Calibration",
     "Choosiness",
+    "Classes",
     "Exposure",
     "Group",
+    "Journalist",
     "Truth",
+    "Unicity",
     "calibration",
     "choosiness",
+    "classes",
     "credits",
     "curve",
     "difference",
@@ -28,6 +34,7 @@ __all__ = [
     "matching",
     "random_user",
     "recalibrated",
+    "unicity",
 ]
 
 __getattr__ = to_studies(
