@@ -130,7 +130,7 @@ def test_bad_options_are_refused(options, message):
 def test_other_refusals():
     with pytest.raises(OptionError, match="epochs of Traces, which Bags have not"):
         Knows(Bags([[1]]), columns=[0])
-    with pytest.raises(DataError, match="Knows takes Events, Bags, Traces, not list"):
+    with pytest.raises(DataError, match="Knows takes Events, Bags, Traces, Attributes, not list"):
         Knows([[1]])
 
 

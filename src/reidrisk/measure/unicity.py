@@ -113,6 +113,7 @@ def _rows(table: Any, every: Every | None) -> _Rows:
         raise DataError(f"facts are those of Traces, Attributes, Bags or Events, not of {type(table).__name__}")
     if every is not None and (not isinstance(table, Events) or table.time is None):
         raise OptionError(f"every={every!r} is for Events with a time; leave it out for {type(table).__name__}")
+    user: Any
     if isinstance(table, Bags):
         held = table.counts
         user, fact, width = np.repeat(np.arange(len(table)), np.diff(held.indptr)), held.indices, table.n_tokens

@@ -11,16 +11,17 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import from_0_to_1, is_whole, whole
 from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.records import Bags, Case, Events, Traces, Truth
+from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth
 from reidrisk.records.thinning import drawn
 from reidrisk.scenarios.base import Scenario
+from reidrisk.scenarios.columns import known_columns, like, mistaken
 from reidrisk.scenarios.registry import register
 
 Which = Literal["random", "first", "rarest"]
 """Which facts are known: drawn at random, the first in time, or those that the fewest people share."""
 
 
-@register(kinds=(Events, Bags, Traces))
+@register(kinds=(Events, Bags, Traces, Attributes))
 @dataclass(frozen=True, eq=False)
 class Knows(Scenario):
     """The attacker knows a few facts of a person, true or not, and looks for that person in the whole table.
@@ -29,6 +30,10 @@ class Knows(Scenario):
     counted once whatever its amount; of Bags one unit of a count each; of Traces one cell each, in its epoch, and the
     rest of the row is missing. Each fact is wrong with probability ``errors``: an item drawn by how often it occurs in
     the table stands in its place. ``columns`` are the epochs of Traces that facts are drawn from; default: all.
+
+    Of Attributes, ``columns`` are names: the attacker knows all of them, each cell wrong with probability ``errors``
+    (that of somebody else in the table), and looks the person up in these columns; ``facts`` is of no use then.
+    People with none of them are not looked for. Without ``columns``, facts are cells.
 
     ``which`` facts are known: ``"random"`` ones; the ``"first"`` in time, for Events with a time and for Traces; or the
     ``"rarest"``, whose items the fewest people hold (Traces: hold in that epoch), different items first and equals in
@@ -47,7 +52,7 @@ class Knows(Scenario):
     table: Any
     facts: int = 4
     errors: float = 0.0
-    columns: Sequence[int] | None = None
+    columns: Sequence[Any] | None = None
     which: Which = "random"
     draws: int = 1
 
@@ -58,12 +63,19 @@ class Knows(Scenario):
         whole("draws", self.draws)
         if self.which not in get_args(Which):
             raise OptionError(f"which facts are known is one of {', '.join(get_args(Which))}, not {self.which!r}")
-        if self.which == "first" and (isinstance(self.table, Bags) or getattr(self.table, "time", 0) is None):
+        if self.which == "first" and (
+            isinstance(self.table, Bags | Attributes) or getattr(self.table, "time", 0) is None
+        ):
             kind = type(self.table).__name__
             raise OptionError(f"these {kind} have no time, so no fact is the first; choose random or rarest facts")
         if self.draws > 1 and self.which != "random":
             raise OptionError(f"{self.draws} draws of the {self.which} facts would be alike; draw them once, or random")
         if self.columns is None:
+            return
+        if isinstance(self.table, Attributes):
+            self.table.places(self.columns)  # which refuses names that are not there
+            if self.which != "random":
+                raise OptionError(f"all of the columns are known, not the {self.which}; leave columns or which out")
             return
         if not isinstance(self.table, Traces):
             raise OptionError(f"columns are epochs of Traces, which {type(self.table).__name__} have not; leave it out")
@@ -82,6 +94,8 @@ class Knows(Scenario):
     def case(self, seed: int = 0) -> Case:
         """Return the whole table, a few facts of each person, and who is whom."""
         checked_seed(seed)
+        if isinstance(self.table, Attributes) and self.columns is not None:
+            return self._of_columns(seed)
         known = self._of_traces if isinstance(self.table, Traces) else self._of_items
         targets, queries, rows = known(seed)
         values = {"facts": self.facts, "errors": float(self.errors), "which": self.which, "draws": self.draws}
@@ -89,6 +103,15 @@ class Knows(Scenario):
         asked = len(rows) // self.draws
         if asked < len(targets):
             notes += (Note("too-few-facts", n=len(targets) - asked, of=len(targets), facts=self.facts),)
+        return Case(targets, queries, Truth(rows, "cut"), notes)
+
+    def _of_columns(self, seed: int) -> Case:
+        names = [str(name) for name in self.columns or ()]
+        targets, queries, rows = known_columns(self.table, names, self.errors, self.draws, seed)
+        notes = (*self.table.notes, Note("knows-columns", columns=names, errors=float(self.errors)))
+        left = len(targets) - len(rows) // self.draws
+        if left:
+            notes += (Note("too-few-facts", n=left, of=len(targets), facts=1),)
         return Case(targets, queries, Truth(rows, "cut"), notes)
 
     def _of_items(self, seed: int) -> tuple[Bags, Bags, Ints]:
@@ -139,8 +162,14 @@ class Knows(Scenario):
             keys[~((tokens >= 0) & among)] = np.inf
             cells = np.argpartition(keys, self.facts - 1, axis=1)[:, : self.facts]
             known = np.take_along_axis(tokens, cells, axis=1)
-            told = self._mistaken(known.ravel(), seen, seed, block).reshape(known.shape)
+            told = known
+            if not isinstance(table, Attributes):
+                told = self._mistaken(known.ravel(), seen, seed, block).reshape(known.shape)
             np.put_along_axis(shown[start:stop], cells, told.astype(shown.dtype), axis=1)
+            if isinstance(table, Attributes):
+                shown[start:stop] = mistaken(table, shown[start:stop], self.errors, seed, block)
+        if isinstance(table, Attributes):
+            return table, like(table, shown, enough, self.draws), rows
         return table, Traces(shown, table.n_tokens, self._named(table, enough), table.vocabulary), rows
 
     def _named(self, table: Any, rows: Ints) -> Any:

@@ -10,7 +10,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, is_whole
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.records import Bags, Case, Events, Traces
+from reidrisk.records import Attributes, Bags, Case, Events, Traces
 from reidrisk.records.calendar import Every, moment
 from reidrisk.scenarios.base import Scenario, by_visit, two_sides
 from reidrisk.scenarios.registry import register
@@ -63,6 +63,8 @@ class Split(Scenario):
 
     def __post_init__(self) -> None:
         self._check_kind(self.table)
+        if isinstance(self.table, Attributes):
+            raise OptionError("two parts of a row of Attributes have no column in common; use Knows(columns=) instead")
         if self.by not in get_args(By):
             raise OptionError(f"a table is split by one of {', '.join(get_args(By))}, not {self.by!r}")
         between_0_and_1("share", self.share)

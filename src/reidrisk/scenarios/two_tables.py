@@ -10,19 +10,20 @@ from reidrisk.base.errors import OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import checked_seed
 from reidrisk.base.vocabulary import Vocabulary
-from reidrisk.records import Bags, Case, Events, Traces, Truth, find_truth
+from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth, find_truth
 from reidrisk.records.calendar import Every
 from reidrisk.records.case import check_tables
 from reidrisk.scenarios.base import Scenario, by_visit
 from reidrisk.scenarios.registry import register
 
 
-@register(kinds=(Events, Bags, Traces), tables=2)
+@register(kinds=(Events, Bags, Traces, Attributes), tables=2)
 @dataclass(frozen=True, eq=False)
 class TwoTables(Scenario):
     """The attacker holds two tables: records of ``a`` are known, those of ``b`` are to be named.
 
-    Both are Traces, both Bags, or both Events, which become Bags over the items of either. ``truth`` is the row of
+    Both are Traces, both Bags, both Attributes, which are compared in the columns they have in common, or both Events,
+    which become Bags over the items of either. ``truth`` is the row of
     ``a`` for each row of ``b``, -1 = not in it; default: equal user ids, or equal rows where neither table names its
     users and both have the same length. Where that tells nothing, the truth of the case is ``None``, and a note says
     why.
@@ -91,7 +92,9 @@ class TwoTables(Scenario):
 
 
 def _over_one(a: Any, b: Any, visit: Every | None) -> tuple[Any, Any]:
-    """Make bags of events, and of traces of different lengths; two logs come over the items that occur in either."""
+    """Make bags of events, and of traces of different lengths; two tables come over the items that occur in either."""
+    if isinstance(a, Attributes) and isinstance(b, Attributes):
+        return Attributes.together(a, b)
     if isinstance(a, Traces) and isinstance(b, Traces) and a.n_epochs != b.n_epochs:
         return a.bags(), b.bags()
     known = a.bags() if isinstance(a, Events) else a

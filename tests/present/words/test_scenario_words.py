@@ -81,6 +81,18 @@ SHOP = Terms(person="customer", item="article", period="week")
             Note("columns-in-one-table", columns=["age", "town"]),
             "Columns of one table alone are left out: age, town.",
         ),
+        (
+            Note("knows-columns", columns=["age", "town"], errors=0.1),
+            "The attacker knows age and town of a customer; 10 % of what they know is wrong.",
+        ),
+        (
+            Note("empty-is-a-value", n=3, of=40),
+            "Of 40 customers, 3 have an empty cell in these columns; it counts as a value of its own.",
+        ),
+        (
+            Note("fewer-facts", n=3, of=40, facts=4),
+            "Of 40 customers, 3 have fewer than 4 facts and are not asked about.",
+        ),
     ],
 )
 def test_sentences(note, said):

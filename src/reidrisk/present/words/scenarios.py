@@ -113,3 +113,11 @@ def _facts(note: Note, terms: Terms) -> Assumed:
     said += f"; everyone is looked for {draws:,} times, each time by another draw" if draws > 1 else ""
     more = "Whoever knows more links more." if which == "rarest" else "Whoever knows more, or what is rare, links more."
     return Assumed(f"The attacker knows {said}.", more)
+
+
+@says("knows-columns")
+def _columns(note: Note, terms: Terms) -> Assumed:
+    wrong = f"; {percent(note['errors'])} of what they know is wrong" if note["errors"] else ""
+    return Assumed(
+        f"The attacker knows {joined(note['columns'])} of a {terms.person}{wrong}.", "Whoever knows more links more."
+    )

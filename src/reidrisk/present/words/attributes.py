@@ -1,0 +1,29 @@
+"""Sentences about who is alone: in a class of people with the same columns, or with a few facts."""
+
+from typing import Any
+
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import in_words, joined, percent, range_in_words
+from reidrisk.present.words.register import reads
+
+
+@reads("Classes")
+def _classes(found: Any, terms: Terms) -> str:
+    known = joined(list(found.columns))
+    said = (
+        f"Of {terms.many('person', found.n)}, {percent(found.unique)} are alone with their {known}; the smallest class "
+        f"has {found.k:,}, and somebody who looks everyone up names {in_words(found.mean)} rightly"
+    )
+    if found.journalist is None:
+        return f"{said}."
+    among = f"among {terms.many('person', found.journalist.n)} of the population"
+    return f"{said}, and {in_words(found.journalist.marketer)} {among}."
+
+
+@reads("Unicity")
+def _unicity(found: Any, terms: Terms) -> str:
+    ends, drawn = range_in_words(found.share, found.low, found.high), terms.many("fact", found.facts)
+    return (
+        f"Of {terms.people} with at least {drawn}, {in_words(found.share)} ({ends}) are the only ones whose "
+        f"{terms.record} holds {found.facts:,} of theirs, drawn at random."
+    )
