@@ -1,53 +1,35 @@
 """Which changes can be chosen by name: each is registered next to its class, with the records it fits."""
 
-import re
 import typing
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, TypeVar
 
 from reidrisk.base.errors import OptionError
+from reidrisk.base.registry import Registered, Registry
 from reidrisk.mitigations.base import Mitigation
 
 Kind = TypeVar("Kind", bound=type[Mitigation])
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Registered):
     """One change of the registry: it fits records of these ``kinds``, and is usually tried at these ``strengths``."""
 
     mitigation: type[Mitigation]
     kinds: tuple[type, ...]
     strengths: tuple[Any, ...] = ()
 
-    @property
-    def label(self) -> str:
-        """Name of the class, as words."""
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.mitigation.__name__)
 
-    @property
-    def name(self) -> str:
-        """Name of the change: that of its class, in lower case with hyphens."""
-        return self.label.replace(" ", "-").lower()
-
-    @property
-    def description(self) -> str:
-        """What it does: the first line about the class."""
-        return (self.mitigation.__doc__ or "").strip().partition("\n")[0]
-
-
-_BY_NAME: dict[str, Entry] = {}
+_REGISTRY: Registry[Entry] = Registry("a change")
 
 
 def register(kinds: tuple[type, ...], strengths: tuple[Any, ...] = ()) -> Callable[[Kind], Kind]:
     """Register the change whose class follows; the arguments are those of :class:`Entry`."""
 
     def keep(mitigation: Kind) -> Kind:
-        made = Entry(mitigation, kinds, strengths)
-        if made.name in _BY_NAME and _BY_NAME[made.name].mitigation is not mitigation:
-            raise OptionError(f"there is a change called {made.name} already; give the class another name")
+        made = _REGISTRY.add(Entry(mitigation, kinds, strengths))
         mitigation.kinds, mitigation.strengths, mitigation.name = kinds, strengths, made.name
-        _BY_NAME[made.name] = made
         return mitigation
 
     return keep
@@ -55,14 +37,12 @@ def register(kinds: tuple[type, ...], strengths: tuple[Any, ...] = ()) -> Callab
 
 def registry() -> tuple[Entry, ...]:
     """Return all changes that were registered, in that order."""
-    return tuple(_BY_NAME.values())
+    return tuple(_REGISTRY)
 
 
 def entry(name: str) -> Entry:
     """Return the change of this name."""
-    if name not in _BY_NAME:
-        raise OptionError(f"there is no change called {name!r}; choose from {', '.join(_BY_NAME)}")
-    return _BY_NAME[name]
+    return _REGISTRY[name]
 
 
 def named(text: str) -> Mitigation:

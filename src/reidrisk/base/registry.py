@@ -1,0 +1,70 @@
+"""What registries share: classes that may be chosen by name, which is that of the class in lower case."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, Generic, TypeVar
+
+from reidrisk.base.errors import OptionError
+
+
+class Registered:
+    """An entry of a registry: a dataclass whose first field is the class that may be chosen."""
+
+    @property
+    def chosen(self) -> type:
+        """The class."""
+        kind: Any = self
+        found: type = getattr(self, fields(kind)[0].name)
+        return found
+
+    @property
+    def label(self) -> str:
+        """Name of the class, as words."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.chosen.__name__)
+
+    @property
+    def name(self) -> str:
+        """Name in specs and on the command line: that of the class, in lower case with hyphens."""
+        return self.label.replace(" ", "-").lower()
+
+    @property
+    def description(self) -> str:
+        """What it does: the first line about the class."""
+        return (self.chosen.__doc__ or "").strip().partition("\n")[0]
+
+
+E = TypeVar("E", bound=Registered)
+
+
+class Registry(Generic[E]):
+    """Entries by name, in the order in which they came; ``what`` is one of them in messages, with its article.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Entry(Registered):
+    ...     kind: type
+    >>> known = Registry[Entry]("a shape")
+    >>> known.add(Entry(type("LongBox", (), {}))).name, known["long-box"].label
+    ('long-box', 'Long Box')
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._entries: dict[str, E] = {}
+
+    def add(self, new: E) -> E:
+        """Keep an entry; there is one class of a name."""
+        if self._entries.get(new.name, new).chosen is not new.chosen:
+            raise OptionError(f"there is {self._what} called {new.name} already; give the class another name")
+        self._entries[new.name] = new
+        return new
+
+    def __iter__(self) -> Iterator[E]:
+        return iter(self._entries.values())
+
+    def __getitem__(self, name: str) -> E:
+        if name not in self._entries:
+            noun = self._what.partition(" ")[2]
+            raise OptionError(f"there is no {noun} called {name!r}; choose from {', '.join(self._entries)}")
+        return self._entries[name]
