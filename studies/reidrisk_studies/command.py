@@ -10,22 +10,12 @@ from rich.table import Table
 
 from reidrisk.base.streams import checked_seed
 from reidrisk.cli import output
-from reidrisk.cli.parameters import Json
+from reidrisk.cli.parameters import Json, menu
 from reidrisk.present.words.frequencies import two_digits
 
 __all__ = ["study"]
 
-study = typer.Typer(
-    help="Run published experiments again, beside the published numbers.",
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-)
-
-
-@study.callback()
-def _menu(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+study = menu("Run published experiments again, beside the published numbers.")
 
 
 @study.command("list")

@@ -59,16 +59,8 @@ def tradeoff(
         found = api.tradeoff(users, spec, progress=lambda stage, share: say(stage, 0.05 + 0.95 * share))
     command = again(context, "bandits", "tradeoff", left_out=("seed", "as_json"))
     shown = page(found, f"{command} --seed {seed}")
-
-    def write(path: Path) -> None:
-        from reidrisk.present import html
-
-        html.write(shown, path)
-        output.remark(f"written: {path}")
-
-    output.do_each(
-        [(chart, partial(_draw, found)), (out, write)], partial(output.show, shown, found.to_dict(), as_json)
-    )
+    files = [(chart, partial(_draw, found)), (out, partial(output.write_page, shown))]
+    output.do_each(files, partial(output.show, shown, found.to_dict(), as_json))
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -40,14 +40,5 @@ def bench(
     with output.progress_bar() as progress:
         found = api.run(manifest, spec, progress=progress)
     shown = page(found, again(context, "bench", left_out=("as_json", "out", "result")))
-
-    def write(path: Path) -> None:
-        from reidrisk.present import html
-
-        html.write(shown, path)
-        output.remark(f"written: {path}")
-
-    output.do_each(
-        [(result, partial(output.write_json, found.to_dict())), (out, write)],
-        partial(output.show, shown, found.to_dict(), as_json),
-    )
+    files = [(result, partial(output.write_json, found.to_dict())), (out, partial(output.write_page, shown))]
+    output.do_each(files, partial(output.show, shown, found.to_dict(), as_json))

@@ -39,6 +39,14 @@ def write_json(values: Any, path: Path, indent: int | None = 2) -> None:
         temporary.write_text(json.dumps(values, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
 
 
+def write_page(page: Page, path: Path) -> None:
+    """Write a page as one offline HTML file, and say where it is."""
+    from reidrisk.present import html
+
+    html.write(page, path)
+    remark(f"written: {path}")
+
+
 def show(page: Page, values: Any = None, as_json: bool = False) -> None:
     """Print a page, or its values as JSON."""
     if as_json:
