@@ -68,20 +68,25 @@ def consistent_tables(noisy: Mapping[str, Any], variance: Mapping[str, float], k
 
 def _nearest(table: Floats, rows: Floats, columns: Floats | None = None, tolerance: float = _TOLERANCE) -> Floats:
     """Return the nearest table of at least 0 with these row sums: symmetric with zero diagonal, or with column sums."""
-    n, close, below = len(table), tolerance * max(float(rows.max()), 1e-300), np.zeros_like(table)
+    n, close = len(table), tolerance * max(float(rows.max()), 1e-300)
+    table, below, shift = table.copy(), np.zeros_like(table), np.empty_like(table)
+    missing = rows - table.sum(axis=1)
     for _ in range(_ROUNDS):
-        missing = rows - table.sum(axis=1)
         if columns is None:
-            shift = (missing - missing.sum() / (2 * n - 2)) / (n - 2)
-            table = table + (shift[:, None] + shift[None, :])  # symmetric to the last bit
+            each = (missing - missing.sum() / (2 * n - 2)) / (n - 2)
+            table += np.add.outer(each, each, out=shift)  # symmetric to the last bit
             np.fill_diagonal(table, 0.0)
         else:
-            table = table + (missing[:, None] + (columns - table.sum(axis=0))[None, :] - missing.mean()) / n
+            np.add.outer(missing, columns - table.sum(axis=0), out=shift)
+            shift -= missing.mean()
+            shift /= n
+            table += shift
         # Dykstra: what clipping took away is given back before it clips again, so that the limit is the nearest point.
         table += below
-        below = np.minimum(table, 0.0)
+        np.minimum(table, 0.0, out=below)
         table -= below
-        if np.abs(table.sum(axis=1) - rows).max() <= close:
+        missing = rows - table.sum(axis=1)
+        if np.abs(missing).max() <= close:
             break
     # What is left to go is a share of the tolerance; the total, which everything is divided by, is kept exactly.
     return table * (float(rows.sum()) / max(float(table.sum()), 1e-300))
