@@ -55,7 +55,9 @@ def read_export(source: Any, reading: Reading | None = None) -> Export:
     >>> found.how["user"], found.how["time"], found.how["items"], found.how["times"]
     ('Kunde', 'Datum', ['Kategorie'], 'day-first')
     """
-    return _read(*_opened(source, reading or Reading()))
+    opened = _opened(source, reading or Reading())
+    read = _read(*opened)
+    return replace(read, notes=opened[0].notes + read.notes)
 
 
 def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export, Export]:
@@ -72,7 +74,9 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     if sides[0][1] != sides[1][1]:
         both = " and ".join(f"{source.name} holds {_WHAT[kind]}" for source, kind, _ in sides)
         raise OptionError(f"{both}; give two of a kind, or say what both are with --layout")
-    return _ids_alike(*_over_one(sides))
+    one, two = _over_one(sides)
+    one, two = (replace(read, notes=side[0].notes + read.notes) for read, side in zip((one, two), sides, strict=True))
+    return _ids_alike(one, two)
 
 
 def _over_one(sides: Sequence[tuple[Source, Kind, Reading]]) -> tuple[Export, Export]:

@@ -16,7 +16,13 @@ from reidrisk.io.tables.opening import reading
 def read_json_lines(file: Path, name: str, bad: BadRows) -> Any:
     """Return the objects as an Arrow table: a column for each of their keys, text where its values are of two kinds."""
     import pyarrow as pa
+    from pyarrow import json as quick
 
+    try:
+        with opened(file) as raw:
+            return quick.read_json(raw)
+    except (pa.ArrowException, OSError, EOFError):
+        bad.clear()  # a line that is no object, a list of them, or values of two kinds: line by line
     columns: dict[str, list[Any]] = {}
     n = 0
     with reading(name, "JSON lines"), opened(file) as raw, io.TextIOWrapper(raw, "utf-8-sig") as lines:

@@ -10,6 +10,7 @@ from typing import Any
 
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.frames import columns_of, plain
+from reidrisk.base.notes import Note
 from reidrisk.io.exports.dialect import Dialect, dialect_of, opened
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.text import BadRows, column_names, read_text
@@ -33,6 +34,7 @@ class Source:
     table: Table
     dialect: Dialect | None = None
     bad: BadRows = field(default_factory=BadRows)
+    notes: tuple[Note, ...] = ()
     _cells: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -70,7 +72,7 @@ class Source:
         old = {names.get(name, name): name for name in self.types}
         table = replace(self.table, types=types)
         cells = {new: self.column(name) for new, name in old.items()}
-        return Source(table, self.dialect, self.bad, cells)
+        return Source(table, self.dialect, self.bad, self.notes, cells)
 
     def where(self, name: str) -> str:
         """Say whose column it is."""
@@ -138,7 +140,8 @@ def open_source(given: Any, how: Reading) -> Source:
     if ending in _SHEETS:
         from reidrisk.io.exports.sheets import read_sheet
 
-        return Source(table_of_frame(read_sheet(file, name), name))
+        sheet, notes = read_sheet(file, name)
+        return Source(table_of_frame(sheet, name), notes=notes)
     if ending in _JSON:
         from reidrisk.io.exports.json_lines import read_json_lines
 

@@ -18,23 +18,25 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.io.tables.columns import holds_text
 
 _CLOCK = (
-    r"(?:[Tt ,]+(?P<H>\d{1,2})(?:[:h.](?P<M>\d{2})(?:[:.](?P<S>\d{2})(?:[.,](?P<f>\d{1,9}))?)?)?h?"
-    r"(?:\s*(?P<half>[AaPp])\.?[Mm]\.?)?)?(?:\s*(?:[Zz]|UTC|GMT|[+-]\d{2}:?(?:\d{2})?))?"
+    r"(?:[Tt ,]+(?P<H>[0-9]{1,2})(?:[:h.](?P<M>[0-9]{2})(?:[:.](?P<S>[0-9]{2})(?:[.,](?P<f>[0-9]{1,9}))?)?)?h?"
+    r"(?:\s*(?P<half>[AaPp])\.?[Mm]\.?)?)?(?:\s*(?:[Zz]|UTC|GMT|[+-][0-9]{2}:?(?:[0-9]{2})?))?"
 )
-_BASIC = r"(?:[Tt _-]?(?P<H>\d{2})(?P<M>\d{2})?(?P<S>\d{2})?(?:[Zz]|[+-]\d{2}:?\d{2})?)?"
+_BASIC = r"(?:[Tt _-]?(?P<H>[0-9]{2})(?P<M>[0-9]{2})?(?P<S>[0-9]{2})?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?"
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<name>(?i:{'|'.join(_NAMES)}))[a-zA-Z]*\.?"
+_YEAR, _WEEKDAY = r"(?P<y>[0-9]{4}|[0-9]{2})", r"(?:[A-Za-z]{2,9},?\s+)?"
 _FORMS = {
-    "year-first": rf"(?P<y>\d{{4}})[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}}){_CLOCK}",
-    "digits": rf"(?P<y>(?:19|20)\d{{2}})(?P<m>\d{{2}})(?P<d>\d{{2}}){_BASIC}",
-    "day-or-month-first": rf"(?P<a>\d{{1,2}})[./-](?P<b>\d{{1,2}})[./-](?P<y>\d{{4}}|\d{{2}}){_CLOCK}",
-    "day-name": rf"(?:[A-Za-z]{{2,9}},?\s+)?(?P<d>\d{{1,2}})[ ./-]+{_MONTH}[ ,./-]+(?P<y>\d{{4}}|\d{{2}}){_CLOCK}",
-    "name-day": rf"(?:[A-Za-z]{{2,9}},?\s+)?{_MONTH}\s+(?P<d>\d{{1,2}})(?:,\s*|\s+)(?P<y>\d{{4}}){_CLOCK}",
-    "week": r"(?P<y>\d{4})[-_/ ]?[Ww](?P<w>\d{1,2})(?:-?(?P<wd>[1-7]))?",
-    "month": r"(?P<y>(?:19|20)\d{2})[-/.](?P<m>\d{1,2})",
+    "year-first": rf"(?P<y>[0-9]{{4}})[-/.](?P<m>[0-9]{{1,2}})[-/.](?P<d>[0-9]{{1,2}}){_CLOCK}",
+    "digits": rf"(?P<y>(?:19|20)[0-9]{{2}})(?P<m>[0-9]{{2}})(?P<d>[0-9]{{2}}){_BASIC}",
+    "day-or-month-first": rf"(?P<a>[0-9]{{1,2}})[./-](?P<b>[0-9]{{1,2}})[./-]{_YEAR}{_CLOCK}",
+    "day-name": rf"{_WEEKDAY}(?P<d>[0-9]{{1,2}})[ ./-]+{_MONTH}[ ,./-]+{_YEAR}{_CLOCK}",
+    "name-day": rf"{_WEEKDAY}{_MONTH}\s+(?P<d>[0-9]{{1,2}})(?:,\s*|\s+)(?P<y>[0-9]{{4}}){_CLOCK}",
+    "week": r"(?P<y>[0-9]{4})[-_/ ]?[Ww](?P<w>[0-9]{1,2})(?:-?(?P<wd>[1-7]))?",
+    "month": r"(?P<y>(?:19|20)[0-9]{2})[-/.](?P<m>[0-9]{1,2})",
 }
 _PATTERNS = {form: re.compile(pattern) for form, pattern in _FORMS.items()}
-_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+_NUMBER = r"^[+-]?[0-9]+(?:\.[0-9]+)?$"
+_SAMPLE = 2000  # texts that show the form of all
 _UNITS = {"seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
 _FIRST, _LAST = 157_766_400, 4_102_444_800  # 1975 and 2100, in seconds since 1970
 _PIVOT = 69  # years of two digits: 69 to 99 are of the last century
@@ -81,6 +83,7 @@ def read_times(cells: Any, where: str, dates: str | None = None) -> Times:
     >>> found.form, found.proof, str(found.values[1])
     ('day-first', '13.11.2024 8', '2024-11-13 08:00:00')
     """
+    import polars as pl
     import pyarrow as pa
 
     none = np.empty(0, dtype=np.int64)
@@ -94,7 +97,7 @@ def read_times(cells: Any, where: str, dates: str | None = None) -> Times:
     if not holds_text(kind):
         raise DataError(f"{where} is of type {kind}; times are dates, datetimes, numbers or text")
     encoded = cells.cast(pa.large_string()).combine_chunks().dictionary_encode()
-    texts = [text.strip() for text in encoded.dictionary.to_pylist()]
+    texts = pl.Series(encoded.dictionary, dtype=pl.String).str.strip_chars()
     place = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
     values, form, proof, wrong = _of_texts(texts, where, dates)
     rows = np.flatnonzero(np.append(wrong, False)[place])
@@ -102,21 +105,22 @@ def read_times(cells: Any, where: str, dates: str | None = None) -> Times:
     return Times(found, form, proof, rows)
 
 
-def _of_texts(texts: list[str], where: str, dates: str | None) -> tuple[Any, str, str, Places]:
+def _of_texts(texts: Any, where: str, dates: str | None) -> tuple[Any, str, str, Places]:
     """Return the time of each distinct text, the form of most of them, what shows it, and which are none."""
+    import polars as pl
     import pyarrow as pa
 
-    given = np.array([text not in ("", *MISSING) for text in texts], dtype=bool)
+    given = ~texts.is_in(["", *MISSING]).to_numpy()
     if not given.any():
-        return pa.array([None] * len(texts), pa.float64()), "numbers", "", ~given & False
-    numbers = np.array([_NUMBER.fullmatch(text) is not None for text in texts], dtype=bool)
+        return pa.nulls(len(texts), pa.float64()), "numbers", "", given
+    numbers = texts.str.contains(_NUMBER).to_numpy()
     if numbers.sum() > 0.5 * given.sum():
-        figures = pa.array([float(text) if fits else None for text, fits in zip(texts, numbers, strict=True)])
-        found = _of_numbers(figures, np.flatnonzero(given & ~numbers))
+        figures = texts.set(pl.Series(~numbers), None).cast(pl.Float64, strict=False).to_arrow()
+        found = _of_numbers(figures, np.empty(0, dtype=np.int64))
         return found.values, found.form, "", given & ~numbers
-    form, parts = max(((form, _parts(texts, form)) for form in _PATTERNS), key=lambda one: int(one[1].fits.sum()))
+    form, parts = _most_frequent(texts, given)
     if parts.fits.sum() <= 0.5 * given.sum():
-        shown = next(text for text, is_given in zip(texts, given, strict=True) if is_given)
+        shown = texts[int(np.argmax(given))]
         raise DataError(f"{where} holds {shown!r}, which is no time that is understood; write 2024-05-31 or 31.05.2024")
     proof = ""
     if form == "day-or-month-first":
@@ -127,25 +131,47 @@ def _of_texts(texts: list[str], where: str, dates: str | None) -> tuple[Any, str
     return values, form, proof, given & ~good
 
 
-def _parts(texts: list[str], form: str) -> _Parts:
-    pattern = _PATTERNS[form]
-    matches = [pattern.fullmatch(text) for text in texts]
+def _most_frequent(texts: Any, given: Places) -> tuple[str, _Parts]:
+    """Return the form that most of some texts have, and what all texts hold in it."""
+    some = texts.filter(given).head(_SAMPLE)
+    fits = {form: int(some.str.contains(f"^(?:{pattern})$").sum()) for form, pattern in _FORMS.items()}
+    form = max(fits, key=lambda one: fits[one])
+    return form, _parts(texts, form)
+
+
+def _parts(texts: Any, form: str) -> _Parts:
+    import polars as pl
+
+    pattern = f"^(?:{_FORMS[form]})$"
+    found = texts.str.extract_groups(pattern).struct.unnest()
     number: dict[str, Ints] = {}
-    for part in pattern.groupindex:
-        of = _READ.get(part, int)
-        number[part] = np.array([of(match[part]) if match and match[part] else -1 for match in matches], dtype=np.int64)
-    return _Parts(np.array([match is not None for match in matches], dtype=bool), number)
+    for part in found.columns:
+        cells = pl.col(part)
+        read = _READ.get(part, lambda cells: cells.cast(pl.Int64, strict=False))
+        number[part] = found.select(read(cells).fill_null(-1).cast(pl.Int64))[part].to_numpy()
+    return _Parts(texts.str.contains(pattern).to_numpy(), number)
 
 
-_READ: dict[str, Callable[[str], int]] = {
-    "name": lambda text: _NAMES.index(text.lower()) + 1,
-    "half": lambda text: 12 if text in "pP" else 0,
-    "f": lambda text: int(text.ljust(6, "0")[:6]),
-    "y": lambda text: int(text) if len(text) == 4 else int(text) + (1900 if int(text) >= _PIVOT else 2000),
+def _year(cells: Any) -> Any:
+    import polars as pl
+
+    year = cells.cast(pl.Int64, strict=False)
+    return (
+        pl.when(cells.str.len_chars() == 4)
+        .then(year)
+        .otherwise(year + pl.when(year < _PIVOT).then(2000).otherwise(1900))
+    )
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "name": lambda cells: cells.str.to_lowercase().replace_strict(list(_NAMES), list(range(1, 13)), default=None),
+    "half": lambda cells: cells.str.to_lowercase().replace_strict(["a", "p"], [0, 12], default=None),
+    "f": lambda cells: cells.str.pad_end(6, "0").str.head(6).cast(int, strict=False),
+    "y": _year,
 }
 
 
-def _ordered(texts: list[str], parts: _Parts, where: str, dates: str | None) -> tuple[str, str, _Parts]:
+def _ordered(texts: Any, parts: _Parts, where: str, dates: str | None) -> tuple[str, str, _Parts]:
     """Decide by all dates which number is the day; a few against the others are taken for slips."""
     a, b = parts.number["a"], parts.number["b"]
     day_first, month_first = np.flatnonzero(parts.fits & (a > 12)), np.flatnonzero(parts.fits & (b > 12))
@@ -156,12 +182,18 @@ def _ordered(texts: list[str], parts: _Parts, where: str, dates: str | None) -> 
             what = f"nothing in {where} tells whether {shown!r} has the day first or the month"
             raise OptionError(f"{what}; say --dates day-first or month-first")
         if min(len(day_first), len(month_first)) > _FEW * decisive:
-            two = f"{where}: {texts[day_first[0]]!r} has the day first and {texts[month_first[0]]!r} the month"
+            two = (
+                f"{where}: {texts[int(day_first[0])]!r} has the day first and {texts[int(month_first[0])]!r} the month"
+            )
             raise DataError(f"{two}; write dates in one way")
         dates = "day-first" if len(day_first) > len(month_first) else "month-first"
     proofs = day_first if dates == "day-first" else month_first
     day, month = (a, b) if dates == "day-first" else (b, a)
-    return dates, texts[proofs[0]] if len(proofs) else "", _Parts(parts.fits, parts.number | {"d": day, "m": month})
+    return (
+        dates,
+        texts[int(proofs[0])] if len(proofs) else "",
+        _Parts(parts.fits, parts.number | {"d": day, "m": month}),
+    )
 
 
 def _moments(parts: _Parts) -> tuple[Ints, Places]:
@@ -198,6 +230,7 @@ def _weeks(year: Ints, week: Ints, weekday: Ints) -> tuple[Ints, Places]:
 
 def _of_numbers(cells: Any, bad: Ints) -> Times:
     """Take numbers for dates of eight digits or Unix time where all of them read so, else for numbers."""
+    import polars as pl
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -216,7 +249,7 @@ def _of_numbers(cells: Any, bad: Ints) -> Times:
     if low >= 19_000_101 and high <= 21_001_231:
         encoded = cells.cast(pa.int64(), safe=False)
         codes = (encoded if isinstance(encoded, pa.Array) else encoded.combine_chunks()).dictionary_encode()
-        parts = _parts([str(value) for value in codes.dictionary.to_pylist()], "digits")
+        parts = _parts(pl.Series(codes.dictionary).cast(pl.String), "digits")
         moments, exists = _moments(parts)
         if (parts.fits & exists).all():
             return Times(pa.array(moments, pa.timestamp("us")).take(codes.indices), "digits", "", bad)
