@@ -3,12 +3,14 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from reidrisk import Traces, attacks, cohorts, measure
+from reidrisk.records import Attributes
 
 OUTSIDE = os.environ.get("REIDRISK_OUTSIDE")
 pytestmark = [
@@ -55,3 +57,63 @@ def test_k_and_t_of_cohorts_are_those_of_pycanon(seed):
     answer = asked("closeness", cohorts=assignment.tolist(), visited=visited.tolist())
     assert answer["k"] == found.k == cohorts.k_anonymity(assignment)
     assert answer["t"] == pytest.approx(found.worst, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equivalence_classes_are_those_of_pycanon(seed):
+    rng = np.random.default_rng(seed)
+    rows = [[f"v{value}" for value in row] for row in rng.integers(3, size=(200, 4)).tolist()]
+    columns = ["w", "x", "y", "z"]
+    answer = asked("classes", rows=rows, columns=columns)
+    found = measure.classes(Attributes({name: [row[i] for row in rows] for i, name in enumerate(columns)}))
+    assert (found.k, found.n_classes, found.n) == (answer["k"], answer["classes"], answer["n"])
+    assert found.mean == answer["classes"] / answer["n"]
+
+
+@pytest.mark.data
+def test_classes_of_the_census_are_those_of_pycanon_and_quick():
+    path = Path(os.environ.get("REIDRISK_DATA", "")) / "adult_census" / "adult.data.gz"
+    if not path.is_file():
+        pytest.skip("REIDRISK_DATA names no folder with the census")
+    columns = ["age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country"]
+    answer = asked("classes", path=str(path), columns=columns)
+    import polars as pl
+
+    began = time.perf_counter()
+    frame = pl.read_csv(path).drop_nulls("age")
+    found = measure.classes(Attributes(frame, columns=columns))
+    assert time.perf_counter() - began < 10
+    assert (found.k, found.n_classes, found.n) == (answer["k"], answer["classes"], answer["n"])
+    assert found.mean == answer["classes"] / answer["n"]
+
+
+@pytest.fixture(scope="module")
+def two_tables():
+    rng = np.random.default_rng(0)
+    known = {name: rng.integers(0, n, 400) for name, n in zip("abcdef", (12, 30, 5, 50, 20, 40), strict=True)}
+    later = {}
+    for name, values in known.items():
+        later[name] = np.where(rng.random(400) < 0.1, rng.permutation(values), values)
+    return [{name: [f"v{value}" for value in column] for name, column in table.items()} for table in (known, later)]
+
+
+@pytest.mark.parametrize(
+    ("who", "options", "by_value"),
+    [
+        ("agreement_by_recordlinkage", {}, False),
+        ("agreement_by_splink", {"rare": False}, False),
+        ("agreement_by_splink", {"rare": True}, True),
+    ],
+)
+def test_agreement_is_weighed_as_by_packages_for_record_linkage(two_tables, who, options, by_value):
+    """The packages take all pairs for independent, so that m differs a little; recordlinkage also learns u."""
+    answer = asked(who, known=two_tables[0], asked=two_tables[1], **options)
+    known, later = Attributes.together(*(Attributes(table) for table in two_tables))
+    attack = attacks.FellegiSunter(by_value).fit(known).look_around(later)
+    for name in known.names:
+        assert attack.m_[name][0] == pytest.approx(answer["m"][name], abs=0.03)
+        assert attack.u_[name][0] == pytest.approx(answer["u"][name], abs=0.015)
+    links = attack.link(later)
+    alone = links.n_ties == 1
+    assert alone.mean() > 0.9
+    assert np.mean(links.target[alone] == np.array(answer["links"])[alone]) > 0.98
