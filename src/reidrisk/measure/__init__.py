@@ -6,6 +6,7 @@ from reidrisk.measure.classes import Classes, Journalist, classes
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
+from reidrisk.measure.forecast import Forecast, Predicted, forecast
 from reidrisk.measure.matching import matching
 from reidrisk.measure.risk import credits, curve, random_user
 from reidrisk.measure.unicity import Unicity, unicity
@@ -17,8 +18,10 @@ __all__ = [
     "Choosiness",
     "Classes",
     "Exposure",
+    "Forecast",
     "Group",
     "Journalist",
+    "Predicted",
     "Truth",
     "Unicity",
     "calibration",
@@ -29,6 +32,7 @@ __all__ = [
     "difference",
     "exposure",
     "find_truth",
+    "forecast",
     "known_interests",
     "known_victim",
     "matching",

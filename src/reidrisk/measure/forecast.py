@@ -1,0 +1,176 @@
+"""What if there were ten million: the rate among more people than were measured, with an interval for model choice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.base import Attack
+from reidrisk.attacks.pooled import gathered
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.notes import Note
+from reidrisk.base.options import between_0_and_1, is_whole
+from reidrisk.base.results import Result
+from reidrisk.base.streams import fresh_seed, stream
+from reidrisk.measure.families import FAMILIES, Parameters, fitted
+from reidrisk.measure.subsets import Ranks, ranks, rates_among
+from reidrisk.records import Truth, find_truth
+
+_TARGETS = 100_000  # targets that are searched, at most: the curve among them is what is extrapolated
+_POINTS = 40  # sizes of subsets
+_WINDOW = 100  # a fit looks at sizes from this part of the largest on
+_DRAWS = 40  # of weights of queries, for the interval
+_FEWEST = 40  # people, below which nothing can be learnt of a curve
+# Where measured rates lie between the families' lowest and highest forecast, in logarithms: usually, at least, at most
+# (docs/explanation/forecast.md).
+_MIDDLE, _LOWER, _UPPER = 0.8, 0.4, 1.05
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted(Result):
+    """The rate among ``population`` people, with its interval; ``families`` is what each family of curves says.
+
+    Up to the number of targets the rate is measured, not forecast, and there are no families.
+    """
+
+    population: int
+    rate: float
+    low: float
+    high: float
+    families: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast(Result):
+    """Rates of right links ``measured`` among random subsets of the targets, and ``predicted`` among more people.
+
+    ``measured`` are pairs of a size and the rate there. The intervals of ``level`` allow for other queries and for the
+    choice of the family of curves.
+    """
+
+    attack: str
+    n_targets: int
+    n_queries: int
+    measured: tuple[tuple[int, float], ...]
+    predicted: tuple[Predicted, ...]
+    level: float = 0.9
+    seed: int | None = None
+    notes: tuple[Note, ...] = ()
+
+
+def forecast(
+    attack: Attack[Any],
+    targets: Any,
+    queries: Any,
+    population: int | Sequence[int],
+    truth: npt.ArrayLike | Truth | None = None,
+    sample: int | None = 2_000,
+    seed: int | None = None,
+    level: float = 0.9,
+) -> Forecast:
+    r"""Say how many people this attack would find if there were ``population`` people to choose from.
+
+    The rate among random subsets of the targets is known exactly from one search (:mod:`reidrisk.measure.subsets`).
+    To the sizes within a factor of 100 of the largest, two-parameter families of curves are fitted
+    (:mod:`reidrisk.measure.families`), each set to the measured rate at the largest size. With l and u the logarithms
+    of their lowest and highest forecast, the rate is exp(l + 0.8 (u - l)). Its interval goes from 0.4 to 1.05 in the
+    place of 0.8, under random weights of the queries and of one more that is found never, or always: as Gaffke's
+    interval of a mean (:mod:`reidrisk.base.intervals`), but of the forecast.
+
+    It assumes that strangers are like these people, and that the attack would learn no more from them. Of more than
+    100,000 targets as many are drawn. A ``sample`` of the queries is asked; ``None``: all. Queries whose person is not
+    among the targets are left out.
+
+    >>> from reidrisk import Traces, attacks
+    >>> rng = np.random.default_rng(0)
+    >>> table = Traces(rng.integers(4, size=(500, 6)), n_tokens=4)
+    >>> found = forecast(attacks.Hamming(), table, table, population=[100, 5_000], seed=0)
+    >>> [round(one.rate, 1) for one in found.predicted]
+    [1.0, 0.7]
+    """
+    level, wanted = between_0_and_1("level", level), _populations(population)
+    targets, queries = gathered(targets), gathered(queries)
+    known = find_truth(targets, queries, truth)
+    used = fresh_seed() if seed is None else seed
+    rows = np.flatnonzero(known.target >= 0)
+    if sample is not None and len(rows) > sample:
+        rows = np.sort(stream(used, "forecast: queries").choice(rows, size=sample, replace=False))
+    own = known.target[rows]
+    targets, own = _fewer(targets, own, used)
+    if len(targets) < _FEWEST or len(rows) < _FEWEST:
+        few = min(len(targets), len(rows))
+        raise DataError(f"{few} people are too few to learn how the rate falls; give at least {_FEWEST} on each side")
+    asked = queries.take(rows)
+    attack.fit(targets).look_around(queries)
+    found = ranks(attack, asked, own, len(targets))
+    sizes = np.unique(np.geomspace(2, len(targets), _POINTS).astype(np.int64))
+    curves = rates_among(found, sizes)
+    predicted = tuple(_predicted(one, found, sizes, curves, level, used) for one in wanted)
+    measured = tuple((int(size), float(rate)) for size, rate in zip(sizes, curves.mean(axis=0), strict=True))
+    notes = (Note("strangers-like-these"), Note("forecast-between-families", share=level))
+    return Forecast(attack.name, len(targets), len(rows), measured, predicted, level, used, notes)
+
+
+def _populations(population: int | Sequence[int]) -> tuple[int, ...]:
+    given: tuple[Any, ...] = tuple(population) if isinstance(population, Sequence) else (population,)
+    wrong = [one for one in given if not is_whole(one) or one < 2]
+    if wrong or not given:
+        raise OptionError(f"population is a number of people, at least 2, or several, not {population!r}")
+    return tuple(int(one) for one in given)
+
+
+def _fewer(targets: Any, own: Ints, seed: int) -> tuple[Any, Ints]:
+    """Return at most as many targets as are searched, those of the queries among them, and where these are."""
+    if len(targets) <= _TARGETS:
+        return targets, own
+    people = np.unique(own)
+    others = np.setdiff1d(np.arange(len(targets)), people)
+    drawn = stream(seed, "forecast: targets").choice(others, size=max(0, _TARGETS - len(people)), replace=False)
+    kept = np.sort(np.concatenate((people, drawn)))
+    return targets.take(kept), np.searchsorted(kept, own)
+
+
+def _predicted(population: int, found: Ranks, sizes: Ints, curves: Floats, level: float, seed: int) -> Predicted:
+    tails = ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
+    shares = stream(seed, "forecast: interval").dirichlet(np.ones(len(curves) + 1), size=_DRAWS)
+    last = shares[:, -1]  # the weight of one more query, which is found never, or always
+    if population <= sizes[-1]:
+        credit = rates_among(found, np.array([population]))[:, 0]
+        rate, drawn = float(credit.mean()), shares[:, :-1] @ credit
+        low, high = np.quantile(drawn, tails[0]), np.quantile(drawn + last, tails[1])
+        return Predicted(population, rate, float(min(low, rate)), float(max(high, rate)), {})
+    inside = sizes >= sizes[-1] / _WINDOW
+    seen, n = curves[:, inside], sizes[inside].astype(np.float64)
+    rates, parameters = _by_family(n, seen.mean(axis=0), float(population), None)
+    ends = [_by_family(n, one @ seen, float(population), parameters)[0] for one in shares[:, :-1]]
+    lows = np.array([_at(one, _LOWER) for one in ends])
+    highs = np.array([_at(one, _UPPER) for one in ends]) + last
+    least, most = 1.0 / population, max(float(seen[:, -1].mean()), 1.0 / population)
+    rate = float(np.clip(_at(rates, _MIDDLE), least, most))
+    low, high = np.clip(np.quantile(lows, tails[0]), 0.0, rate), np.clip(np.quantile(highs, tails[1]), rate, 1.0)
+    by_family = {family.name: float(one) for family, one in zip(FAMILIES, rates, strict=True)}
+    return Predicted(population, rate, float(low), float(high), by_family)
+
+
+def _by_family(
+    n: Floats, rates: Floats, population: float, starts: list[Parameters] | None
+) -> tuple[Floats, list[Parameters]]:
+    """Return each family's forecast, set to the measured rate at the largest size, and its parameters."""
+    if rates[-1] <= 0.0:  # nobody is found among all: nothing is known but that
+        return np.zeros(len(FAMILIES)), [np.zeros(2)] * len(FAMILIES)
+    found, parameters = [], []
+    for place, family in enumerate(FAMILIES):
+        fit = fitted(family, n, rates, [tuple(starts[place])] if starts else ())
+        one, last = family.rate(np.array([population, n[-1]]), fit)
+        found.append(float(rates[-1] * one / last))
+        parameters.append(fit)
+    return np.asarray(found), parameters
+
+
+def _at(rates: Floats, share: float) -> float:
+    """Return the forecast at this share of the way from the lowest to the highest, in logarithms."""
+    low, high = np.log(np.maximum(rates.min(), 1e-300)), np.log(np.maximum(rates.max(), 1e-300))
+    return float(np.exp(low + share * (high - low)))
