@@ -33,7 +33,7 @@ HELD_BACK = ("online-retail-held-back", "msweb-held-back", "topics-users", "msnb
 
 
 class Row(NamedTuple):
-    """One curve: from so many people to so many, what was forecast and what was measured."""
+    """One curve: from how many people to how many, what was forecast and what was measured."""
 
     data: str
     attack: str

@@ -1,6 +1,7 @@
 """How often an attack is right, how sure that is, who is exposed, and who is alone with what is known of them."""
 
 from reidrisk.base.moved import to_studies
+from reidrisk.measure.attribution import Attribution, Pair, Part, attribution
 from reidrisk.measure.calibration import Calibration, calibration, recalibrated
 from reidrisk.measure.classes import Classes, Journalist, classes
 from reidrisk.measure.comparison import difference
@@ -14,6 +15,7 @@ from reidrisk.measure.victim import known_interests, known_victim
 from reidrisk.records import Truth, find_truth
 
 __all__ = [
+    "Attribution",
     "Calibration",
     "Choosiness",
     "Classes",
@@ -21,9 +23,12 @@ __all__ = [
     "Forecast",
     "Group",
     "Journalist",
+    "Pair",
+    "Part",
     "Predicted",
     "Truth",
     "Unicity",
+    "attribution",
     "calibration",
     "choosiness",
     "classes",

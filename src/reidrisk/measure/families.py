@@ -9,7 +9,7 @@ rate is the expected number of different records per person,
 ``exceedance`` (our own): a stranger scores better than the truth with a probability that differs from query to query
 and is drawn from Beta(a, b), so that kappa(n) = E[(1 - f)^(n - 1)] = B(a, b + n - 1) / B(a, b).
 
-``saturating`` (our own): only so many people can be told apart, n0; the steepness c says how suddenly that tells,
+``saturating`` (our own): a limited number of people, n0, can be told apart; c says how suddenly that tells,
 
     kappa(n) = (1 + ((n - 1) / n0)^c)^(-1/c),        which ends as n0 / n.
 
