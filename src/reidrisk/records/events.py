@@ -284,11 +284,12 @@ class Events:
         often = (one for one in labels if len(self) >= _TOGETHER * max(first_of_visits(self.user, one).sum(), 1))
         return next(often, None)
 
-    def traces(self, every: Every, pick: Pick = "first") -> Traces:
+    def traces(self, every: Every, pick: Pick = "first", span: tuple[int, int] | None = None) -> Traces:
         """Return one item per user and period: its ``"first"``, its ``"last"``, or the one it holds ``"most"`` of.
 
         ``every`` is ``"day"``, ``"week"``, ``"month"``, or a number of units of time (days, where the log has dates).
-        Periods run from the first to the last with an event in it; -1 = no event. What share of the events this form
+        Periods run from the first to the last with an event in it, or over those of the ``span`` (first, last), as
+        :meth:`span` counts them, which must hold all events; -1 = no event. What share of the events this form
         leaves out is among the ``notes`` of the traces. Of equals, and of several events of one moment, the item with
         the lowest token counts as the first, the one with the highest as the last.
 
@@ -303,9 +304,11 @@ class Events:
             raise DataError("these events have no time, so there are no periods; name its column, or make bags")
         if pick not in get_args(Pick):
             raise OptionError(f"of a period one of {', '.join(get_args(Pick))} is picked, not {pick!r}")
-        period = periods(self.time, self._is_calendar, every)
-        period -= period.min()
-        n_periods = int(period.max()) + 1
+        first, last = self.span(every) if span is None else span
+        period = periods(self.time, self._is_calendar, every) - first
+        n_periods = last - first + 1
+        if period.min() < 0 or period.max() >= n_periods:
+            raise OptionError(f"events lie outside the periods {first} to {last}; give a span that holds them all")
         sizes.CELLS.check(self.n_users * n_periods, f"one {every!r} of each user", "take longer periods")
         cell = self.user * np.int64(n_periods) + period
         rows = _picked(cell, self.item, self.amount, pick)
@@ -316,6 +319,18 @@ class Events:
             "events-dropped", events=len(self), share=1.0 - len(rows) / len(self), every=str(every), pick=str(pick)
         )
         return made.with_notes((*self.notes, lost))
+
+    def span(self, every: Every) -> tuple[int, int]:
+        """Return the first and the last period with an event in it, counted on from period to period.
+
+        >>> log = {"who": [1, 1], "what": ["tea", "rum"], "day": [3.0, 20.0]}
+        >>> Events(log, user="who", items="what", time="day").span(7)
+        (0, 2)
+        """
+        if self.time is None:
+            raise DataError("these events have no time, so there are no periods; name its column, or make bags")
+        period = periods(self.time, self._is_calendar, every)
+        return int(period.min()), int(period.max())
 
     def __repr__(self) -> str:
         return f"Events({len(self):,} events of {self.n_users:,} users, {self.n_tokens:,} items)"

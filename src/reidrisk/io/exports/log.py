@@ -14,12 +14,14 @@ from reidrisk.base.notes import Note
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.exports.grid import cells_of_grid
 from reidrisk.io.exports.reading import Reading
-from reidrisk.io.exports.roles import Roles
+from reidrisk.io.exports.roles import Roles, column
 from reidrisk.io.exports.source import Source
 from reidrisk.io.exports.times import Times, read_times
 from reidrisk.io.exports.values import merged, plain_values, read_numbers, spellings
 from reidrisk.records import Events
 
+USER, TIME, ITEM, AMOUNT = "(user)", "(time)", "(item)", "(amount)"
+"""Columns of the log on its way to Events: beside them, columns to split by keep their names."""
 _STEPS = (1, 2, 5, 10, 20, 50, 100)
 """People are counted by their number of events, from one of these to the next."""
 _ENOUGH, _NAMED = 20, 3  # people who have a label that is named; labels written in several ways that are named
@@ -38,16 +40,18 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
     import pyarrow as pa
 
     assert roles.user is not None
-    frame: dict[str, Any] = {"user": plain_values(source.column(roles.user), is_id=True)}
-    n = len(frame["user"])
+    frame: dict[str, Any] = {USER: plain_values(source.column(roles.user), is_id=True)}
+    n = len(frame[USER])
     times, good, returned = None, np.ones(n, dtype=bool), 0
     if roles.time is not None:
         times = read_times(source.column(roles.time), source.where(roles.time), how.dates)
-        frame["time"] = times.values
+        frame[TIME] = times.values
         _mark(source, roles.time, times.bad, good)
     if roles.amount is not None:
-        frame["amount"], returned = _amounts(source, roles.amount, good)
+        frame[AMOUNT], returned = _amounts(source, roles.amount, good)
     columns = {name: _labels(source, name, how) for name in roles.items}
+    sides = {name: _labels(source, column(source, name), how) for name in how.keep}
+    frame |= sides
     notes: list[Note] = []
     if roles.place is not None and how.cell_metres is not None:
         lat, lon = (read_numbers(source.column(name), source.where(name), source.comma) for name in roles.place)
@@ -57,16 +61,16 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
         notes.append(Note("places-on-grid", metres=how.cell_metres))
     notes += bad_rows(source, how, n)
     if how.merge_case:
-        frame["user"] = merged(frame["user"])
+        frame[USER] = merged(frame[USER])
     many = [_tokens(frame, columns, name) for name in columns] if how.channels and len(columns) > 1 else None
     if many is None:
         what = joined([coded(cells, name) for name, cells in columns.items()])
-        frame["item"] = pa.chunked_array([what.values.take(pa.array(what.codes, mask=what.codes < 0))])
+        frame[ITEM] = pa.chunked_array([what.values.take(pa.array(what.codes, mask=what.codes < 0))])
         many = [pa.table(frame)]
     kept = pa.concat_tables([table if good.all() else table.filter(pa.array(good)) for table in many])
-    given = {name: name for name in ("time", "amount") if name in frame}
+    time, amount = (name if name in frame else None for name in (TIME, AMOUNT))
     try:
-        events = Events(kept, user="user", items="item", **given)
+        events = Events(kept, user=USER, items=ITEM, time=time, amount=amount, keep=list(sides))
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from error
     events = events.over(Vocabulary(sorted(events.vocabulary.labels)))
@@ -88,7 +92,7 @@ def _tokens(frame: dict[str, Any], columns: dict[str, Any], name: str) -> Any:
     words = pc.binary_join_element_wise(
         pa.scalar(name, pa.large_string()), found.values.cast(pa.large_string()), pa.scalar("=", pa.large_string())
     )
-    return pa.table(frame | {"item": pa.chunked_array([words.take(pa.array(found.codes, mask=found.codes < 0))])})
+    return pa.table(frame | {ITEM: pa.chunked_array([words.take(pa.array(found.codes, mask=found.codes < 0))])})
 
 
 def _mark(source: Source, name: str, bad: Any, good: npt.NDArray[np.bool_]) -> None:

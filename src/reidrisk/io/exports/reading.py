@@ -27,7 +27,8 @@ class Reading(Spec):
     are the names of a file without a header, or the attributes to use, each with its kind if that is to be said
     (``"age=number"``). ``dates`` tells whether day or month comes first where the dates do not. ``grid`` is the width
     of the cells that coordinates become, such as ``"500m"``. ``merge_case`` takes labels that differ only in case or
-    blanks for one, ``skip_bad_rows`` leaves rows out that cannot be read.
+    blanks for one, ``skip_bad_rows`` leaves rows out that cannot be read. ``keep`` are further columns of a log, to
+    split it by.
 
     >>> Reading(user="customer", items="category", columns="age=number,sex").columns
     ('age=number', 'sex')
@@ -49,8 +50,9 @@ class Reading(Spec):
     skip_bad_rows: bool = False
     grid: str | None = None
     dates: Literal["day-first", "month-first"] | None = None
+    keep: tuple[str, ...] = ()
 
-    @field_validator("items", mode="before")
+    @field_validator("items", "keep", mode="before")
     @classmethod
     def _one_item(cls, items: Any) -> Any:
         return (items,) if isinstance(items, str) else items
@@ -62,7 +64,7 @@ class Reading(Spec):
             return tuple(f"{name}={kind}" for name, kind in columns.items())
         return tuple(part.strip() for part in columns.split(",")) if isinstance(columns, str) else columns
 
-    @field_validator("columns", "items")
+    @field_validator("columns", "items", "keep")
     @classmethod
     def _named(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if "" in names or len(set(names)) < len(names):
