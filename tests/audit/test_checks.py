@@ -115,7 +115,11 @@ EDITS = {
     "a bound at other epochs": lambda v: v["bounds"][0].update(n_epochs=3),
     "text for a number": lambda v: v["risks"][0].update(high="0.1"),
     "true for a number": lambda v: v.update(n_scored=True),
-    "format 2 as text": lambda v: v.update(format="2"),
+    "format 3 as text": lambda v: v.update(format="3"),
+    "an attack not run": lambda v: v.update(not_run=[{"attack": "markov", "why": "time", "seconds": 9.0}]),
+    "more questions": lambda v: v.update(n_questions=2),
+    "another axis": lambda v: v.update(axis="columns"),
+    "an axis of its own": lambda v: v.update(axis="friends"),
     "a seed of nothing": lambda v: v.update(seed=None),
     "risks as an object": lambda v: v.update(risks={}),
     "exposure as a list": lambda v: v.update(exposure=[1]),
@@ -267,4 +271,7 @@ def test_results_without_chosen_epochs_and_with_the_old_name_are_read(written):
         del risk["which"]
     del values["gate"]["which"]
     values["gate"]["epochs_left_out"] = values["gate"].pop("epochs_untried")
+    values["format"] = 2
+    for name in ("kind", "axis", "scenario", "also", "n_questions", "not_run"):
+        del values[name]
     assert AuditResult.from_dict(values).to_dict() == json.loads(written)

@@ -7,8 +7,10 @@ import pytest
 
 from reidrisk import Traces, attacks, io, measure, populations, search, topics
 from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, Tables, audit_traces, gate, plan, run
+from reidrisk.audit.axis import axis_of
 from reidrisk.base.errors import DataError, FormatError, OptionError, TruthError
 from reidrisk.base.notes import Note
+from reidrisk.records import Case, Truth
 
 TABLES = InMemory()
 
@@ -77,8 +79,9 @@ def test_the_attack_that_learns_lasting_interests_is_ahead_when_asked_for_and_na
     assert result.differences[0].low > 0.05
     assert result.choosy_attack == "ProfileBayes"
     without = run(AuditSpec(inputs=inputs, system="topics", epochs=(8,), attacks=names[:1], seed=2))
-    assert codes(without).count("attack-left-out") == 1
-    assert "attack-left-out" not in codes(result)
+    assert Note("attack-not-run", attack="profile-bayes", why="not asked") in without.notes
+    assert "profile-bayes" in without.missing
+    assert "profile-bayes" not in result.missing
 
 
 def test_all_attacks_run_by_default_on_small_tables_and_large_ones_say_what_did_not():
@@ -91,11 +94,33 @@ def test_all_attacks_run_by_default_on_small_tables_and_large_ones_say_what_did_
     ]
     one = audit_traces(a.epochs(1), b.epochs(1), AuditSpec(seed=1))
     assert set(one.descriptions) == QUICK
-    assert "attack-left-out" not in codes(one)
-    big = Traces(np.zeros((12_000, 2), dtype=int), 2)
-    assert len(plan.attack_names(AuditSpec(), big, big)) == len(QUICK) + 1
-    assert "profile-bayes" not in plan.attack_names(AuditSpec(), big, big)
-    assert plan.attack_names(AuditSpec(attacks=("profile-bayes",)), big, big) == ("profile-bayes",)
+    assert (small.not_run, one.not_run) == ((), ())
+
+
+def plan_of(spec, people, n_tokens=2):
+    case = Case(people, people, Truth(np.arange(len(people)), "given"))
+    return plan.planned(spec, case, axis_of(case, spec, None), spec.budget)
+
+
+def test_every_default_attack_runs_within_the_budget_by_asking_about_fewer_people():
+    big = Traces(np.random.default_rng(0).integers(0, 50, (20_000, 8)), 50)
+    names = {one.name for one in plan.applicable(Case(big, big, None))}
+    assert "profile-bayes" in names
+    found = plan_of(AuditSpec(seed=1), big)
+    assert (set(found.names), found.not_run) == (names, ())
+    assert 300 <= found.sample < 20_000
+    more = plan_of(AuditSpec(seed=1, budget=600.0), big)
+    assert found.sample < (more.sample or 20_000)
+    short = plan_of(AuditSpec(seed=1, budget=0.2), big)
+    assert [one.why for one in short.not_run] == ["time"] * len(short.not_run)
+    assert short.not_run[0].attack == "profile-bayes"
+    assert short.not_run[0].seconds > 0.1
+    assert short.sample >= 300
+    few = plan_of(AuditSpec(seed=1, sample=299), big)
+    assert {(one.attack, one.why) for one in few.not_run} == {(name, "few people") for name in names}
+    assert plan_of(AuditSpec(seed=1, attacks=("profile-bayes",)), big).names == ("profile-bayes",)
+    assert plan_of(AuditSpec(seed=1, everyone=True), big).sample is None
+    assert plan_of(AuditSpec(seed=1, sample=250), big.take(np.arange(250))).not_run == ()
 
 
 @pytest.mark.parametrize("system", ["topics", "other"])
@@ -315,9 +340,7 @@ def test_the_published_population_has_sets_of_five():
 
 def test_how_sure_the_attack_is_was_measured_on_a_random_part_and_at_the_same_epochs(monkeypatch):
     """A table sorted by who can be linked: the first rows alone would say something else."""
-    from reidrisk.audit import run as module
-
-    monkeypatch.setattr(sys.modules[module.__module__], "_SURE", 400)
+    monkeypatch.setattr(sys.modules["reidrisk.audit.case"], "_SURE", 400)
     rng = np.random.default_rng(0)
     targets = rng.integers(0, 400, (2_000, 3))
     queries = np.where(np.arange(2_000)[:, None] < 1_000, targets, rng.integers(0, 400, (2_000, 3)))

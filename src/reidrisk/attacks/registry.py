@@ -1,8 +1,7 @@
 """Which attacks can be chosen by name: each is registered next to its class, with what it takes, costs and needs."""
 
-import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -21,9 +20,9 @@ class Entry:
     """One attack of the registry.
 
     It compares records of these ``kinds`` at a ``cost(targets)(n_queries)`` in reference seconds. What it ``needs``
-    beyond the two tables whoever makes it must have. An audit runs a ``default`` attack without being asked: where all
-    queries cost at most ``up_to``, there are as many ``epochs`` as it needs to have something to learn, and it finds
-    something to go by (:meth:`Attack.applies`).
+    beyond the two tables whoever makes it must have. An audit runs a ``default`` attack without being asked: where
+    there are as many ``epochs`` as it needs to have something to learn, and it finds something to go by
+    (:meth:`Attack.applies`). One that is for the ``whole`` records is not tried on parts of them.
     """
 
     attack: type[Attack[Any]]
@@ -31,8 +30,8 @@ class Entry:
     cost: Cost
     needs: tuple[str, ...] = ()
     default: bool = False
-    up_to: float = math.inf
     epochs: int = 1
+    whole: bool = False
 
     @property
     def name(self) -> str:
@@ -58,13 +57,13 @@ def register(
     cost: Cost,
     needs: tuple[str, ...] = (),
     default: bool = False,
-    up_to: float = math.inf,
     epochs: int = 1,
+    whole: bool = False,
 ) -> Callable[[Kind], Kind]:
     """Register the attack whose class follows; the arguments are those of :class:`Entry`."""
 
     def registered(attack: Kind) -> Kind:
-        new = Entry(attack, kinds, cost, needs, default, up_to, epochs)
+        new = Entry(attack, kinds, cost, needs, default, epochs, whole)
         if _ENTRIES.get(new.name, new).attack is not attack:
             raise OptionError(f"there is an attack called {new.name} already; give the class another name")
         _ENTRIES[new.name] = new
@@ -88,12 +87,6 @@ def entry(name: str) -> Entry:
     if name not in _ENTRIES:
         raise OptionError(f"there is no attack called {name!r}; choose from {', '.join(_ENTRIES)}")
     return _ENTRIES[name]
-
-
-def left_out(ran: Collection[str], n_epochs: int) -> tuple[Entry, ...]:
-    """Return the default attacks that run unasked only where that is quick, and are not among these classes."""
-    slow = (one for one in registry() if one.default and one.up_to < math.inf and n_epochs >= one.epochs)
-    return tuple(one for one in slow if one.attack.__name__ not in ran)
 
 
 def per_pair(seconds: float) -> Cost:

@@ -1,8 +1,10 @@
 """The main job: an AuditSpec in, an AuditResult out; the command line and the report only wrap it."""
 
 from reidrisk.audit.assumptions import exceeds
+from reidrisk.audit.case import audit_case, together
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
 from reidrisk.audit.gate import Gate, gate
+from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
 from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.run import audit_traces, run
@@ -18,12 +20,14 @@ __all__ = [
     "Fingerprints",
     "Gate",
     "InMemory",
+    "NotRun",
     "ProbabilityCheck",
     "Published",
     "Tables",
     "ThresholdCheck",
     "Timing",
     "TruthDoubt",
+    "audit_case",
     "audit_traces",
     "differing",
     "exceeds",
@@ -33,6 +37,7 @@ __all__ = [
     "result_schema",
     "run",
     "strongest",
+    "together",
 ]
 
 # One word, one meaning: attacks.Rehearsed is an attack.

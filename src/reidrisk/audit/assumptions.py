@@ -4,12 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from reidrisk.attacks.registry import entry, left_out
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Risk
-from reidrisk.records import Traces
+from reidrisk.records import Case, Traces
 
 
 def _as_note(given: str | Assumption | Note) -> Note:
@@ -20,24 +19,18 @@ def _as_note(given: str | Assumption | Note) -> Note:
 
 
 def assumptions(
-    result: AuditResult, targets: Traces, queries: Traces, given: Iterable[str | Assumption | Note], own: Sequence[str]
+    result: AuditResult, case: Case, given: Iterable[str | Assumption | Note], own: Sequence[str]
 ) -> tuple[Note, ...]:
     """List what the numbers of an audit rest on, then what was ``given`` with the tables, then what turned out.
 
     ``own`` are the attacks that were handed over beside the spec.
     """
     spec = AuditSpec.model_validate(result.spec)
+    targets, queries = case.targets, case.queries
     truth, drawn = result.truth, result.n_scored + (result.n_strangers or 0)
     found = [Note("no-truth") if truth is None else Note("truth", origin=truth), Note("closed-world")]
-    known = spec.mechanism(targets.n_tokens)
-    system = {"top_k": known.top_k, "noise": known.noise}
-    declared = known.declared == "system"
-    found.append(Note("system-topics", **system) if declared else Note("system-unknown", **system))
-    found.append(Note("vocabulary", n=targets.n_tokens))
-    ran = [entry(name).attack.__name__ for name in spec.attacks or ()]
-    found += [Note("attack-left-out", attack=one.name) for one in left_out(ran, targets.n_epochs)]
-    gaps = {"targets": float(np.mean(~targets.observed)), "queries": float(np.mean(~queries.observed))}
-    found.append(Note("gaps", **gaps) if any(gaps.values()) else Note("all-observed", n=targets.n_epochs))
+    if isinstance(targets, Traces) and result.axis == "epochs":
+        found += _of_traces(spec, targets, queries)
     if truth is not None and drawn < len(queries):
         found.append(Note("sample-drawn", n=drawn, of=len(queries)))
     elif truth is not None:
@@ -48,6 +41,8 @@ def assumptions(
     if result.n_strangers:
         found.append(Note("strangers-drawn", n=result.n_strangers, scored=result.n_scored))
     found.append(Note("people-independent"))
+    # What did not run is said first on the page; here it is listed with the rest.
+    found += [Note("attack-not-run", attack=one.attack, why=one.why) for one in result.not_run]
     # Where rows count as people, the truth has said so.
     said = (_as_note(note) for note in given)
     found += [note for note in said if not (truth == "rows" and note.code == "rows-are-people")]
@@ -59,7 +54,9 @@ def assumptions(
         found.append(Note("truth-suspected"))
     elif result.truth_check == "no power":
         found.append(Note("truth-not-checked"))
-    if any(risk.n_epochs < result.n_epochs for risk in result.risks):
+    if result.axis in ("items", "facts") and len(result.epochs) > 1:
+        found.append(Note("fewer-drawn", axis=result.axis))
+    elif result.axis == "epochs" and any(risk.n_epochs < result.n_epochs for risk in result.risks):
         chosen = sorted({risk.which for risk in result.risks if risk.which}, key=lambda one: (len(one), one))
         found.append(Note("periods-compared", chosen=[list(which) for which in chosen]))
     above = [(risk, bound) for bound in result.bounds for risk in result.risks if exceeds([risk], bound)]
@@ -71,6 +68,17 @@ def assumptions(
     if own:
         found.append(Note("own-attacks", names=list(own)))
     return tuple(found)
+
+
+def _of_traces(spec: AuditSpec, targets: Traces, queries: Traces) -> list[Note]:
+    """Return what is assumed of the system that shows one token per epoch, and of the epochs in which it did not."""
+    known = spec.mechanism(targets.n_tokens)
+    system = {"top_k": known.top_k, "noise": known.noise}
+    declared = known.declared == "system"
+    found = [Note("system-topics", **system) if declared else Note("system-unknown", **system)]
+    found.append(Note("vocabulary", n=targets.n_tokens))
+    gaps = {"targets": float(np.mean(~targets.observed)), "queries": float(np.mean(~queries.observed))}
+    return [*found, Note("gaps", **gaps) if any(gaps.values()) else Note("all-observed", n=targets.n_epochs)]
 
 
 def exceeds(risks: Sequence[Risk], bound: Bound) -> bool:

@@ -4,9 +4,10 @@ from collections import Counter
 
 from reidrisk.attacks.registry import entry
 from reidrisk.audit import plan
+from reidrisk.audit.axis import counts_to_look_at
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult, error_parts
-from reidrisk.audit.spec import AuditSpec, Published, other_counts
+from reidrisk.audit.spec import AuditSpec, Published, other_counts, powers_of_two, usual_epochs
 from reidrisk.base.errors import FormatError, ReidRiskError
 from reidrisk.base.plain import plain
 from reidrisk.base.results import Risk
@@ -20,14 +21,20 @@ def check_agreement(result: AuditResult) -> None:
     A result is not signed: whoever edits all of it consistently is not found out here.
     """
     try:
-        spec = AuditSpec.model_validate(result.spec)
-        _check_sizes(result, spec)
-        _check_epochs(result, spec)
-        _check_rows(result, spec)
-        if result.upgraded_from is None:  # format 1 held less, and no gate passes on it
-            _check_parts(result, spec)
-            _check_truth(result)
-        _check_gate(result, spec)
+        _must(not any(answer.also for answer in result.also), "an answer to a further question has further questions")
+        rates = [-1.0 if one.strongest is None else one.strongest.rate for one in result.questions]
+        _must(rates[0] == max(rates), "the question with the highest rate does not come first")
+        for answer in result.questions:
+            _must(answer.n_questions == len(rates), f"the error is shared by {answer.n_questions} questions")
+            _must(answer.gate is None or answer is result, "there is more than one answer of the gate")
+            spec = AuditSpec.model_validate(answer.spec)
+            _check_sizes(answer, spec)
+            _check_epochs(answer, spec)
+            _check_rows(answer, spec)
+            if answer.upgraded_from is None:  # format 1 held less, and no gate passes on it
+                _check_parts(answer, spec)
+                _check_truth(answer)
+        _check_gate(result, AuditSpec.model_validate(result.spec))
     except FormatError:
         raise
     except ReidRiskError as error:
@@ -55,13 +62,21 @@ def _check_sizes(result: AuditResult, spec: AuditSpec) -> None:
 
 
 def _check_epochs(result: AuditResult, spec: AuditSpec) -> None:
-    asked = plan.epoch_counts(spec, result.n_epochs)
+    asked = _asked(result, spec)
     found = tuple(sorted((*result.epochs, *result.epochs_skipped)))
     _must(bool(result.epochs) and found == asked, "the numbers of epochs are not those that were asked for")
     for r in (*(gap.n_epochs for gap in result.differences), *(bound.n_epochs for bound in result.bounds)):
         _must(r is None or r in result.epochs, f"a difference or bound is about {r} epochs")
     # Tables that hold no token in the first r epochs hold none in fewer.
     _must(max(result.epochs_skipped, default=0) < min(result.epochs), "epochs were skipped that hold tokens")
+
+
+def _asked(result: AuditResult, spec: AuditSpec) -> tuple[int, ...]:
+    """Return the numbers of epochs, items, facts or columns that were to be looked at."""
+    size, all_of_it = result.n_epochs, (result.n_epochs,)
+    powers = powers_of_two(max((r for r in result.epochs if r < size), default=0), size)
+    usual = {"epochs": usual_epochs(size), "facts": usual_epochs(size), "items": (*powers, size)}
+    return counts_to_look_at(spec, size, usual.get(result.axis, all_of_it), result.axis)
 
 
 def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
@@ -73,15 +88,15 @@ def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
     choices = {risk.which for risk in result.risks if risk.which}
     for which in choices:
         _check_choice(result, spec, which)
-    wanted = [(r, ()) for r in result.epochs] + [(len(which), which) for which in choices]
+    wanted = [(len(which), which) for which in choices] + [(r, ()) for r in result.epochs]
     for attack in result.descriptions:
-        for r, which in wanted:
+        for r, which in wanted[-1:] if plan.for_whole(attack) else wanted:
             _must(rows.pop((attack, r, which), 0) == 1, f"there is not one row of {attack} at {r} epochs")
     _must(not rows, f"there is a row of {next(iter(rows), ('', 0))[0][:40]!r} that nothing describes")
     told = [plain(note.get("chosen")) for note in result.notes if note.code == "periods-compared"]
     chosen = [list(which) for which in sorted(choices, key=lambda one: (len(one), one))]
     _must(told in ([], [chosen]), "the notes name other epochs than the rows")
-    parts = error_parts(result.risks, result.n_epochs, plan.epoch_counts(spec, result.n_epochs))
+    parts = error_parts(result.risks, result.n_epochs, _asked(result, spec), result.axis, result.n_questions)
     for i, (risk, low, n) in enumerate(zip(result.risks, result.lower_ends, parts, strict=True)):
         _check_row(result, spec, risk, f"risks[{i}]")
         _must(low <= risk.low + _ROUNDING, f"lower_ends[{i}] is above the lower end of its row")
@@ -93,7 +108,7 @@ def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
 
 def _check_choice(result: AuditResult, spec: AuditSpec, which: tuple[int, ...]) -> None:
     """Refuse epochs that cannot have been chosen as the most telling."""
-    counts = plan.epoch_counts(spec, result.n_epochs)
+    counts = _asked(result, spec)
     rising = list(which) == sorted(set(which)) and 0 <= which[0] <= which[-1] < result.n_epochs
     # The first r are no choice where r was asked for, and one where it was not.
     chosen = which[-1] >= len(which) if len(which) in counts else len(which) in other_counts(counts, result.n_epochs)
@@ -136,13 +151,20 @@ def _check_parts(result: AuditResult, spec: AuditSpec) -> None:
     _must(spec.attacks is not None, "it does not say which attacks were asked for")
     told = [plain(note.get("skipped")) for note in result.notes if note.code == "periods-without-items"]
     _must(told == [list(result.epochs_skipped)] * bool(result.epochs_skipped), "the notes skip other epochs")
+    not_run = [(one.attack, one.why) for one in result.not_run]
+    listed = [(note["attack"], note["why"]) for note in result.notes if note.code == "attack-not-run"]
+    _must(not_run == listed, "the notes name other attacks that did not run")
     worst = result.strongest
     if worst is None:
         _must(result.choosy_epochs in result.epochs, f"choosiness is about {result.choosy_epochs} epochs")
         return
     _must(result.choosy_epochs == worst.n_epochs, "choosiness is not about the epochs of the strongest row")
     rates = {(risk.attack, risk.n_epochs): risk.rate for risk in result.risks if not risk.which}
-    pairs = (len(result.descriptions) - 1) * len(result.epochs)
+    whole = sum(plan.for_whole(attack) for attack in result.descriptions)
+    # Who compares whole records is compared where these were looked at; if nobody else ran, one of them is the first.
+    others = len(result.descriptions) - whole
+    pairs = max(others - 1, 0) * len(result.epochs)
+    pairs += (whole - (not others)) * (result.n_epochs in result.epochs)
     _must(len(result.differences) == pairs, f"there are {len(result.differences)} differences of {pairs} pairs of rows")
     for gap in result.differences:
         one, other = (rates.get((attack, gap.n_epochs)) for attack in (gap.attack, gap.other))
@@ -169,9 +191,22 @@ def _check_gate(result: AuditResult, spec: AuditSpec) -> None:
     if result.gate is None:
         _must(spec.max_risk is None or not result.risks, "a limit was given, and there is no answer")
         return
-    again = gate(result, result.gate.max_risk)
+    again = gate(result, result.gate.max_risk, result.gate.required)
     _must(spec.max_risk == result.gate.max_risk, "the gate has another limit than the spec")
-    for name in ("answer", "why", "rate", "low", "high", "attack", "n_epochs", "which", "n_rows", "level"):
+    for name in (
+        "answer",
+        "why",
+        "not_run",
+        "n_questions",
+        "rate",
+        "low",
+        "high",
+        "attack",
+        "n_epochs",
+        "which",
+        "n_rows",
+        "level",
+    ):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate's {name} does not follow from the rows")
     for name in ("truth", "truth_check", "simulated", "strangers", "unasked"):
         _must(getattr(again, name) == getattr(result.gate, name), f"the gate says otherwise of {name}")

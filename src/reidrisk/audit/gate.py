@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from reidrisk.attacks.registry import registry
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.audit.truth_doubt import TruthCheck
 from reidrisk.base.errors import OptionError, TruthError
-from reidrisk.base.results import Risk, Spoken
+from reidrisk.base.results import Spoken
 
 if TYPE_CHECKING:
     from reidrisk.audit.result import AuditResult
 
-Why = Literal["within", "above", "straddles", "doubt", "suspicion", "format"]
+Why = Literal["within", "above", "straddles", "doubt", "suspicion", "format", "not run", "required", "untried"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +24,11 @@ class Gate(Spoken):
 
     answer: Literal["pass", "fail", "undecided"]
     why: Why
-    """Of a pass, a fail, and undecided: the ends straddle the limit, truth may be wrong (two degrees), format 1."""
+    """Of a pass, a fail, and undecided: the ends straddle the limit, truth may be wrong (two degrees), format 1.
+
+    ``"not run"``: a default attack that applies did not run; ``"required"``: one that was required is missing;
+    ``"untried"``: not every number of periods or facts was looked at.
+    """
     max_risk: float
     rate: float
     low: float
@@ -49,35 +55,46 @@ class Gate(Spoken):
     simulated: bool
     which: tuple[int, ...] = ()
     """The epochs of the highest rate, from 0, where they are not the first."""
+    not_run: tuple[str, ...] = ()
+    """Names of the default attacks that apply and did not run, of whichever question."""
+    required: tuple[str, ...] = ()
+    """Names of the attacks that had to run, and did not."""
+    n_questions: int = 1
+    """How many questions of the same data the answer is about; what is not said of all is said of the strongest."""
 
 
-def gate(result: AuditResult, max_risk: float) -> Gate:
-    """Hold the strongest of all rows, whatever its attack and number of epochs, against a limit.
+def gate(result: AuditResult, max_risk: float, require: Sequence[str] = ()) -> Gate:
+    """Hold the strongest of all rows, whatever its question, attack and number of epochs, against a limit.
 
-    The answer is ``pass`` where the upper end of every row is at most ``max_risk``, ``fail`` where the largest lower
-    end, at the level corrected for the number of rows, is above it, and ``undecided`` otherwise. It never passes where
-    the truth is doubted or suspected to be wrong, nor on a result of format 1.
+    The answer is ``pass`` where every default attack that applies ran and the upper end of every row is at most
+    ``max_risk``, ``fail`` where the largest lower end, at the level corrected for the number of rows, is above it, and
+    ``undecided`` otherwise. It never passes where the truth is doubted or suspected to be wrong, where a number of
+    periods or facts was left out, where an attack that was required by its name did not run, nor on format 1.
     """
     if not 0.0 <= max_risk <= 1.0:
         raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
-    risk = result.strongest
+    rows = [answer.strongest for answer in result.questions]
+    risk = rows[0]
     if risk is None:
         raise TruthError("this audit measured no rate: the truth is not known, and there is nothing to hold to a limit")
-    answer, why = _decided(result, risk, max_risk)
+    low = max(row.low for row in rows if row is not None)
+    high = max(1.0 if row is None else row.high for row in rows)
+    absent = _absent(result, require)
+    answer, why = _decided(result, low, high, max_risk, absent)
     drawn = result.n_scored + (result.n_strangers or 0)
     return Gate(
         answer=answer,
         why=why,
         max_risk=max_risk,
         rate=risk.rate,
-        low=risk.low,
-        high=risk.high,
+        low=low,
+        high=high,
         attack=risk.attack,
         n_epochs=risk.n_epochs,
         level=risk.level,
-        n_rows=len(result.risks),
+        n_rows=sum(len(one.risks) for one in result.questions),
         epochs=result.epochs,
-        epochs_untried=tuple(r for r in usual_epochs(result.n_epochs) if r not in result.epochs),
+        epochs_untried=untried(result),
         n_epochs_held=result.n_epochs,
         n_targets=risk.n_targets,
         n_scored=result.n_scored,
@@ -89,16 +106,45 @@ def gate(result: AuditResult, max_risk: float) -> Gate:
         everyone=risk.everyone,
         simulated=result.simulated,
         which=risk.which,
+        not_run=result.missing,
+        required=absent,
+        n_questions=len(result.questions),
     )
 
 
-def _decided(result: AuditResult, risk: Risk, max_risk: float) -> tuple[Literal["pass", "fail", "undecided"], Why]:
-    if risk.low > max_risk:
-        return "fail", "above"  # a wrong truth and strangers only make an attack look weaker
-    if result.truth_doubt is not None:
+def untried(result: AuditResult) -> tuple[int, ...]:
+    """Return the usual numbers of epochs, items, facts or columns that hold something and were not looked at."""
+    usual = usual_epochs(result.n_epochs) if result.axis in ("epochs", "facts") else (result.n_epochs,)
+    return tuple(r for r in usual if r not in result.epochs and r not in result.epochs_skipped)
+
+
+def _absent(result: AuditResult, require: Sequence[str]) -> tuple[str, ...]:
+    """Return the attacks of these names that are missing in the answer to some question."""
+    known = {one.name: one.attack.__name__ for one in registry()}
+    for name in require:
+        if name not in known:
+            raise OptionError(f"there is no attack called {name!r} to require; choose from {', '.join(known)}")
+    ran = [{risk.attack for risk in answer.risks} for answer in result.questions]
+    return tuple(name for name in require if not all(known[name] in attacks for attacks in ran))
+
+
+def _decided(
+    result: AuditResult, low: float, high: float, max_risk: float, absent: Sequence[str]
+) -> tuple[Literal["pass", "fail", "undecided"], Why]:
+    if low > max_risk:
+        return "fail", "above"  # a wrong truth, strangers and weak attacks only make the risk look lower
+    if any(answer.truth_doubt is not None for answer in result.questions):
         return "undecided", "doubt"
-    if result.truth_check == "suspicion":
+    if any(answer.truth_check == "suspicion" for answer in result.questions):
         return "undecided", "suspicion"
     if result.upgraded_from is not None:
         return "undecided", "format"
-    return ("pass", "within") if risk.high <= max_risk else ("undecided", "straddles")
+    if high > max_risk:
+        return "undecided", "straddles"
+    if absent:
+        return "undecided", "required"
+    if result.missing:
+        return "undecided", "not run"
+    if any(untried(answer) for answer in result.questions):
+        return "undecided", "untried"
+    return "pass", "within"

@@ -1,78 +1,150 @@
-"""What an audit will do: how many queries it scores, at which numbers of epochs, with which attacks."""
+"""What an audit will do within the time given: which attacks run, on how many records, and which cannot."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from reidrisk import attacks
-from reidrisk.attacks.registry import by_search, entry, nameable
-from reidrisk.audit.spec import AuditSpec, usual_epochs
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.records import Traces
+from reidrisk.attacks.registry import by_search, entry, nameable, per_item
+from reidrisk.audit.axis import Axis
+from reidrisk.audit.spec import AuditSpec
+from reidrisk.base.errors import OptionError
+from reidrisk.base.results import Result
+from reidrisk.records import Case, Traces
 
-_SECONDS = 60.0  # what all attacks may take by default, in reference seconds; beyond, queries are sampled
-_FEWEST = 1_000  # queries that are scored at least, however long it takes
+ENOUGH = 300
+"""People that an attack is tried on at least, or all, if there are fewer; otherwise it counts as not run."""
 
+_SOME = 4_000  # queries of a check beside the rows
 
-def attack_names(spec: AuditSpec, targets: Traces, queries: Traces) -> tuple[str, ...]:
-    """Return the attacks to run: as asked, or the default ones that are quick enough and have something to learn."""
-    if spec.attacks is not None:
-        return spec.attacks
-    usual = (one for one in nameable(Traces) if one.default and targets.n_epochs >= one.epochs)
-    fast = (one for one in usual if quick(one, targets, len(queries)))
-    return tuple(one.name for one in fast if one.attack.applies(targets, queries))
+WhyNot = Literal["time", "not asked", "few people"]
 
 
-def quick(one: attacks.Entry, targets: Any, n_queries: int) -> bool:
-    """Whether an attack may run without being asked: what it costs for all queries is not above its own limit."""
-    return one.up_to == math.inf or one.cost(targets)(n_queries) <= one.up_to
+@dataclass(frozen=True, eq=False)
+class NotRun(Result):
+    """A default attack that applies and did not run, by its name, and why.
+
+    ``"time"``: even on :data:`ENOUGH` people it would have taken ``seconds`` reference seconds, more than there are;
+    ``"not asked"``: others were named; ``"few people"``: it ran, on too few people to count.
+    """
+
+    attack: str
+    why: WhyNot
+    seconds: float | None = None
 
 
-def sample_size(spec: AuditSpec, targets: Traces, queries: Traces) -> int | None:
-    """Return how many queries to score: as asked, or as many as all attacks take a minute for; ``None`` means all.
+class Plan(NamedTuple):
+    """The names of the attacks to run, how many queries to score (None: all), and what does not run."""
 
-    The minute is of reference seconds, and of one look at all epochs.
+    names: tuple[str, ...]
+    sample: int | None
+    not_run: tuple[NotRun, ...]
+
+
+def applicable(case: Case) -> tuple[attacks.Entry, ...]:
+    """Return the default attacks on such records that have something to learn and to go by."""
+    targets, queries = case.targets, case.queries
+    usual = (one for one in nameable(type(targets)) if one.default and _epochs(targets) >= one.epochs)
+    return tuple(one for one in usual if one.attack.applies(targets, queries))
+
+
+def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0) -> Plan:
+    """Return what runs within ``budget`` reference seconds: all default attacks, or those named, with ``own`` more.
+
+    Queries are sampled where all of them take longer, never targets. The dearest of the attacks that were not named is
+    left out where even a sample of :data:`ENOUGH` people takes longer. Reference seconds do not depend on the machine,
+    so neither does the sample.
     """
     if spec.everyone and spec.sample is not None:
         raise OptionError("choose a sample of queries or everyone, not both")
+    usual = applicable(case)
+    running = list(usual) if spec.attacks is None else [entry(name) for name in spec.attacks]
+    _check_kinds(running, case)
+    running_names = [one.name for one in running]
+    not_run = [NotRun(one.name, "not asked") for one in usual if one.name not in running_names]
+    n, fewest = len(case.queries), enough(case)
     if spec.everyone or spec.sample is not None:
-        return spec.sample
-    size = len(queries)
-    # Attacks of the caller's own count as one search. Costs do not depend on the machine, so neither does the sample.
-    named = (entry(name).cost for name in attack_names(spec, targets, queries))
-    costs = [cost(targets) for cost in (by_search, *named)]
-    while size > _FEWEST and sum(seconds(size) for seconds in costs) > _SECONDS:
-        size //= 2
-    return None if size == len(queries) else size
+        size = min(spec.sample or n, n)
+    else:
+        work = sum(axis.share(look) for look in axis.looks)
+        # Attacks of the caller's own count as one search each. One more look says how sure the strongest is.
+        costs: dict[str, Callable[[int], float]] = {one.name: _cost(one, case.targets, work) for one in running}
+        search = _searched(case.targets)
+        extra = [lambda q: own * work * search(q), search]
+        while len(costs) > 1 and spec.attacks is None and _total([*costs.values(), *extra], fewest) > budget:
+            dearest = max(costs, key=lambda name: costs[name](fewest))
+            not_run.append(NotRun(dearest, "time", float(costs.pop(dearest)(fewest))))
+        running = [one for one in running if one.name in costs]
+        size = _largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) <= budget)
+    if size < fewest:
+        not_run += [NotRun(one.name, "few people") for one in usual if one in running]
+    return Plan(tuple(one.name for one in running), None if size >= n else size, tuple(not_run))
 
 
-def epoch_counts(spec: AuditSpec, n_epochs: int) -> tuple[int, ...]:
-    """Return the numbers of epochs to look at: as asked, or 1, 2, 4, … and all."""
-    if spec.epochs is None:
-        return usual_epochs(n_epochs)
-    wrong = [r for r in spec.epochs if not 1 <= r <= n_epochs]
-    if wrong or not spec.epochs:
-        raise OptionError(f"the tables have {n_epochs} epochs; cannot look at the first {wrong[0] if wrong else 0}")
-    return tuple(sorted(set(spec.epochs)))
+def enough(case: Case) -> int:
+    """Return how many queries are asked of :data:`ENOUGH` people, or of all of them, if there are fewer."""
+    n = len(case.queries)
+    people = n
+    if case.truth is not None:
+        found = case.truth.target[case.truth.target >= 0]
+        people = len(np.unique(found)) + n - len(found)
+    return min(n, math.ceil(ENOUGH * n / max(people, 1)))
 
 
-def with_tokens(counts: tuple[int, ...], targets: Traces, queries: Traces) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the numbers of epochs to look at, and those in which a table holds no token at all."""
-    kept = tuple(r for r in counts if targets.epochs(r).observed.any() and queries.epochs(r).observed.any())
-    if not kept:
-        which = "known records" if not targets.epochs(counts[-1]).observed.any() else "records to identify"
-        raise DataError(f"the {which} hold no token in the first {counts[-1]} epochs; look at more of them (--epochs)")
-    return kept, tuple(r for r in counts if r not in kept)
+def _epochs(targets: Any) -> float:
+    """Return how many epochs there are to learn from; records without epochs have as many as it takes."""
+    return targets.n_epochs if isinstance(targets, Traces) else math.inf
 
 
-def chosen_attacks(
-    spec: AuditSpec, n_tokens: int, own: Sequence[attacks.Attack[Any]] = ()
-) -> list[attacks.Attack[Any]]:
+def _cost(one: attacks.Entry, targets: Any, work: float) -> Callable[[int], float]:
+    seconds = one.cost(targets)
+    times = 1.0 if one.whole else work
+    return lambda n_queries: times * seconds(n_queries)
+
+
+def _searched(targets: Any) -> Callable[[int], float]:
+    return by_search(targets) if isinstance(targets, Traces) else per_item(2e-10)(targets)
+
+
+def _total(costs: Sequence[Callable[[int], float]], n_queries: int) -> float:
+    return sum(seconds(n_queries) for seconds in costs)
+
+
+def _largest(n: int, fewest: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number of queries that fits, in steps of its second digit; never below ``fewest``."""
+    if fits(n):
+        return n
+    low, high = fewest, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    step = int(10 ** max(0, len(str(low)) - 2))
+    return max(fewest, int(low - low % step))
+
+
+def _check_kinds(running: Sequence[attacks.Entry], case: Case) -> None:
+    """Refuse attacks that do not compare such records."""
+    kind = type(case.targets)
+    for one in running:
+        if kind not in one.kinds:
+            able = ", ".join(other.name for other in nameable(kind))
+            raise OptionError(f"{one.name} does not compare {kind.__name__}; choose from {able}")
+
+
+def chosen_attacks(spec: AuditSpec, targets: Any, own: Sequence[attacks.Attack[Any]] = ()) -> list[attacks.Attack[Any]]:
     """Return the attacks that the spec names, in one fixed order, with what it declares of the system; then ``own``."""
-    mechanism = spec.mechanism(n_tokens)
-    named = [one for one in nameable(Traces) if one.name in (spec.attacks or ())]
+    known = nameable(type(targets))
+    named = [one for one in known if one.name in (spec.attacks or ())]
     if not named and not own:
-        raise OptionError(f"choose at least one attack of: {', '.join(one.name for one in nameable(Traces))}")
+        raise OptionError(f"choose at least one attack of: {', '.join(one.name for one in known)}")
+    if not isinstance(targets, Traces):  # the plainest comes first: the others are compared with it
+        named.sort(key=lambda one: (one.whole, one.cost(targets)(1)))
+    mechanism = spec.mechanism(targets.n_tokens)
     chosen: list[attacks.Attack[Any]] = [one.attack.knowing(mechanism, spec.seed or 0) for one in named]
     for attack in own:
         if not isinstance(attack, attacks.Attack):
@@ -81,3 +153,14 @@ def chosen_attacks(
             raise OptionError(f"there are two attacks called {attack.name}; give one of them another name")
         chosen.append(attack)
     return chosen
+
+
+def for_whole(name: str) -> bool:
+    """Whether an attack, by the name of its class, is for whole records only."""
+    return any(one.whole and one.attack.__name__ == name for one in attacks.registry())
+
+
+def is_quick(name: str, targets: Any) -> bool:
+    """Whether an attack, by the name of its class, takes at most a reference second for some thousand queries."""
+    known = [one for one in attacks.registry() if one.attack.__name__ == name]
+    return all(not one.whole and one.cost(targets)(_SOME) <= 1.0 for one in known)

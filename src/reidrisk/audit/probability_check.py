@@ -18,11 +18,12 @@ import numpy as np
 
 from reidrisk import measure
 from reidrisk.attacks import Attack
+from reidrisk.audit.axis import holds
 from reidrisk.base.arrays import Floats
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.records import Traces
+from reidrisk.records import Bags, Traces
 
 _PEOPLE = 2_000  # targets that are rehearsed on: enough to tell 90 in 100 from 88
 _FEWEST = 20  # with fewer targets there is nothing to rehearse
@@ -68,7 +69,7 @@ class ProbabilityCheck(Result):
 
 
 def check_probabilities(
-    attack: Attack[Any], targets: Traces, claimed: Floats, thresholds: tuple[float, ...], seed: int, level: float = 0.95
+    attack: Attack[Any], targets: Any, claimed: Floats, thresholds: tuple[float, ...], seed: int, level: float = 0.95
 ) -> ProbabilityCheck:
     """Check an attack's probabilities on halves of the targets' own records, on which it is fitted here.
 
@@ -80,15 +81,15 @@ def check_probabilities(
     >>> check_probabilities(attack, own, np.ones(300), (0.9,), seed=0).passed
     (0.9,)
     """
-    half, draw = targets.n_epochs // 2, stream(seed, "rehearse on the targets")
+    draw = stream(seed, "rehearse on the targets")
     rows = np.sort(draw.permutation(len(targets))[:_PEOPLE])
+    half, ours, theirs = _halves(targets.take(rows), draw)
     if half < 1 or len(rows) < _FEWEST:
         return ProbabilityCheck(attack.name, len(rows), half, ())
-    ours, theirs = (Traces(targets.tokens[rows][:, side : 2 * half : 2], targets.n_tokens) for side in (0, 1))
     apart = draw.permutation(len(rows))
     among = targets.take(rows)
     known, strange = among.take(apart[: len(rows) // 2]), among.take(apart[len(rows) // 2 :])
-    if not (ours.observed.any() and known.observed.any()):
+    if not (holds(ours) and holds(known)):
         return ProbabilityCheck(attack.name, len(rows), half, ())
     stated = _stated(attack.fit(ours), theirs)
     credit = measure.credits(attack, theirs, attack.link(theirs), np.arange(len(rows)))
@@ -97,7 +98,19 @@ def check_probabilities(
     return ProbabilityCheck(attack.name, len(rows), half, tuple(point for point in points if point is not None))
 
 
-def _stated(attack: Attack[Any], queries: Traces) -> Floats:
+def _halves(people: Any, draw: np.random.Generator) -> tuple[int, Any, Any]:
+    """Cut records in two: every other epoch to each half; of bags, each event to either. Say how much a half holds."""
+    if isinstance(people, Bags):
+        held = people.counts.data.astype(np.int64)
+        ours = draw.binomial(held, 0.5)
+        half = int(np.median(people.counts.sum(axis=1))) // 2 if len(people) else 0
+        return half, people.with_counts(ours), people.with_counts(held - ours)
+    half = people.n_epochs // 2
+    sides = (Traces(people.tokens[:, side : 2 * half : 2], people.n_tokens) for side in (0, 1))
+    return (half, *sides) if half else (half, people, people)
+
+
+def _stated(attack: Attack[Any], queries: Any) -> Floats:
     found = attack.link(queries, probability=True).probability
     return np.zeros(len(queries)) if found is None else found
 

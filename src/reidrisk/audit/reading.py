@@ -1,4 +1,4 @@
-"""Results read back: format 2 strictly, format 1 with ends that are safe where its own are not."""
+"""Results read back: format 3 strictly, 2 with what it could not say, 1 with ends that are safe where its are not."""
 
 import dataclasses
 import math
@@ -8,6 +8,8 @@ from typing import Any
 from reidrisk import measure
 from reidrisk.audit.checks import check_agreement
 from reidrisk.audit.fingerprints import Fingerprints
+from reidrisk.audit.gate import gate
+from reidrisk.audit.plan import NotRun
 from reidrisk.audit.result import FORMAT, Assumption, AuditResult
 from reidrisk.audit.schema import check_fields
 from reidrisk.base.errors import FormatError, ReidRiskError
@@ -20,7 +22,17 @@ _WHAT = "this is not the result of an audit"
 _SIZES = ("n_targets", "n_queries", "n_scored", "n_epochs", "n_tokens", "seed", "n_choosy")
 _PARTS = ("spec", "differences", "bounds", "choosiness", "exposure", "choosy_attack", "descriptions", "versions")
 _FIRST = _SIZES + _PARTS
-"""What format 1 has under the same name as format 2."""
+"""What format 1 has under the same name as later ones."""
+
+_DEFAULTS: dict[str, Any] = {
+    "kind": "traces",
+    "axis": "epochs",
+    "scenario": None,
+    "also": [],
+    "n_questions": 1,
+    "not_run": [],
+}
+"""What format 2 does not say."""
 
 _LISTS = {"risks": Risk, "differences": Difference, "bounds": Bound, "choosiness": measure.Choosiness}
 
@@ -37,17 +49,37 @@ def read(values: Any) -> AuditResult:
     if not isinstance(values, Mapping) or "format" not in values:
         raise FormatError(f"{_WHAT}: it is no object, or 'format' is missing")
     given = values["format"]
-    if isinstance(given, bool) or given not in (1, FORMAT):
-        raise FormatError(f"this result has format {str(given)[:20]}; this version reads formats 1 and {FORMAT}")
+    if isinstance(given, bool) or given not in (1, 2, FORMAT):
+        raise FormatError(f"this result has format {str(given)[:20]}; this version reads formats 1, 2 and {FORMAT}")
     if given == 1:
         return _first(values)
-    fields, answer = dict(values), values.get("gate")
-    if isinstance(answer, dict) and "epochs_left_out" in answer:  # a field by the name it has now
-        fields["gate"] = {{"epochs_left_out": "epochs_untried"}.get(name, name): each for name, each in answer.items()}
+    fields = _second(values) if given == 2 else dict(values)
     check_fields(fields)
     result = _built(fields)
     check_agreement(result)
     return result
+
+
+def _second(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what format 2 holds as format 3: of traces, one question; and the attack that it may have left out."""
+    fields, notes, missing = {**_DEFAULTS, **values, "format": FORMAT}, values.get("notes"), []
+    if isinstance(notes, list):
+        old = [note for note in notes if isinstance(note, dict) and note.get("code") == "attack-left-out"]
+        missing = [NotRun(str(note.get("attack")), "time").to_dict() for note in old]
+        said = [Note("attack-not-run", attack=one["attack"], why=one["why"]).to_dict() for one in missing]
+        fields["notes"] = [note for note in notes if note not in old] + said
+    fields["not_run"] = missing
+    answer = values.get("gate")
+    if isinstance(answer, dict):  # a field by the name it has now, and what no gate asked then
+        named = {{"epochs_left_out": "epochs_untried"}.get(name, name): each for name, each in answer.items()}
+        fields["gate"] = {"not_run": [one["attack"] for one in missing], "required": [], "n_questions": 1, **named}
+    check_fields(fields)
+    if isinstance(answer, dict) and answer.get("answer") == "pass":
+        # What passed then may be undecided now: an attack, or a number of epochs, was left out.
+        again = gate(_built({**fields, "gate": None}), fields["gate"]["max_risk"])
+        if again.why in ("not run", "untried"):
+            fields["gate"] |= {"answer": again.answer, "why": again.why}
+    return fields
 
 
 def _built(values: dict[str, Any]) -> AuditResult:
@@ -98,6 +130,7 @@ def _first(values: Mapping[str, Any]) -> AuditResult:
             "fingerprints": Fingerprints("sha256", sums).to_dict() if sums else None,
             "upgraded_from": 1,
         }
+        | _DEFAULTS
     )
     if min(getattr(result, name) for name in _SIZES) < 0:
         raise FormatError(f"{_WHAT}: a size is below 0")

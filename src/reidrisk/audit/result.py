@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk import measure
-from reidrisk.attacks.registry import left_out
+from reidrisk.audit.axis import AxisName
 from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.gate import Gate
+from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck
 from reidrisk.audit.spec import other_counts
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
@@ -21,7 +22,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Bound, Difference, Result, Risk
 
-FORMAT = 2  # the format this version writes; it reads format 1 too
+FORMAT = 3  # the format this version writes; it reads formats 1 and 2 too
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,10 @@ class Timing:
 @dataclass(frozen=True, eq=False)
 class AuditResult(Result):
     """All that an audit found. It holds no record, no user id and no trace of a single person.
+
+    Where several questions were asked of the same data, this is the answer with the highest rate, and the others are
+    in ``also``; :func:`reidrisk.audit.gate` looks at all of them. ``n_epochs`` and ``epochs``, here and in each risk,
+    are numbers of what the ``axis`` says: epochs, items, facts or columns.
 
     The same tables, spec, seed and versions give the same result, byte by byte: ``timing`` is not written.
     """
@@ -87,6 +92,18 @@ class AuditResult(Result):
     descriptions: dict[str, str]
     gate: Gate | None
     versions: dict[str, str]
+    kind: str = "traces"
+    """Of the records: ``"traces"``, ``"bags"`` or ``"attributes"``."""
+    axis: AxisName = "epochs"
+    """What grows along the rows: epochs of both tables, items of a record to identify, facts known, or columns."""
+    scenario: Note | None = None
+    """Which question was asked; None where two tables were handed over and nothing was said."""
+    also: tuple[AuditResult, ...] = ()
+    """The answers to further questions of the same data; none of them has answers of its own."""
+    n_questions: int = 1
+    """How many questions share the error, so that the strongest lower end of all of them holds."""
+    not_run: tuple[NotRun, ...] = ()
+    """Default attacks that apply and did not run."""
     fingerprints: Fingerprints | None = None
     upgraded_from: int | None = None
     format: int = FORMAT
@@ -138,10 +155,14 @@ class AuditResult(Result):
         return bool(self.spec.get("min_group", 20) <= 1)
 
     @property
-    def left_out(self) -> str:
-        """The default attacks that could have run and did not, an empty text where all did."""
-        missing = left_out(self.descriptions, self.n_epochs) if self.descriptions else ()
-        return " and ".join(one.attack.__name__ for one in missing)
+    def questions(self) -> tuple[AuditResult, ...]:
+        """The answer itself, then those to further questions."""
+        return (self, *self.also)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The names of the default attacks that did not run, of whichever question."""
+        return tuple(dict.fromkeys(one.attack for answer in self.questions for one in answer.not_run))
 
     @property
     def strongest(self) -> Risk | None:
@@ -149,7 +170,9 @@ class AuditResult(Result):
         return strongest(self.risks, self.lower_ends)
 
 
-def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> list[int]:
+def error_parts(
+    risks: Sequence[Risk], n_epochs: int, asked: Iterable[int], axis: AxisName = "epochs", questions: int = 1
+) -> list[int]:
     """Return into how many parts the error is cut for the lower end of each row, so that all ends hold together.
 
     The largest of m lower ends must hold for whichever row is the strongest, so each has 1 / m of the error. The most
@@ -158,12 +181,14 @@ def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> l
     there is one or not; and one more of any other r, with 1 / k of that part where k others may be tried. Then the
     ends hold whatever was chosen, and however (Bonferroni). Whether any choice is added depends on the people too: in
     all, a lower end is too high with probability alpha at most, and alpha / 2 where epochs differ clearly or not at
-    all.
+    all. Where several ``questions`` are asked of the same data, each has its part of the error.
 
     >>> first, best = (Risk(0.5, 0.4, 0.6, 0.5, 0.0, 0.1, 10, 10, n_epochs=2, which=which) for which in ((), (2, 5)))
     >>> error_parts([first, first], 6, (2,)), error_parts([first, best], 6, (2,))
     ([2, 2], [2, 30])
     """
+    if axis != "epochs":  # nothing was chosen with the truth
+        return [questions * len(risks)] * len(risks)
     counts = tuple(asked)
     others = other_counts(counts, n_epochs)
     m = sum(not risk.which for risk in risks)
@@ -171,7 +196,7 @@ def error_parts(risks: Sequence[Risk], n_epochs: int, asked: Iterable[int]) -> l
         m += len({risk.attack for risk in risks}) * (sum(r < n_epochs for r in counts) + bool(others))
     ways = [math.comb(n_epochs, risk.n_epochs) if risk.which else 1 for risk in risks]
     ways = [n * len(others) if risk.n_epochs in others else n for n, risk in zip(ways, risks, strict=True)]
-    return [min(m * n, 1 << 60) for n in ways]
+    return [min(questions * m * n, 1 << 60) for n in ways]
 
 
 def strongest(risks: Iterable[Risk], lower_ends: Iterable[float]) -> Risk | None:

@@ -29,18 +29,21 @@ class _Note(BaseModel):
 
 _NO_FIELDS = ("float", "literal[", "constrained-")  # kinds of numbers, which pydantic puts into a place beside fields
 _ADDED = {"which"}  # lists that format 2 did not have from the beginning; they are empty where they are missing
+_OPEN: dict[Any, str] = {}  # classes whose model is being made: a field of the class itself refers to it by name
 _SHARES = {"rate", "baseline", "incorrect", "abstained", "level", "answered", "stated", "max_risk", "lower_ends"}
 """Fields that are shares in whatever class they stand; ends of intervals and differences may be something else."""
 
 
 def result_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the results that this version writes (format 2).
+    """Return the JSON Schema of the results that this version writes (format 3).
 
     >>> schema = result_schema()
     >>> schema["title"], schema["additionalProperties"], schema["properties"]["format"]["const"]
-    ('AuditResult', False, 2)
+    ('AuditResult', False, 3)
     """
     schema = _model(AuditResult).model_json_schema()
+    own = schema.pop("$ref", "").rpartition("/")[2]
+    schema |= schema.get("$defs", {}).get(own, {})
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -74,13 +77,19 @@ def _place(parts: list[Any]) -> str:
 def _model(kind: Any) -> type[BaseModel]:
     """Return the strict model of a result class: every field it writes, no other, and nothing converted."""
     hints = typing.get_type_hints(kind)
+    _OPEN[kind] = kind.__name__
     fields: dict[str, Any] = {}
     for name in written(kind):
         annotation = _written(hints[name], name)
         if kind is AuditResult:
-            annotation = {"spec": AuditSpec, "format": Literal[2]}.get(name, annotation)
+            annotation = {"spec": AuditSpec, "format": Literal[3]}.get(name, annotation)
         fields[name] = (annotation, [] if name in _ADDED else ...)
-    return create_model(kind.__name__, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+    del _OPEN[kind]
+    made: type[BaseModel] = create_model(
+        kind.__name__, __config__=ConfigDict(extra="forbid", strict=True, protected_namespaces=()), **fields
+    )
+    made.model_rebuild(_types_namespace={kind.__name__: made})
+    return made
 
 
 def _written(annotation: Any, name: str) -> Any:
@@ -88,6 +97,8 @@ def _written(annotation: Any, name: str) -> Any:
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation is Note:
         return _Note
+    if annotation in _OPEN:
+        return typing.ForwardRef(_OPEN[annotation])
     if isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
         return _model(annotation)
     if origin in (typing.Union, types.UnionType):

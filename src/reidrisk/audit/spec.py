@@ -8,7 +8,16 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from reidrisk.attacks.registry import nameable
 from reidrisk.base.foreign import printable
 from reidrisk.mechanisms import TopKNoise
-from reidrisk.records import Traces
+from reidrisk.records import Bags, Traces
+
+
+def powers_of_two(most: int, below: int) -> tuple[int, ...]:
+    """Return 1, 2, 4, … up to ``most`` that are less than ``below``.
+
+    >>> powers_of_two(9, 100), powers_of_two(8, 8)
+    ((1, 2, 4, 8), (1, 2, 4))
+    """
+    return tuple(1 << i for i in range(most.bit_length()) if 1 << i <= most and 1 << i < below)
 
 
 def usual_epochs(n_epochs: int) -> tuple[int, ...]:
@@ -17,7 +26,7 @@ def usual_epochs(n_epochs: int) -> tuple[int, ...]:
     >>> usual_epochs(6)
     (1, 2, 4, 6)
     """
-    return tuple(sorted({1 << i for i in range(n_epochs.bit_length()) if 1 << i <= n_epochs} | {n_epochs}))
+    return (*powers_of_two(n_epochs, n_epochs), n_epochs)
 
 
 def other_counts(asked: Iterable[int], n_epochs: int) -> tuple[int, ...]:
@@ -76,8 +85,10 @@ class AuditSpec(_Frozen):
 
     ``system`` says what the tokens are: ``"topics"`` sets the published parameters of the Topics API where
     ``top_k`` and ``noise`` are not given; ``"other"`` assumes no noise and that two observers of one person see
-    the same token every second time (``top_k`` 2), and says so among the assumptions. Without ``attacks``, those
-    run that take seconds (see :func:`reidrisk.attacks.registry`); a result records which ones did.
+    the same token every second time (``top_k`` 2), and says so among the assumptions. Without ``attacks``, every
+    default attack that applies runs (see :func:`reidrisk.attacks.registry`) within ``budget`` reference seconds, which
+    are the same on every machine: records to identify are sampled where all of them take longer. A result records which
+    attacks ran, on how many records, and which could not.
     ``level`` lies in [0.8, 0.9999]: below, an interval says next to nothing.
 
     >>> spec = AuditSpec(inputs=Published(users=1000), system="topics", seed=1)
@@ -94,6 +105,7 @@ class AuditSpec(_Frozen):
     sample: int | None = Field(default=None, ge=1)
     everyone: bool = False
     seed: int | None = Field(default=None, ge=0)
+    budget: float = Field(default=60.0, gt=0.0, le=1e6)
     level: float = Field(default=0.95, ge=0.8, le=0.9999)
     max_risk: float | None = Field(default=None, ge=0.0, le=1.0)
     min_group: int = Field(default=20, ge=1)
@@ -101,7 +113,7 @@ class AuditSpec(_Frozen):
     @field_validator("attacks", mode="before")
     @classmethod
     def _registered(cls, values: Any) -> Any:
-        known = [entry.name for entry in nameable(Traces)]
+        known = list(dict.fromkeys(entry.name for kind in (Traces, Bags) for entry in nameable(kind)))
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"

@@ -11,7 +11,6 @@ from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.arrays import Ints
 from reidrisk.base.notes import Note
 from reidrisk.measure.risk import linked
-from reidrisk.records import Traces
 from reidrisk.search.engines import Engine
 
 SURE = 0.9  # a chance at which an attack is called sure
@@ -37,8 +36,8 @@ class Sureness(NamedTuple):
 def how_sure(
     chosen: list[Attack[Any]],
     rates: dict[str, float],
-    targets: Traces,
-    asked: Traces,
+    targets: Any,
+    asked: Any,
     truth: Ints,
     spec: AuditSpec,
     engine: Engine | None = None,
@@ -67,7 +66,7 @@ def how_sure(
 
 
 def how_sure_unknown(
-    chosen: list[Attack[Any]], targets: Traces, asked: Traces, seed: int, spec: AuditSpec, engine: Engine | None = None
+    chosen: list[Attack[Any]], targets: Any, asked: Any, seed: int, spec: AuditSpec, engine: Engine | None = None
 ) -> Sureness:
     """Rehearse every attack that has probabilities on the targets, and let one speak whose probabilities held.
 

@@ -18,13 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import measure
-from reidrisk.attacks import Attack, Hamming, Links
+from reidrisk.attacks import Attack, Hamming, Hellinger, Links
+from reidrisk.audit.axis import holds
 from reidrisk.audit.choice import only
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.records import Traces
+from reidrisk.records import Bags, Traces
 
 _ASKED = 2_000  # queries, and strangers of each kind, that are looked at
 _QUANTILES = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the strangers' scores: where queries and strangers are compared
@@ -64,8 +65,8 @@ class TruthDoubt(Result):
 def check_truth(
     chosen: Sequence[Attack[Any]],
     choices: Sequence[tuple[int, ...]],
-    targets: Traces,
-    scored: Traces,
+    targets: Any,
+    scored: Any,
     truth: Ints,
     seed: int,
 ) -> tuple[TruthCheck, TruthDoubt | None]:
@@ -77,7 +78,8 @@ def check_truth(
     finds clearly more queries close than strangers, or they are too few to exclude anything and none speaks against it.
 
     Each attack is fitted here, on half of the targets at a time; a single epoch is compared only where there are no
-    more. ``scored`` are queries that have a counterpart, ``truth`` (n_scored,) is the target row of each.
+    more, and ``()`` is a choice of everything, for records without epochs. ``scored`` are queries that have a
+    counterpart, ``truth`` (n_scored,) is the target row of each.
 
     >>> from reidrisk import attacks
     >>> rng = np.random.default_rng(0)
@@ -96,11 +98,12 @@ def check_truth(
     pairs = ((half, other), (other, half))
     splits = [_Split.drawn(known, strange, targets, scored, truth, draw) for known, strange in pairs]
     largest, stands, suspected = 0.0, False, False
-    comparable = [one for one in chosen if one.one_scale] or [Hamming()]
+    plainest = Hamming if isinstance(targets, Traces) else Hellinger
+    comparable = [one for one in chosen if one.one_scale] or [plainest()]
     several = [which for which in choices if len(which) > 1] or choices
     for which in sorted(several, key=len, reverse=True):
         # In one epoch every attack goes by equal tokens, and weights would put the kinds of strangers on two scales.
-        for attack in comparable if len(which) > 1 else (Hamming(),):
+        for attack in comparable if len(which) != 1 else (Hamming(),):
             found = [split.scores(attack, which) for split in splits]
             if not all(len(one.asked) for one in found):
                 continue
@@ -129,17 +132,17 @@ class _Scores(NamedTuple):
 class _Split(NamedTuple):
     """One half of the targets, the queries whose truth lies in it, and the strangers to it."""
 
-    known: Traces
-    asked: Traces
+    known: Any
+    asked: Any
     own: Ints
-    strangers: Traces
-    shuffled: Traces
-    peers: Traces
-    others: Traces
+    strangers: Any
+    shuffled: Any
+    peers: Any
+    others: Any
 
     @classmethod
     def drawn(
-        cls, known: Ints, strange: Ints, targets: Traces, scored: Traces, truth: Ints, draw: np.random.Generator
+        cls, known: Ints, strange: Ints, targets: Any, scored: Any, truth: Ints, draw: np.random.Generator
     ) -> _Split:
         place = np.full(len(targets), -1, dtype=np.int64)
         place[known] = np.arange(len(known))
@@ -157,17 +160,17 @@ class _Split(NamedTuple):
         )
 
     def scores(self, attack: Attack[Any], which: tuple[int, ...]) -> _Scores:
-        pool, asked, peers = (only(table, which) for table in (self.known, self.asked, self.peers))
-        if not (len(asked) and pool.observed.any()):
+        pool, asked, peers = (_view(table, which) for table in (self.known, self.asked, self.peers))
+        if not (len(asked) and holds(pool)):
             return _Scores(*(np.zeros(0) for _ in _Scores._fields))
         links = attack.fit(pool).link(asked)
         right = measure.credits(attack, asked, links, self.own)
-        strangers, shuffled = (_best(attack.link(only(table, which))) for table in (self.strangers, self.shuffled))
+        strangers, shuffled = (_best(attack.link(_view(table, which))) for table in (self.strangers, self.shuffled))
         others = np.zeros(0)
-        if len(self.others) and peers.observed.any():
-            others = _best(attack.fit(peers).link(only(self.others, which)))
+        if len(self.others) and holds(peers):
+            others = _best(attack.fit(peers).link(_view(self.others, which)))
         # Shuffled records of one epoch are the records themselves.
-        return _Scores(_best(links), right, strangers, others, shuffled if len(which) > 1 else np.zeros(0))
+        return _Scores(_best(links), right, strangers, others, shuffled if len(which) != 1 else np.zeros(0))
 
 
 def _best(links: Links) -> Floats:
@@ -212,10 +215,20 @@ def _difference(a: npt.NDArray[Any], b: npt.NDArray[Any], level: float = _LEVEL)
     return gap, gap - float(np.hypot(up - low, most - down)), gap + float(np.hypot(high - up, down - least))
 
 
-def _shuffled(people: Traces, draw: np.random.Generator) -> Traces:
-    """Return records that are nobody's: each token replaced by one of somebody else's in the same epoch."""
+def _shuffled(people: Any, draw: np.random.Generator) -> Any:
+    """Return records that are nobody's: each token replaced by one of somebody else's, in the same epoch if any."""
+    if isinstance(people, Bags):
+        from scipy import sparse
+
+        held = people.counts
+        mixed = (held.data, draw.permutation(held.indices), held.indptr)
+        return Bags(sparse.csr_array(mixed, shape=held.shape))
     tokens = np.array(people.tokens)
     for column in range(tokens.shape[1]):
         seen = np.flatnonzero(tokens[:, column] >= 0)
         tokens[seen, column] = tokens[draw.permutation(seen), column]
     return Traces(tokens, people.n_tokens)
+
+
+def _view(table: Any, which: tuple[int, ...]) -> Any:
+    return only(table, which) if which else table

@@ -33,7 +33,7 @@ from reidrisk.search.engines import Engine
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
 
-@register(kinds=(Traces, Bags), cost=per_pair(3e-9), default=True, up_to=0.36, epochs=2)
+@register(kinds=(Traces, Bags), cost=per_pair(3e-9), default=True, epochs=2)
 class ProfileBayes(ScoredAttack[Records]):
     r"""Link to the target with the highest Bayes factor: P(both records | one user) / P(both records | two users).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reidrisk.attacks.registry import entry
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.frequencies import attack_label, joined, percent
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 def terms_of(result: AuditResult) -> Terms:
     """Return the words of the reader's own data, as far as the audit knows them."""
-    return Terms(item="topic", period="week") if result.spec.get("system") == "topics" else Terms()
+    if result.spec.get("system") == "topics":
+        return Terms(item="topic", period="week")
+    return {"items": Terms(period="item"), "facts": Terms(period="fact"), "columns": Terms(period="column")}.get(
+        result.axis, Terms()
+    )
 
 
 @says("own-words")
@@ -71,6 +76,19 @@ def _compared(note: Note, terms: Terms) -> Assumed:
     return Assumed(
         f"Rates and bounds for some of the {terms.periods} use the first ones; measured one at a time, {found}.",
         f"An attacker who chooses {terms.periods} in another way may link more {terms.people} than stated.",
+    )
+
+
+@says("attack-not-run")
+def _not_run(note: Note, terms: Terms) -> Assumed:
+    name = attack_label(entry(note["attack"]).attack.__name__)
+    said = {
+        "time": f"{name} was not run: there was not enough time to try it on enough {terms.people}",
+        "not asked": f"{name} was not run: other attacks were asked for",
+        "few people": f"{name} was tried on too few {terms.people} to count",
+    }[note["why"]]
+    return Assumed(
+        f"{said}. It may link more {terms.people} than is said here.", "Run it: give more time with --budget."
     )
 
 

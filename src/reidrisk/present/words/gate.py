@@ -20,6 +20,9 @@ _WHY = {
     "suspicion": "close links are called wrong, and it is not excluded that half of the true pairs are wrong; check "
     "some, then audit again",
     "format": "format 1 is not safe to pass on; audit again",
+    "not run": "not every attack that applies was run",
+    "required": "an attack that is required was not run",
+    "untried": "not every number of {periods} was tried",
 }
 
 _TRUTH = {
@@ -51,7 +54,10 @@ def in_frequencies(gate: Gate, terms: Terms) -> str:
 
 def because(gate: Gate, terms: Terms) -> str:
     """Say how the ends lie to the limit, and what could decide where they straddle it."""
-    said = _WHY[gate.why]
+    said = _WHY[gate.why].format(periods=terms.periods)
+    missing = {"not run": gate.not_run, "required": gate.required}.get(gate.why)
+    if missing:
+        said = f"{said} ({', '.join(missing)})"
     if gate.why != "straddles":
         return said
     if gate.everyone:
@@ -61,15 +67,13 @@ def because(gate: Gate, terms: Terms) -> str:
 
 def circumstances(gate: Gate, terms: Terms, label: bool = False) -> str:
     """Say in a few words whom, with what and how surely; and what weakens the answer, where something does."""
-    from reidrisk.attacks.registry import left_out
-
-    named = attack_label if label else str
     who = "simulated people" if gate.simulated else "people"
     unchecked = ", unchecked" if gate.truth_check == "no power" and not gate.simulated else ""
     said = [
         f"{gate.n_scored:,} {who}" if gate.everyone else f"{gate.n_scored:,} of {gate.n_targets:,} {who} scored",
         f"{len(gate.attacks)} {plural('attack', len(gate.attacks))}",
-        *(f"{named(one.attack.__name__)} not run" for one in left_out(gate.attacks, gate.n_epochs_held)),
+        *(f"{name} not run" for name in gate.not_run),
+        f"{gate.n_questions} questions" if gate.n_questions > 1 else "",
         f"{terms.periods} {_listed(gate.epochs)} of {gate.n_epochs_held}",
         f"not tried {_listed(gate.epochs_untried)}" if gate.epochs_untried else "",
         f"level {percent(gate.level)}",

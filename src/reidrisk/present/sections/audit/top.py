@@ -6,6 +6,7 @@ from reidrisk.present.model import Badge, Mood, Tile
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words, interval, people
 from reidrisk.present.words.gate import in_frequencies, periods_used
+from reidrisk.present.words.register import sentence
 
 _FEW = 0.01
 """A rate whose whole interval lies below this is called low: fewer than 1 in 100."""
@@ -34,10 +35,9 @@ def facts(result: AuditResult, terms: Terms) -> tuple[str, ...]:
 
 
 def first(result: AuditResult, terms: Terms) -> tuple[str, ...]:
-    """Say before anything else that a stronger attack did not run."""
-    if not result.left_out:
-        return ()
-    return (f"{attack_label(result.left_out)} was not run and may link more {terms.people} than is said here.",)
+    """Say before anything else which attacks did not run."""
+    notes = (note for answer in result.questions for note in answer.notes if note.code == "attack-not-run")
+    return tuple(dict.fromkeys(sentence(note, terms) for note in notes))
 
 
 def news(result: AuditResult, terms: Terms) -> str:

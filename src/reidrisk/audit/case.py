@@ -1,0 +1,275 @@
+"""Auditing one case: every attack at growing numbers of epochs, items or facts, bounds, sureness, and the summary."""
+
+import dataclasses
+import datetime
+import platform
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reidrisk import measure
+from reidrisk.attacks import Attack, registry
+from reidrisk.audit import plan
+from reidrisk.audit.assumptions import assumptions
+from reidrisk.audit.axis import Axis, Look, axis_of
+from reidrisk.audit.choice import telling_epochs
+from reidrisk.audit.gate import gate
+from reidrisk.audit.limits import limits
+from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
+from reidrisk.audit.spec import AuditSpec
+from reidrisk.audit.suppress import suppress
+from reidrisk.audit.sureness import Sureness, how_sure, how_sure_unknown
+from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt, check_truth
+from reidrisk.base.arrays import Ints
+from reidrisk.base.errors import DataError
+from reidrisk.base.intervals import mean_interval
+from reidrisk.base.notes import Note
+from reidrisk.base.progress import Progress, Steps, silent
+from reidrisk.base.results import Difference, Risk
+from reidrisk.base.streams import fresh_seed
+from reidrisk.measure.risk import chosen_queries, linked, summarise
+from reidrisk.records import Case, TopSets, Traces, Truth
+from reidrisk.search.engines import Engine
+
+_SURE = 20_000  # queries for which the attack is asked how sure it is: that needs the whole sum over targets
+
+
+def audit_case(
+    case: Case,
+    spec: AuditSpec,
+    *,
+    scenario: Note | None = None,
+    notes: Sequence[str | Assumption | Note] = (),
+    progress: Progress | None = None,
+    attacks: Sequence[Attack[Any]] = (),
+    engine: Engine | None = None,
+    top_sets: TopSets | None = None,
+    questions: int = 1,
+) -> AuditResult:
+    """Audit one case of Traces, Bags or Attributes; ``spec.inputs`` is only recorded.
+
+    Every default attack that applies runs within ``spec.budget`` reference seconds, at each number of epochs (Traces),
+    of items of the records to identify (Bags), or of facts. ``scenario`` says which question the case asks; ``notes``
+    are further assumptions, after those of the case. ``attacks`` of your own run beside those that the spec names, or
+    alone with ``AuditSpec(attacks=())``. ``engine`` is where targets are searched (:mod:`reidrisk.search.engines`),
+    default: here; it changes no answer. ``top_sets``, what the system held of the users, allow more bounds. Where the
+    case is one of several ``questions`` of the same data, each has its part of the time and of the error.
+
+    >>> from reidrisk.records import Truth
+    >>> rng = np.random.default_rng(0)
+    >>> known = Bags(rng.poisson(rng.gamma(0.1, 20.0, (50, 30))))
+    >>> case = Case(known, known.take(np.arange(40)), Truth(np.arange(40), "given"))
+    >>> result = audit_case(case, AuditSpec(seed=1))
+    >>> result.kind, result.axis, result.strongest.rate > 0.9
+    ('bags', 'items', True)
+    """
+    started, tell = time.perf_counter(), progress or silent
+    _check(case)
+    spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
+    axis = axis_of(case, spec, scenario)
+    planned = plan.planned(spec, case, axis, spec.budget / questions, len(attacks))
+    sampled = spec.sample if planned.sample is None else planned.sample
+    spec = spec.model_copy(update={"attacks": planned.names, "sample": sampled})
+    asked = _Asked.drawn(case, spec, planned.sample)
+    chosen = plan.chosen_attacks(spec, case.targets, attacks)
+    telling: tuple[tuple[int, ...], ...] = ()
+    if axis.name == "epochs" and asked.truth is not None:
+        telling = telling_epochs(case.targets, case.queries.take(asked.rows), asked.truth.target, axis.asked)
+    looks = (*axis.looks, *(Look(len(which), which) for which in telling))
+
+    # A bound holds for the first r epochs: beside others that tell more, it would limit nobody.
+    limited = tuple(r for r in axis.counts if all(which[-1] < r for which in telling if len(which) <= r))
+    bounded = limited if axis.name == "epochs" else ()
+    work = sum(axis.share(look) for look in looks) * len(chosen) + 2 * sum(bounded) / axis.size
+    steps = Steps(tell, total=work + 2.0)
+    rows = _Rows(axis, asked, spec, engine)
+    for look in looks if asked.truth is not None else ():
+        rows.measure(chosen, look, steps)
+    risks, differences = rows.risks, rows.differences
+    parts = error_parts(risks, axis.size, axis.asked, axis.name, questions)
+    lower_ends = tuple(_lower_end(risk, n) for risk, n in zip(risks, parts, strict=True))
+    found = limits(spec, case, top_sets, bounded, steps)
+
+    steps.begin("how sure the attack is", 2.0)
+    worst = strongest(risks, lower_ends)
+    used = axis.looks[-1] if worst is None else Look(worst.n_epochs, worst.which)
+    sure, n_sure = _sureness(chosen, rows, used, looks[-1], worst)
+    checked: TruthCheck | None = None
+    doubt: TruthDoubt | None = None
+    exposure = None
+    if asked.truth is not None and worst is not None:
+        exposure = _exposure(worst, axis.seen(used)[1].take(asked.rows), spec.level)
+        checked, doubt = _truth_check(chosen, axis, looks, case, asked, spec.seed or 0)
+    result = AuditResult(
+        spec=spec.model_dump(mode="json"),
+        n_targets=len(case.targets),
+        n_queries=len(case.queries),
+        n_scored=len(asked.rows),
+        n_strangers=asked.n_drawn - len(asked.rows),
+        n_unasked=asked.n_unasked,
+        n_epochs=axis.size,
+        n_tokens=case.targets.n_tokens,
+        seed=spec.seed or 0,
+        epochs=axis.counts,
+        epochs_skipped=axis.skipped,
+        risks=tuple(risks),
+        lower_ends=lower_ends,
+        differences=tuple(differences),
+        bounds=found,
+        exposure=exposure,
+        choosiness=sure.curve,
+        choosy_attack=sure.attack,
+        choosy_epochs=used.n,
+        n_choosy=n_sure if sure.curve else 0,
+        rehearsals=sure.rehearsals,
+        truth=None if asked.truth is None else asked.truth.origin,
+        truth_check=checked,
+        truth_doubt=doubt,
+        notes=(),
+        descriptions={attack.name: attack.description for attack in chosen},
+        gate=None,
+        versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
+        | {"python": platform.python_version()},
+        kind=type(case.targets).__name__.lower(),
+        axis=axis.name,
+        scenario=scenario,
+        not_run=planned.not_run,
+        n_questions=questions,
+        timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
+    )
+    own = [attack.name for attack in attacks]
+    said = assumptions(result, case, (*case.notes, *notes, *sure.notes), own)
+    result = suppress(dataclasses.replace(result, notes=said))
+    tell("done", 1.0)
+    if worst is None or spec.max_risk is None or questions > 1:
+        return result
+    return dataclasses.replace(result, gate=gate(result, spec.max_risk))
+
+
+def together(results: Sequence[AuditResult]) -> AuditResult:
+    """Join the answers to several questions of the same data: the strongest leads, and the gate looks at all.
+
+    Each must have been asked with ``questions`` as many as there are.
+    """
+    if any(one.n_questions != len(results) for one in results):
+        raise DataError(f"answers were asked for with another number of questions than the {len(results)} given")
+    order = sorted(results, key=lambda one: -1.0 if one.strongest is None else one.strongest.rate, reverse=True)
+    result = dataclasses.replace(order[0], also=tuple(order[1:]))
+    limit = result.spec.get("max_risk")
+    if result.strongest is None or limit is None or len(results) == 1:
+        return result
+    return dataclasses.replace(result, gate=gate(result, limit))
+
+
+class _Asked(NamedTuple):
+    """Which queries are scored (``rows``), of how many drawn, their truth, and how many targets nobody asks for."""
+
+    rows: Ints
+    n_drawn: int
+    everyone: bool
+    truth: Truth | None
+    n_unasked: int | None
+
+    @classmethod
+    def drawn(cls, case: Case, spec: AuditSpec, sample: int | None) -> "_Asked":
+        rows, _ = chosen_queries(len(case.queries), sample, spec.seed)
+        drawn = np.arange(len(case.queries)) if rows is None else rows
+        known = case.truth
+        if known is None:
+            return cls(drawn, len(drawn), rows is None, None, None)
+        # Who is not among the targets cannot be found there, and would dilute the rate of those who can.
+        matched = drawn[known.target[drawn] >= 0]
+        if not matched.size:
+            raise DataError(f"none of the {len(drawn):,} records drawn has a counterpart; draw more of them (--sample)")
+        unasked = len(case.targets) - len(np.unique(known.target[known.target >= 0]))
+        return cls(matched, len(drawn), rows is None, Truth(known.target[matched], known.origin), unasked)
+
+
+class _Rows:
+    """The rows of a result, measured look by look on the same queries."""
+
+    def __init__(self, axis: Axis, asked: _Asked, spec: AuditSpec, engine: Engine | None) -> None:
+        self.axis, self.asked, self.spec, self.engine = axis, asked, spec, engine
+        self.risks: list[Risk] = []
+        self.differences: list[Difference] = []
+
+    def measure(self, chosen: Sequence[Attack[Any]], look: Look, steps: Steps) -> None:
+        """Try the attacks at one look; those for whole records only where it is at all of them."""
+        assert self.asked.truth is not None
+        targets, queries = self.axis.seen(look)
+        part = queries.take(self.asked.rows)
+        whole = look.n == self.axis.size
+        here: list[Risk] = []
+        for attack in chosen:
+            steps.begin(f"{attack.name}, {look.n} {self.axis.name}", self.axis.share(look))
+            if plan.for_whole(attack.name) and not whole:
+                continue
+            links = linked(attack.fit(targets).look_around(queries), part, self.engine)
+            row = summarise(
+                attack, targets, part, links, self.asked.truth, self.asked.everyone, self.spec.seed, self.spec.level
+            )
+            here.append(dataclasses.replace(row, n_epochs=look.n, which=look.which))
+        self.risks += here
+        if not look.which:
+            self.differences += [measure.difference(other, here[0]) for other in here[1:]]
+
+
+def _sureness(
+    chosen: list[Attack[Any]], rows: _Rows, used: Look, last: Look, worst: Risk | None
+) -> tuple[Sureness, int]:
+    """Ask the attacks how sure they are, on some of the scored queries at the look of the strongest row."""
+    asked, spec = rows.asked, rows.spec
+    some, _ = chosen_queries(len(asked.rows), _SURE, spec.seed)
+    few = np.arange(len(asked.rows)) if some is None else some
+    targets, queries = rows.axis.seen(used)
+    part = queries.take(asked.rows[few])
+    if asked.truth is None or worst is None:
+        return how_sure_unknown(chosen, targets, part, spec.seed or 0, spec, rows.engine), len(few)
+    here = [risk for risk in rows.risks if (risk.n_epochs, risk.which) == (used.n, used.which)]
+    rates = {risk.attack: risk.rate for risk in here}
+    tried = [attack for attack in chosen if attack.name in rates]
+    fitted = used == last
+    return how_sure(tried, rates, targets, part, asked.truth.target[few], spec, rows.engine, fitted), len(few)
+
+
+def _exposure(worst: Risk, scored: Any, level: float) -> measure.Exposure | None:
+    """Say how risk is spread over people; of records without epochs that is not known yet."""
+    if worst.per_user is None or not isinstance(scored, Traces):
+        return None
+    return measure.exposure(worst.per_user, scored, level)
+
+
+def _truth_check(
+    chosen: Sequence[Attack[Any]], axis: Axis, looks: Sequence[Look], case: Case, asked: _Asked, seed: int
+) -> tuple[TruthCheck, TruthDoubt | None]:
+    """Check the truth with the attacks that are quick; what was cut from one table cannot be misaligned."""
+    assert asked.truth is not None
+    if asked.truth.origin == "cut":
+        return "passed", None
+    quick = [attack for attack in chosen if plan.is_quick(attack.name, case.targets)]
+    choices = [look.columns for look in looks] if axis.name == "epochs" else [()]
+    scored = case.queries.take(asked.rows)
+    answer, doubt = check_truth(quick, choices, case.targets, scored, asked.truth.target, seed)
+    if doubt is not None and axis.name != "epochs":
+        doubt = dataclasses.replace(doubt, n_epochs=axis.size)
+    return answer, doubt
+
+
+def _lower_end(risk: Risk, parts: int) -> float:
+    """Return the lower end of a row at its part of the error; 0 where that is too small to compute with."""
+    error = (1.0 - risk.level) / parts
+    if risk.per_user is None or error < 1e-12:
+        return 0.0
+    return mean_interval(risk.per_user, 1.0 - error, risk.design_effect)[0]
+
+
+def _check(case: Any) -> None:
+    if not isinstance(case, Case):
+        raise DataError(f"an audit takes a Case, which scenarios make, not {type(case).__name__}")
+    kinds = {kind for one in registry() for kind in one.kinds if not one.needs and one.default}
+    if type(case.targets) not in kinds:
+        able = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(f"an audit compares {able}, not {type(case.targets).__name__}")
