@@ -8,11 +8,12 @@ import pytest
 
 from reidrisk import Traces, attacks, present
 from reidrisk.attacks import registry as listed
-from reidrisk.attacks.registry import by_search, entry, left_out, nameable, per_pair
+from reidrisk.attacks.registry import by_search, entry, nameable, per_pair
 from reidrisk.audit import AuditSpec, audit_traces, plan
+from reidrisk.audit.axis import axis_of
 from reidrisk.base.errors import OptionError
 from reidrisk.mechanisms import TopKNoise
-from reidrisk.records import Bags
+from reidrisk.records import Bags, Case, Truth
 
 REGISTERED = sys.modules["reidrisk.attacks.registry"]
 
@@ -81,25 +82,34 @@ def test_every_attack_says_what_it_takes_and_costs():
     assert {"presence", "markov", *rivals} - {one.name for one in nameable(Traces)} == {"overlap"}
 
 
-@pytest.mark.parametrize(("n", "epochs", "ran"), [(3_162, 12, True), (3_163, 12, False), (10, 1, False)])
-def test_the_strong_attack_runs_unasked_where_it_is_quick(n, epochs, ran):
-    table = Traces(np.zeros((n, epochs), dtype=np.int16), 5)
-    assert ("profile-bayes" in plan.attack_names(AuditSpec(), table, table)) == ran
-    assert plan.attack_names(AuditSpec(), table, table)[:2] == ("hamming", "weighted-hamming")
+def planned(table, **options):
+    spec = AuditSpec(seed=1, **options)
+    case = Case(table, table, Truth(np.arange(len(table)), "given"))
+    return plan.planned(spec, case, axis_of(case, spec, None), spec.budget)
+
+
+@pytest.mark.parametrize(("n", "epochs", "ran"), [(100, 2, True), (40_000, 12, True), (10, 1, False)])
+def test_the_strong_attack_runs_unasked_where_it_has_something_to_learn(n, epochs, ran):
+    found = planned(Traces(np.zeros((n, epochs), dtype=np.int16), 5))
+    assert ("profile-bayes" in found.names) == ran
+    assert found.names[:2] == ("hamming", "weighted-hamming")
+    assert found.not_run == ()
 
 
 def test_costs_decide_how_many_records_are_scored():
     table = Traces(np.zeros((40_000, 30), dtype=np.int16), 5)
-    sizes = [plan.sample_size(AuditSpec(attacks=names), table, table) for names in (("hamming",), ("profile-bayes",))]
-    assert sizes == [None, 10_000]
-    assert per_pair(3e-9)(table)(10_000) <= 60 < per_pair(3e-9)(table)(20_000)
+    plans = [planned(table, attacks=names, epochs=(30,)) for names in (("hamming",), ("profile-bayes",))]
+    assert plans[0].sample is None
+    size = plans[1].sample
+    assert per_pair(3e-9)(table)(size) <= 60 < per_pair(3e-9)(table)(1.2 * size)
 
 
-def test_what_runs_by_default_counts_for_how_many_records_are_scored():
+def test_what_runs_by_default_counts_for_how_many_records_are_scored_at_every_number_of_epochs():
     table = Traces(np.arange(800_000).reshape(100_000, 8) % 300, 300)
-    size = plan.sample_size(AuditSpec(), table, table)
-    costs = [entry(name).cost(table) for name in plan.attack_names(AuditSpec(), table, table)]
-    assert sum(cost(size) for cost in costs) <= 60 < sum(cost(2 * size) for cost in costs)
+    found = planned(table)
+    costs = [entry(name).cost(table) for name in found.names]
+    once = sum(cost(found.sample) for cost in costs)
+    assert once * 15 / 8 <= 60 < 1.2 * once * 15 / 8
 
 
 def test_an_attack_that_has_nothing_to_go_by_does_not_run_unasked():
@@ -107,18 +117,16 @@ def test_an_attack_that_has_nothing_to_go_by_does_not_run_unasked():
     tokens = np.array(there.tokens)
     tokens[::3, 1] = -1
     gaps = Traces(tokens, 7)
-    ran = [["presence" in plan.attack_names(AuditSpec(), a, b) for b in (there, gaps)] for a in (there, gaps)]
+    ran = [
+        ["presence" in [one.name for one in plan.applicable(Case(a, b, None))] for b in (there, gaps)]
+        for a in (there, gaps)
+    ]
     assert ran == [[False, False], [False, True]]
-    assert plan.attack_names(AuditSpec(attacks=("presence",)), there, there) == ("presence",)
-
-
-def test_what_was_left_out_is_named():
-    assert [one.name for one in left_out(("Hamming",), 2)] == ["profile-bayes"]
-    assert left_out(("ProfileBayes",), 2) == left_out((), 1) == ()
+    assert planned(there, attacks=("presence",)).names == ("presence",)
 
 
 def test_a_spec_refuses_what_cannot_be_chosen_by_name():
-    for name in ("magic", "overlap", "full-information"):
+    for name in ("magic", "scoreboard", "full-information"):
         with pytest.raises(ValueError, match="choose from hamming, weighted-hamming, profile-bayes"):
             AuditSpec(attacks=(name,))
     with pytest.raises(OptionError, match="no attack called 'magic'"):

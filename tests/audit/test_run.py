@@ -106,7 +106,7 @@ def test_every_default_attack_runs_within_the_budget_by_asking_about_fewer_peopl
     big = Traces(np.random.default_rng(0).integers(0, 50, (20_000, 8)), 50)
     names = {one.name for one in plan.applicable(Case(big, big, None))}
     assert "profile-bayes" in names
-    found = plan_of(AuditSpec(seed=1), big)
+    found = plan_of(AuditSpec(seed=1, budget=10.0), big)
     assert (set(found.names), found.not_run) == (names, ())
     assert 300 <= found.sample < 20_000
     more = plan_of(AuditSpec(seed=1, budget=600.0), big)

@@ -79,7 +79,7 @@ class Epochs(Axis):
 
 
 class Amount(Axis):
-    """At most so many items of each record to identify, drawn at random; or facts, where these are what is known.
+    """At most this many items of each record to identify, drawn at random; or facts, where these are what is known.
 
     Fewer are drawn from those drawn for more, so that a record grows along the curve. Targets stay whole.
     """
@@ -97,7 +97,7 @@ class Amount(Axis):
         self._drawn: dict[int, Any] = {}
 
     def seen(self, look: Look) -> tuple[Any, Any]:
-        """Return all targets, and at most so many items of each query."""
+        """Return all targets, and at most this many items of each query."""
         for n in sorted({*self.counts, look.n}, reverse=True):
             if n not in self._drawn:
                 larger = min((one for one in self._drawn if one > n), default=None)

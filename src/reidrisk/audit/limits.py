@@ -16,7 +16,7 @@ _DRAWS = 2_000  # simulated records behind the estimate of the optimal attacker 
 def limits(
     spec: AuditSpec, case: Case, top_sets: TopSets | None, counts: tuple[int, ...], steps: Steps
 ) -> tuple[Bound, ...]:
-    """Bound the first so many epochs of Traces by what is known of the system."""
+    """Bound each number of epochs of Traces by what is known of the system."""
     if not counts:
         return ()
     targets, queries, seed = case.targets, case.queries, spec.seed or 0

@@ -49,7 +49,7 @@ def in_frequencies(gate: Gate, terms: Terms) -> str:
     rate = people(gate.rate) + (f" ({about})" if about else "")
     links = f"{attack_label(gate.attack)} at {periods_used(gate, terms)} links {rate}"
     said = f"The limit given is {people(gate.max_risk)}. {links}: {because(gate, terms)}."
-    return f"{said} {circumstances(gate, terms, label=True)}"
+    return f"{said} {circumstances(gate, terms)}"
 
 
 def because(gate: Gate, terms: Terms) -> str:
@@ -65,14 +65,14 @@ def because(gate: Gate, terms: Terms) -> str:
     return f"{said}: score more {terms.records} to decide"
 
 
-def circumstances(gate: Gate, terms: Terms, label: bool = False) -> str:
+def circumstances(gate: Gate, terms: Terms) -> str:
     """Say in a few words whom, with what and how surely; and what weakens the answer, where something does."""
     who = "simulated people" if gate.simulated else "people"
     unchecked = ", unchecked" if gate.truth_check == "no power" and not gate.simulated else ""
     said = [
         f"{gate.n_scored:,} {who}" if gate.everyone else f"{gate.n_scored:,} of {gate.n_targets:,} {who} scored",
-        f"{len(gate.attacks)} {plural('attack', len(gate.attacks))}",
-        *(f"{name} not run" for name in gate.not_run),
+        f"{len(gate.attacks)} {plural('attack', len(gate.attacks))}"
+        + (f", {len(gate.not_run)} not run" if gate.not_run else ""),
         f"{gate.n_questions} questions" if gate.n_questions > 1 else "",
         f"{terms.periods} {_listed(gate.epochs)} of {gate.n_epochs_held}",
         f"not tried {_listed(gate.epochs_untried)}" if gate.epochs_untried else "",
