@@ -1,6 +1,5 @@
 """Tables of the reference pages that are made from registries; run this file to write them anew."""
 
-import math
 import re
 from pathlib import Path
 
@@ -16,9 +15,7 @@ def attack_table() -> str:
     for entry in attacks.registry():
         if not entry.attack.__module__.startswith("reidrisk."):
             continue
-        default = "no"
-        if entry.default:
-            default = "yes" if entry.up_to == math.inf else f"up to {entry.up_to:g} reference seconds"
+        default = ("on whole records" if entry.whole else "yes") if entry.default else "no"
         kinds = ", ".join(f"`{kind.__name__}`" for kind in entry.kinds)
         needs = ", ".join(entry.needs) or "nothing"
         rows.append(f"| {entry.name} | `{entry.attack.__name__}` | {kinds} | {default} | {needs} |")

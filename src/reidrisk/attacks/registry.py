@@ -89,22 +89,28 @@ def entry(name: str) -> Entry:
     return _ENTRIES[name]
 
 
-def per_pair(seconds: float) -> Cost:
-    """Return the cost of an attack that takes this many reference seconds for each pair of records and epoch."""
+def per_pair(seconds: float, learning: float = 0.0) -> Cost:
+    """Return the cost of an attack that takes this many reference seconds for each pair of records and epoch.
+
+    ``learning`` are seconds that it takes however few queries there are.
+    """
 
     def cost(targets: Any) -> Callable[[int], float]:
         work = len(targets) * int(getattr(targets, "n_epochs", 1))
-        return lambda n_queries: n_queries * work * seconds
+        return lambda n_queries: learning + n_queries * work * seconds
 
     return cost
 
 
-def per_item(seconds: float) -> Cost:
-    """Return the cost of an attack that takes this many for each pair of records and item, or epoch, of the target."""
+def per_item(seconds: float, learning: float = 0.0) -> Cost:
+    """Return the cost of an attack that takes this many for each pair of records and item, or epoch, of the target.
+
+    ``learning`` are seconds that it takes however few queries there are.
+    """
 
     def cost(targets: Any) -> Callable[[int], float]:
         items = targets.tokens.size if hasattr(targets, "tokens") else targets.counts.nnz
-        return lambda n_queries: n_queries * max(items, len(targets)) * seconds
+        return lambda n_queries: learning + n_queries * max(items, len(targets)) * seconds
 
     return cost
 

@@ -13,7 +13,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import blocks, stream
-from reidrisk.records import Bags, Case, Traces
+from reidrisk.records import Attributes, Bags, Case, Traces
 from reidrisk.records.thinning import drawn
 
 AxisName = Literal["epochs", "items", "facts", "columns"]
@@ -119,17 +119,30 @@ class Facts(Amount):
 
 
 class Columns(Axis):
-    """All columns together; a column alone is one look more where that is cheap."""
+    """All columns together, then each alone."""
 
     name = "columns"
 
     def __init__(self, case: Case, spec: AuditSpec) -> None:
-        n = int(getattr(case.targets, "n_epochs", 1))
+        n = case.targets.n_epochs
         super().__init__(case, n, counts_to_look_at(spec, n, (n,), self.name))
 
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """One look at all columns, and one at each that tells something, where nothing else was asked for."""
+        if self.size == 1 or self.asked != (self.size,):
+            return super().looks
+        observed = [table.observed.any(axis=0) for table in (self._case.targets, self._case.queries)]
+        telling = np.flatnonzero(observed[0] & observed[1]).tolist()
+        return (*super().looks, *(Look(1, (column,)) for column in telling))
+
     def seen(self, look: Look) -> tuple[Any, Any]:
-        """Return both tables."""
-        return self._case.targets, self._case.queries
+        """Return the chosen columns of both tables."""
+        targets, queries = self._case.targets, self._case.queries
+        if look.n == self.size:
+            return targets, queries
+        names = [targets.names[column] for column in look.columns]
+        return targets.only(names), queries.only(names)
 
     def share(self, look: Look) -> float:
         """Return the share of the columns."""
@@ -145,7 +158,7 @@ def axis_of(case: Case, spec: AuditSpec, scenario: Note | None) -> Axis:
     >>> axis.name, axis.counts, axis.seen(Look(1))[1].counts.sum(axis=1).tolist()
     ('items', (1, 2, 3), [1, 1])
     """
-    if not isinstance(case.targets, Bags | Traces):
+    if isinstance(case.targets, Attributes):
         return Columns(case, spec)
     if scenario is not None and scenario.code == KNOWS:
         return Facts(case, spec)

@@ -23,6 +23,7 @@ from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.suppress import suppress
 from reidrisk.audit.sureness import Sureness, how_sure, how_sure_unknown
 from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt, check_truth
+from reidrisk.audit.warnings import warnings
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
@@ -31,7 +32,7 @@ from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Difference, Risk
 from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries, linked, summarise
-from reidrisk.records import Case, TopSets, Traces, Truth
+from reidrisk.records import Case, TopSets, Truth
 from reidrisk.search.engines import Engine
 
 _SURE = 20_000  # queries for which the attack is asked how sure it is: that needs the whole sum over targets
@@ -101,7 +102,8 @@ def audit_case(
     doubt: TruthDoubt | None = None
     exposure = None
     if asked.truth is not None and worst is not None:
-        exposure = _exposure(worst, axis.seen(used)[1].take(asked.rows), spec.level)
+        if worst.per_user is not None:
+            exposure = measure.exposure(worst.per_user, axis.seen(used)[1].take(asked.rows), spec.level, spec.min_group)
         checked, doubt = _truth_check(chosen, axis, looks, case, asked, spec.seed or 0)
     result = AuditResult(
         spec=spec.model_dump(mode="json"),
@@ -141,7 +143,8 @@ def audit_case(
         timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
     )
     own = [attack.name for attack in attacks]
-    said = assumptions(result, case, (*case.notes, *notes, *sure.notes), own)
+    odd = warnings(case, spec.seed or 0)
+    said = assumptions(result, case, (*case.notes, *notes, *odd, *sure.notes), own)
     result = suppress(dataclasses.replace(result, notes=said))
     tell("done", 1.0)
     if worst is None or spec.max_risk is None or questions > 1:
@@ -233,13 +236,6 @@ def _sureness(
     tried = [attack for attack in chosen if attack.name in rates]
     fitted = used == last
     return how_sure(tried, rates, targets, part, asked.truth.target[few], spec, rows.engine, fitted), len(few)
-
-
-def _exposure(worst: Risk, scored: Any, level: float) -> measure.Exposure | None:
-    """Say how risk is spread over people; of records without epochs that is not known yet."""
-    if worst.per_user is None or not isinstance(scored, Traces):
-        return None
-    return measure.exposure(worst.per_user, scored, level)
 
 
 def _truth_check(

@@ -93,9 +93,15 @@ def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
         for r, which in wanted[-1:] if plan.for_whole(attack) else wanted:
             _must(rows.pop((attack, r, which), 0) == 1, f"there is not one row of {attack} at {r} epochs")
     _must(not rows, f"there is a row of {next(iter(rows), ('', 0))[0][:40]!r} that nothing describes")
+    if result.axis == "columns":
+        return _check_ends(result, spec)
     told = [plain(note.get("chosen")) for note in result.notes if note.code == "periods-compared"]
     chosen = [list(which) for which in sorted(choices, key=lambda one: (len(one), one))]
     _must(told in ([], [chosen]), "the notes name other epochs than the rows")
+    _check_ends(result, spec)
+
+
+def _check_ends(result: AuditResult, spec: AuditSpec) -> None:
     parts = error_parts(result.risks, result.n_epochs, _asked(result, spec), result.axis, result.n_questions)
     for i, (risk, low, n) in enumerate(zip(result.risks, result.lower_ends, parts, strict=True)):
         _check_row(result, spec, risk, f"risks[{i}]")
@@ -107,7 +113,10 @@ def _check_rows(result: AuditResult, spec: AuditSpec) -> None:
 
 
 def _check_choice(result: AuditResult, spec: AuditSpec, which: tuple[int, ...]) -> None:
-    """Refuse epochs that cannot have been chosen as the most telling."""
+    """Refuse epochs that cannot have been chosen as the most telling, and what is no column alone."""
+    if result.axis == "columns":
+        _must(len(which) == 1 and 0 <= which[0] < result.n_epochs, "there are rows of columns that are not there")
+        return
     counts = _asked(result, spec)
     rising = list(which) == sorted(set(which)) and 0 <= which[0] <= which[-1] < result.n_epochs
     # The first r are no choice where r was asked for, and one where it was not.

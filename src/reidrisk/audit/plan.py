@@ -71,11 +71,11 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
     if spec.everyone or spec.sample is not None:
         size = min(spec.sample or n, n)
     else:
-        work = sum(axis.share(look) for look in axis.looks)
+        work = len(axis.looks), sum(axis.share(look) for look in axis.looks)
         # Attacks of the caller's own count as one search each. One more look says how sure the strongest is.
         costs: dict[str, Callable[[int], float]] = {one.name: _cost(one, case.targets, work) for one in running}
         search = _searched(case.targets)
-        extra = [lambda q: own * work * search(q), search]
+        extra = [lambda q: own * work[1] * search(q), search]
         while len(costs) > 1 and spec.attacks is None and _total([*costs.values(), *extra], fewest) > budget:
             dearest = max(costs, key=lambda name: costs[name](fewest))
             not_run.append(NotRun(dearest, "time", float(costs.pop(dearest)(fewest))))
@@ -101,10 +101,12 @@ def _epochs(targets: Any) -> float:
     return targets.n_epochs if isinstance(targets, Traces) else math.inf
 
 
-def _cost(one: attacks.Entry, targets: Any, work: float) -> Callable[[int], float]:
+def _cost(one: attacks.Entry, targets: Any, work: tuple[int, float]) -> Callable[[int], float]:
+    """Return what all looks cost: an attack learns at each, and compares what there is to see."""
     seconds = one.cost(targets)
-    times = 1.0 if one.whole else work
-    return lambda n_queries: times * seconds(n_queries)
+    looks, times = (1, 1.0) if one.whole else work
+    learning = seconds(0)
+    return lambda n_queries: looks * learning + times * (seconds(n_queries) - learning)
 
 
 def _searched(targets: Any) -> Callable[[int], float]:

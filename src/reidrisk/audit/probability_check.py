@@ -23,7 +23,7 @@ from reidrisk.base.arrays import Floats
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.records import Bags, Traces
+from reidrisk.records import Attributes, Bags, Traces
 
 _PEOPLE = 2_000  # targets that are rehearsed on: enough to tell 90 in 100 from 88
 _FEWEST = 20  # with fewer targets there is nothing to rehearse
@@ -105,9 +105,11 @@ def _halves(people: Any, draw: np.random.Generator) -> tuple[int, Any, Any]:
         ours = draw.binomial(held, 0.5)
         half = int(np.median(people.counts.sum(axis=1))) // 2 if len(people) else 0
         return half, people.with_counts(ours), people.with_counts(held - ours)
-    half = people.n_epochs // 2
-    sides = (Traces(people.tokens[:, side : 2 * half : 2], people.n_tokens) for side in (0, 1))
-    return (half, *sides) if half else (half, people, people)
+    half = 0 if isinstance(people, Attributes) else people.n_epochs // 2  # a column is not known of both halves
+    if not half:
+        return half, people, people
+    one, other = (Traces(people.tokens[:, side : 2 * half : 2], people.n_tokens) for side in (0, 1))
+    return half, one, other
 
 
 def _stated(attack: Attack[Any], queries: Any) -> Floats:

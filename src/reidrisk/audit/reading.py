@@ -84,7 +84,8 @@ def _second(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _built(values: dict[str, Any]) -> AuditResult:
     try:
-        return AuditResult(**fields_of(AuditResult, values, "it"))
+        built = AuditResult(**fields_of(AuditResult, {**values, "also": []}, "it"))
+        return dataclasses.replace(built, also=tuple(_built(each) for each in values.get("also", ())))
     except (ReidRiskError, TypeError, ValueError) as error:
         raise FormatError(f"{_WHAT}: {error}") from error
 

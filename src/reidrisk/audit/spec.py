@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from reidrisk.attacks.registry import nameable
 from reidrisk.base.foreign import printable
 from reidrisk.mechanisms import TopKNoise
-from reidrisk.records import Bags, Traces
+from reidrisk.records import Attributes, Bags, Traces
 
 
 def powers_of_two(most: int, below: int) -> tuple[int, ...]:
@@ -113,7 +113,7 @@ class AuditSpec(_Frozen):
     @field_validator("attacks", mode="before")
     @classmethod
     def _registered(cls, values: Any) -> Any:
-        known = list(dict.fromkeys(entry.name for kind in (Traces, Bags) for entry in nameable(kind)))
+        known = list(dict.fromkeys(entry.name for kind in (Traces, Bags, Attributes) for entry in nameable(kind)))
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"

@@ -25,7 +25,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.records import Bags, Traces
+from reidrisk.records import Attributes, Bags, Traces
 
 _ASKED = 2_000  # queries, and strangers of each kind, that are looked at
 _QUANTILES = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the strangers' scores: where queries and strangers are compared
@@ -227,7 +227,7 @@ def _shuffled(people: Any, draw: np.random.Generator) -> Any:
     for column in range(tokens.shape[1]):
         seen = np.flatnonzero(tokens[:, column] >= 0)
         tokens[seen, column] = tokens[draw.permutation(seen), column]
-    return Traces(tokens, people.n_tokens)
+    return people.with_tokens(tokens) if isinstance(people, Attributes) else Traces(tokens, people.n_tokens)
 
 
 def _view(table: Any, which: tuple[int, ...]) -> Any:

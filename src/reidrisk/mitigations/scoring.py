@@ -118,7 +118,12 @@ def usual_attacks(case: Case) -> tuple[Entry, ...]:
     periods = getattr(case.targets, "n_epochs", math.inf)
     fit = [one for one in nameable(type(case.targets)) if one.default and periods >= one.epochs]
     fit = [one for one in fit if one.attack.applies(case.targets, case.queries)]
-    return tuple(sorted(fit, key=lambda one: one.up_to < math.inf))
+    return tuple(sorted(fit, key=lambda one: is_slow(one, case)))
+
+
+def is_slow(one: Entry, case: Case) -> bool:
+    """Whether an attack takes a while to learn, however few records it is asked about."""
+    return one.cost(case.targets)(0) > 0.1
 
 
 def strongest(case: Case, views: Sequence[tuple[View, bool]], rows: Ints, chosen: Sequence[Any], trial: Trial) -> Risk:

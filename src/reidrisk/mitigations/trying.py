@@ -19,7 +19,7 @@ from reidrisk.measure.risk import chosen_queries
 from reidrisk.mitigations.base import Mitigation, View
 from reidrisk.mitigations.cost import Kept, kept
 from reidrisk.mitigations.registry import registry
-from reidrisk.mitigations.scoring import Trial, strongest, usual_attacks
+from reidrisk.mitigations.scoring import Trial, is_slow, strongest, usual_attacks
 from reidrisk.records import Case, Traces
 
 _FEWEST = 300  # people below which a rate says too little, unless there are no more
@@ -164,8 +164,10 @@ def _planned(
     slow: tuple[Entry, ...] = ()
     if attacks is None:
         usual = usual_attacks(case)
-        quick = tuple(one for one in usual if one.up_to == np.inf)
-        slow = tuple(one for one in usual if one.up_to < np.inf)
+        quick = tuple(one for one in usual if not is_slow(one, case))
+        slow = tuple(one for one in usual if is_slow(one, case))
+        if not quick:
+            quick, slow = slow, ()
     elif not quick:
         raise OptionError("there is no attack to try changes with; leave attacks out, or give at least one")
     costs = {one: _cost(one, case) for one in (*quick, *slow)}

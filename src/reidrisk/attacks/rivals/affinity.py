@@ -19,7 +19,7 @@ _SPARE, _ROUNDS = 16, 5  # of the decomposition: vectors beside those wanted, an
 _DENSE = 300  # items up to which the decomposition is of the whole matrix
 
 
-@register(kinds=(Bags, Traces), cost=per_pair(1e-9))
+@register(kinds=(Bags, Traces), cost=per_pair(1e-8, learning=1.5))
 class Affinity(ScoredAttack[Counted]):
     """Link to the target with the nearest taste: the cosine of two means of item vectors, where rare items weigh more.
 
