@@ -44,6 +44,7 @@ def read_frames(path: PathLike) -> tuple[npt.NDArray[np.uint8], Ints, Ints]:
             buffer = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
         else:
             buffer = np.empty(0, dtype=np.uint8)  # which cannot be mapped
+    buffer.flags.writeable = False  # as mapped files are: kernels are compiled for one kind of array
     n = _count(buffer)
     if not n:
         raise FormatError(f"{name}: the file is empty; a TFRecord file has at least one record")
