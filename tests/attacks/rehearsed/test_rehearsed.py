@@ -40,10 +40,16 @@ def test_nothing_depends_on_names_or_on_the_order_of_people():
     assert same > 0.9  # other people are drawn for the folds
 
 
-def test_the_estimate_holds_the_true_rate_and_the_rehearsal_is_told():
+@pytest.fixture(scope="module")
+def practised():
+    """An attack that has rehearsed, its measured rate, and the queries, the i-th of which belongs to target i."""
     targets, queries = two_looks(250, 100, 16, seed=11)
     attack = attacks.Rehearsed()
-    risk = measure.random_user(attack, targets, queries, np.arange(250))
+    return attack, measure.random_user(attack, targets, queries, np.arange(250)), queries
+
+
+def test_the_estimate_holds_the_true_rate_and_the_rehearsal_is_told(practised):
+    attack, risk, _ = practised
     estimate = attack.estimate_
     assert estimate.low <= risk.rate <= estimate.high
     assert estimate.rehearsed < risk.rate  # rehearsed records are half as long
@@ -52,9 +58,8 @@ def test_the_estimate_holds_the_true_rate_and_the_rehearsal_is_told():
     assert attack.cutting_.way == "part"
 
 
-def test_probabilities_are_those_of_links():
-    targets, queries = two_looks(250, 100, 16, seed=12)
-    attack = attacks.Rehearsed().fit(targets).look_around(queries)
+def test_probabilities_are_those_of_links(practised):
+    attack, _, queries = practised
     links = attack.link(queries, probability=True)
     right = links.target == np.arange(250)
     assert abs(links.probability.mean() - right.mean()) < 0.12
