@@ -10,7 +10,18 @@ from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.registry import Entry, register, registry
 from reidrisk.attacks.rehearsed import Rehearsed
-from reidrisk.attacks.rivals import BM25, Affinity, Hellinger, Markov, NaiveBayes, Overlap, Presence, Rival, TfIdf
+from reidrisk.attacks.rivals import (
+    BM25,
+    Affinity,
+    Clock,
+    Hellinger,
+    Markov,
+    NaiveBayes,
+    Overlap,
+    Presence,
+    Rival,
+    TfIdf,
+)
 from reidrisk.attacks.scoreboard import Scoreboard
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
 from reidrisk.base.moved import to_studies
@@ -21,6 +32,7 @@ __all__ = [
     "Affinity",
     "Attack",
     "Cells",
+    "Clock",
     "Entry",
     "FellegiSunter",
     "FullInformation",

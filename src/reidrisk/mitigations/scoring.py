@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks import Attack, Entry
+from reidrisk.attacks import Attack, Clock, Entry
 from reidrisk.attacks.registry import nameable
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.intervals import mean_interval
@@ -118,6 +118,8 @@ def usual_attacks(case: Case) -> tuple[Entry, ...]:
     periods = getattr(case.targets, "n_epochs", math.inf)
     fit = [one for one in nameable(type(case.targets)) if one.default and periods >= one.epochs]
     fit = [one for one in fit if one.attack.applies(case.targets, case.queries)]
+    # Changes are of items, and what they leave of the hours is not known: without the hours, both are measured alike.
+    fit = [one for one in fit if one.attack is not Clock]
     return tuple(sorted(fit, key=lambda one: is_slow(one, case)))
 
 

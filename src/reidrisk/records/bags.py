@@ -12,6 +12,7 @@ from reidrisk.base.indices import checked_csr
 from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.base import Records, frozen
+from reidrisk.records.calendar import HOURS
 from reidrisk.records.visits import Visits
 
 
@@ -25,8 +26,9 @@ class Bags(Records):
     Bags(2 users, 3 tokens, 3 different items in all)
     """
 
-    __slots__ = ("_visits",)
+    __slots__ = ("_clock", "_visits")
     _visits: Visits | None
+    _clock: Any
 
     def __init__(self, counts: Any, users: Any = None, vocabulary: Vocabulary | None = None) -> None:
         from scipy import sparse  # half a second nobody else should pay for
@@ -47,7 +49,7 @@ class Bags(Records):
             raise DataError(f"row {row} has the negative count {int(matrix.data.min())}; counts are at least 0")
         matrix.eliminate_zeros()
         frozen(matrix.data)
-        self._rows, self._visits = matrix, None
+        self._rows, self._visits, self._clock = matrix, None, None
         self._name(matrix.shape[0], matrix.shape[1], users, vocabulary)
 
     @property
@@ -75,21 +77,54 @@ class Bags(Records):
         new._visits = visits
         return new
 
+    @property
+    def clock(self) -> Any:
+        """At which hours of the day items were had; ``None`` where that is not known.
+
+        An (n, 24 n_tokens + 24) ``csr_array``: column 24 i + h holds on how many days token i was had in hour h, and i
+        = n_tokens stands for anything at all.
+        """
+        return self._clock
+
+    def with_clock(self, days: Any) -> Self:
+        """Return the same with the hours of the day at which items were had; ``None``: these are not known.
+
+        >>> from scipy import sparse
+        >>> at_nine = sparse.csr_array(([3, 3], ([0, 0], [9, 24 + 9])), shape=(1, 48))   # on three days
+        >>> Bags([[5]]).with_clock(at_nine).clock.nnz
+        2
+        """
+        from scipy import sparse
+
+        new = self._with(self._rows, self._users)
+        new._clock = None
+        if days is None:
+            return new
+        held = sparse.csr_array(days, copy=True)
+        held.sum_duplicates()
+        if held.shape != (len(self), HOURS * (self._n_tokens + 1)):
+            raise DataError(f"hours have the shape {held.shape}, not {(len(self), HOURS * (self._n_tokens + 1))}")
+        frozen(held.data)
+        new._clock = held
+        return new
+
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
-        """Return the chosen rows, in that order, with their visits."""
+        """Return the chosen rows, in that order, with their visits and hours."""
         new = super().take(rows)
         new._visits = None if self._visits is None else self._visits.take(rows)
+        new._clock = None if self._clock is None else self._clock[rows]
         return new
 
     def _with(self, rows: Any, users: UserIds | None) -> Self:
         new = super()._with(rows, users)
-        new._visits = self._visits if rows is self._rows else None
+        same = rows is self._rows
+        new._visits, new._clock = (self._visits, self._clock) if same else (None, None)
         return new
 
     def with_counts(self, values: npt.NDArray[np.int64]) -> Bags:
         """Return the same users with other counts of the items they have: one for each of ``counts.data``, 0 = none.
 
-        Their visits are not known any more.
+        Their visits and hours are not known any more.
         """
         from scipy import sparse
 
@@ -114,9 +149,15 @@ class Bags(Records):
         moved = sparse.csr_array((held.data.copy(), tokens[held.indices], held.indptr.copy()), shape=(held.shape[0], n))
         moved.sum_duplicates()
         if self._visits is None:
-            return Bags(moved, self._users, vocabulary).with_notes(self._notes)
-        visits = Visits(moved, self._visits.start)
-        return Bags(visits.together(), self._users, vocabulary).with_notes(self._notes).with_visits(visits)
+            new = Bags(moved, self._users, vocabulary).with_notes(self._notes)
+        else:
+            visits = Visits(moved, self._visits.start)
+            new = Bags(visits.together(), self._users, vocabulary).with_notes(self._notes).with_visits(visits)
+        if self._clock is None:
+            return new
+        days, places = self._clock, np.append(tokens, n).astype(np.int64)
+        column = places[days.indices // HOURS] * HOURS + days.indices % HOURS
+        return new.with_clock(sparse.csr_array((days.data, column, days.indptr), shape=(len(self), HOURS * (n + 1))))
 
     def __repr__(self) -> str:
         return f"Bags({len(self):,} users, {self._n_tokens:,} tokens, {self._rows.nnz:,} different items in all)"

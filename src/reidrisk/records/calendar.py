@@ -10,6 +10,8 @@ from reidrisk.base.options import is_number
 
 DAY = 86_400.0
 _MONDAY = 3  # 1970 began on a Thursday
+HOURS = 24
+"""Hours of a day."""
 Every = str | float
 """The length of a period: ``"day"``, ``"week"`` (from Monday), ``"month"``, or a number of units."""
 

@@ -19,7 +19,7 @@ from reidrisk.base.users import UserIds, as_users
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records.bags import Bags
 from reidrisk.records.base import NUMBER_IDS, frozen
-from reidrisk.records.calendar import Every, periods
+from reidrisk.records.calendar import HOURS, Every, periods
 from reidrisk.records.traces import Traces
 from reidrisk.records.visits import first_of_visits, grouped
 
@@ -246,7 +246,7 @@ class Events:
         return (Note("rows-dropped", of=self._frame_rows, dropped=sum(lost.values()), **lost),) if lost else ()
 
     def bags(self, visit: Every | None = None) -> Bags:
-        """Return how often each user has each item: the sum of the amounts. It keeps everything but the times.
+        """Return how often each user has each item: the sum of the amounts. Of dates it keeps the hours.
 
         The bags know which events were one ``visit``: those of one ``"day"``, ``"week"``, ``"month"``, or number of
         units of time, or with one value in a column that was kept. Default: those of one moment, or, where nearly every
@@ -262,11 +262,23 @@ class Events:
         counts = sparse.coo_array(entries, shape=(self.n_users, self.n_tokens)).tocsr()
         made = Bags(counts, self._users, self._vocabulary).with_notes(self.notes)
         label = self._usual_visits() if visit is None else self._visits(visit)
-        if label is None:
-            return made
-        order = np.lexsort((label, self.user))
-        what = (self.amount[order], self.item[order])
-        return made.with_visits(grouped(self.user[order], label[order], what, counts.shape))
+        if label is not None:
+            order = np.lexsort((label, self.user))
+            what = (self.amount[order], self.item[order])
+            made = made.with_visits(grouped(self.user[order], label[order], what, counts.shape))
+        return made.with_clock(self._days_by_hour()) if self.time is not None and self._is_calendar else made
+
+    def _days_by_hour(self) -> Any:
+        """Return on how many days each user has each item, and anything at all, in each hour of the day."""
+        import polars as pl
+        from scipy import sparse
+
+        hour = np.floor(np.asarray(self.time) / 3_600.0).astype(np.int64)
+        had = pl.DataFrame({"user": self.user, "item": self.item.astype(np.int64), "hour": hour}).unique()
+        had = pl.concat([had, had.with_columns(item=pl.lit(self.n_tokens, pl.Int64)).unique()])
+        column = had["item"].to_numpy() * HOURS + had["hour"].to_numpy() % HOURS
+        ones, shape = np.ones(len(had), dtype=np.int64), (self.n_users, HOURS * (self.n_tokens + 1))
+        return sparse.coo_array((ones, (had["user"].to_numpy(), column)), shape=shape).tocsr()
 
     def _visits(self, visit: Every) -> npt.NDArray[Any]:
         """Return a label of each event's visit."""

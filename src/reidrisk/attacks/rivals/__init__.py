@@ -3,6 +3,7 @@
 from reidrisk.attacks.rivals.affinity import Affinity
 from reidrisk.attacks.rivals.base import Rival, counts_of
 from reidrisk.attacks.rivals.bm25 import BM25
+from reidrisk.attacks.rivals.clock import Clock
 from reidrisk.attacks.rivals.hellinger import Hellinger
 from reidrisk.attacks.rivals.markov import Markov
 from reidrisk.attacks.rivals.naive_bayes import NaiveBayes
@@ -13,6 +14,7 @@ from reidrisk.attacks.rivals.tf_idf import TfIdf
 __all__ = [
     "BM25",
     "Affinity",
+    "Clock",
     "Hellinger",
     "Markov",
     "NaiveBayes",
