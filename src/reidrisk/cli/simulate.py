@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.table import Table
 
 from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
@@ -59,6 +58,7 @@ def topics(
     from reidrisk import topics as api
     from reidrisk.base.streams import checked_seed, fresh_seed
     from reidrisk.present import words
+    from reidrisk.present.pages.simulation import page
     from reidrisk.topics.hosts import checked_observers
 
     meets: Any = _chosen("--presence", presence, "always", "active", "visits")
@@ -125,7 +125,9 @@ def topics(
         **said,
     }
     output.write_json(document, out / _SUMMARY)
-    output.print_json(document) if as_json else _print(document)
+    output.show(page(document), document, as_json)
+    if not as_json:
+        _follow(document)
 
 
 def _seen(settings: Any, found: Any, sites: tuple[str, ...], presence: str, seed: int) -> Iterator[Any]:
@@ -146,29 +148,8 @@ def _chosen(option: str, given: str, *known: str) -> str:
     return given
 
 
-def _print(document: dict[str, Any]) -> None:
-    screen = output.console()
-    screen.print(f"\n{document['reading']}\n", highlight=False)
-    table = Table("coverage", "topics", "no topic", "unknown", "not a host", "of")
-    for what in ("visits", "hosts"):
-        of = document["coverage"][what]
-        table.add_row(what, *(f"{share:.1%}" for share in of["shares"].values()), f"{of['n']:,}")
-    screen.print(table)
-    seen = Table("observer", "file", "missing")
-    for observer in document["observers"]:
-        seen.add_row(observer["site"], observer["file"], f"{observer['missing_share']:.1%}")
-    screen.print(seen)
-    epochs = document["epochs"]
-    screen.print(
-        f"{epochs['n']} epochs of {epochs['days']:g} days, one every {epochs['step_days']:g}, "
-        f"from {epochs['first_starts']} to {epochs['last_ends']}; "
-        f"{document['n_visits_outside']:,} visits in none of them.",
-        highlight=False,
-    )
-    screen.print("\nAssumed:")
-    for assumption in document["assumptions"]:
-        screen.print(f"- {assumption}", highlight=False)
-    screen.print(f"Seed {document['seed']}.")
+def _follow(document: dict[str, Any]) -> None:
+    """Print the command that audits what the first two observers see."""
     files = [observer["file"] for observer in document["observers"]]
     if len(files) > 1:
         k, noise = document["parameters"]["top_k"], document["parameters"]["noise"]
