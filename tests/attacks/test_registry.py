@@ -1,5 +1,6 @@
 """An attack is added by registering its class: the audit, the help text and the page find it in the registry."""
 
+import copy
 import subprocess
 import sys
 
@@ -36,7 +37,7 @@ class LastEpoch(attacks.Hamming):
 
 @pytest.fixture
 def added(monkeypatch):
-    monkeypatch.setattr(REGISTERED, "_ENTRIES", dict(REGISTERED._ENTRIES))
+    monkeypatch.setattr(REGISTERED, "_REGISTRY", copy.deepcopy(REGISTERED._REGISTRY))
     exec(ADDED, {"np": np})
     return entry("last-epoch")
 

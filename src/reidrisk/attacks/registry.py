@@ -1,13 +1,12 @@
 """Which attacks can be chosen by name: each is registered next to its class, with what it takes, costs and needs."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from reidrisk import search
 from reidrisk.attacks.base import Attack
-from reidrisk.base.errors import OptionError
+from reidrisk.base.registry import Registered, Registry
 
 Cost = Callable[[Any], Callable[[int], float]]
 """From the targets to a function from a number of queries to reference seconds: the same on every machine."""
@@ -16,7 +15,7 @@ Kind = TypeVar("Kind", bound=type[Attack[Any]])
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Registered):
     """One attack of the registry.
 
     It compares records of these ``kinds`` at a ``cost(targets)(n_queries)`` in reference seconds. What it ``needs``
@@ -33,23 +32,8 @@ class Entry:
     epochs: int = 1
     whole: bool = False
 
-    @property
-    def name(self) -> str:
-        """Name of the attack in a spec and on the command line: that of its class, in lower case with hyphens."""
-        return self.label.lower().replace(" ", "-")
 
-    @property
-    def label(self) -> str:
-        """Name of the class, as words."""
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.attack.__name__)
-
-    @property
-    def description(self) -> str:
-        """What the attacker does: the first line about the class."""
-        return (self.attack.__doc__ or "").strip().split("\n")[0]
-
-
-_ENTRIES: dict[str, Entry] = {}
+_REGISTRY: Registry[Entry] = Registry("an attack")
 
 
 def register(
@@ -63,10 +47,7 @@ def register(
     """Register the attack whose class follows; the arguments are those of :class:`Entry`."""
 
     def registered(attack: Kind) -> Kind:
-        new = Entry(attack, kinds, cost, needs, default, epochs, whole)
-        if _ENTRIES.get(new.name, new).attack is not attack:
-            raise OptionError(f"there is an attack called {new.name} already; give the class another name")
-        _ENTRIES[new.name] = new
+        _REGISTRY.add(Entry(attack, kinds, cost, needs, default, epochs, whole))
         return attack
 
     return registered
@@ -74,7 +55,7 @@ def register(
 
 def registry() -> tuple[Entry, ...]:
     """Return all attacks that were registered, in that order."""
-    return tuple(_ENTRIES.values())
+    return tuple(_REGISTRY)
 
 
 def nameable(kind: type) -> tuple[Entry, ...]:
@@ -84,9 +65,7 @@ def nameable(kind: type) -> tuple[Entry, ...]:
 
 def entry(name: str) -> Entry:
     """Return the attack of this name."""
-    if name not in _ENTRIES:
-        raise OptionError(f"there is no attack called {name!r}; choose from {', '.join(_ENTRIES)}")
-    return _ENTRIES[name]
+    return _REGISTRY[name]
 
 
 def per_pair(seconds: float, learning: float = 0.0) -> Cost:
