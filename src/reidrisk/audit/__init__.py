@@ -1,22 +1,26 @@
 """The main job: an AuditSpec in, an AuditResult out; the command line and the report only wrap it."""
 
+from reidrisk.audit.asking import audit_exports, audit_scenarios
 from reidrisk.audit.assumptions import exceeds
 from reidrisk.audit.case import audit_case, together
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
 from reidrisk.audit.gate import Gate, gate
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
+from reidrisk.audit.questions import Asked
 from reidrisk.audit.result import Assumption, AuditResult, Timing, strongest
 from reidrisk.audit.run import audit_traces, run
 from reidrisk.audit.schema import result_schema
-from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
+from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
 from reidrisk.audit.truth_doubt import TruthDoubt
 from reidrisk.base.moved import moved
 
 __all__ = [
+    "Asked",
     "Assumption",
     "AuditResult",
     "AuditSpec",
+    "Exports",
     "Fingerprints",
     "Gate",
     "InMemory",
@@ -28,6 +32,8 @@ __all__ = [
     "Timing",
     "TruthDoubt",
     "audit_case",
+    "audit_exports",
+    "audit_scenarios",
     "audit_traces",
     "differing",
     "exceeds",

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from reidrisk import io, measure, populations, topics
 from reidrisk.attacks import Attack
+from reidrisk.audit.asking import run_exports
 from reidrisk.audit.case import audit_case
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.result import Assumption, AuditResult
-from reidrisk.audit.spec import AuditSpec, InMemory, Published, Tables
+from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
 from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress, silent
@@ -46,6 +47,11 @@ def run(
         raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")
     if isinstance(spec.inputs, Published):
         return _run_published(spec, spec.inputs, tell, engine)
+    if isinstance(spec.inputs, Exports):
+        sums = fingerprints(_roles(spec.inputs), key) if key is not None or plain_sums else None
+        return dataclasses.replace(run_exports(spec, spec.inputs, tell, engine), fingerprints=sums)
+    if spec.scenario is not None:
+        raise OptionError("a scenario is for exports; two tables of traces are compared as they are")
     return _run_tables(spec, spec.inputs, tell, key, plain_sums, engine)
 
 
@@ -107,6 +113,15 @@ def _run_tables(
     notes = pair.notes + (Note("same-file-twice"),) * same
     found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
+
+
+def _roles(inputs: Exports) -> dict[str, str | None]:
+    """Return which file is what; a file of true pairs may be given with the names of its columns."""
+    names = ("targets", "queries") if len(inputs.files) == 2 else ("table",)
+    pairs = inputs.truth
+    if pairs is not None and not Path(pairs).exists():
+        pairs = pairs.rpartition(":")[0]
+    return {**dict(zip(names, inputs.files, strict=True)), "truth": pairs}
 
 
 def _truth(targets: Traces, queries: Traces, truth: npt.ArrayLike | measure.Truth | None) -> measure.Truth | None:

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from reidrisk.attacks.registry import nameable
+from reidrisk.audit.questions import Asked
 from reidrisk.base.foreign import printable
+from reidrisk.io.exports import Reading
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Attributes, Bags, Traces
 
@@ -43,6 +45,15 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def _as_text(path: str | None) -> str | None:
+    """Refuse a name that is no text: the result would be written, and not read again."""
+    if path is not None and any("\ud800" <= letter <= "\udfff" for letter in path):
+        raise ValueError(
+            f"{printable(path)}: the name is not UTF-8 text, which a result could not hold; rename the file"
+        )
+    return path
+
+
 class Tables(_Frozen):
     """Two files of records: ``targets`` are known, ``queries`` are to be identified."""
 
@@ -58,12 +69,27 @@ class Tables(_Frozen):
     @field_validator("targets", "queries", "truth", "vocabulary")
     @classmethod
     def _text(cls, path: str | None) -> str | None:
-        # Otherwise the result would be written, and not read again.
-        if path is not None and any("\ud800" <= letter <= "\udfff" for letter in path):
-            raise ValueError(
-                f"{printable(path)}: the name is not UTF-8 text, which a result could not hold; rename the file"
-            )
-        return path
+        return _as_text(path)
+
+
+class Exports(_Frozen):
+    """One or two exports as they are: the first is known, the second is to be identified; read as ``reading`` says.
+
+    ``truth`` is a file of true pairs of two exports, with the names of its two columns or without
+    (``pairs.csv:crm_id=partner_id``).
+    """
+
+    kind: Literal["exports"] = "exports"
+    files: tuple[str, ...] = Field(min_length=1, max_length=2)
+    truth: str | None = None
+    reading: Reading = Reading()
+
+    @field_validator("files", "truth")
+    @classmethod
+    def _text(cls, given: Any) -> Any:
+        for path in given if isinstance(given, tuple) else (given,):
+            _as_text(path)
+        return given
 
 
 class InMemory(_Frozen):
@@ -89,14 +115,17 @@ class AuditSpec(_Frozen):
     default attack that applies runs (see :func:`reidrisk.attacks.registry`) within ``budget`` reference seconds, which
     are the same on every machine: records to identify are sampled where all of them take longer. A result records which
     attacks ran, on how many records, and which could not.
-    ``level`` lies in [0.8, 0.9999]: below, an interval says next to nothing.
+
+    ``scenario`` says who attacks, with what; default: everything that the exports can answer. ``level`` lies in
+    [0.8, 0.9999]: below, an interval says next to nothing.
 
     >>> spec = AuditSpec(inputs=Published(users=1000), system="topics", seed=1)
     >>> AuditSpec.model_validate_json(spec.model_dump_json()) == spec
     True
     """
 
-    inputs: Annotated[Tables | Published | InMemory, Field(discriminator="kind")] = InMemory()
+    inputs: Annotated[Tables | Exports | Published | InMemory, Field(discriminator="kind")] = InMemory()
+    scenario: Asked | None = None
     system: Literal["topics", "other"] = "other"
     top_k: int | None = Field(default=None, ge=1)
     noise: float | None = Field(default=None, ge=0.0, lt=1.0)

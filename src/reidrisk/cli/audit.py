@@ -35,7 +35,7 @@ class WithAttacks(typer.core.TyperCommand):
         for parameter in self.params:
             if parameter.name == "attack":
                 assert isinstance(parameter, typer.core.TyperOption)
-                parameter.help = f"{names}; repeatable. Default: {usual}, the slower ones on small tables only."
+                parameter.help = f"{names}; repeatable. Default: {usual}."
         super().format_help(ctx, formatter)
 
 
@@ -59,7 +59,14 @@ def audit(
     ),
     sample: int | None = option(None, "Number of records to score, drawn at random."),
     everyone: bool = option(False, "Score every record, however long it takes.", "--everyone"),
-    max_risk: float | None = option(None, "Highest acceptable risk, such as 0.03: adds the gate's answer."),
+    budget: str = option("60s", "Reference seconds for all attacks (60s, 5min): records are sampled to fit."),
+    scenario: str | None = option(
+        None, "Who attacks, with what: two-tables, split or knows; default: all that the exports can answer."
+    ),
+    facts: int | None = option(None, "Facts that the attacker of 'knows' has of a person; default: 4."),
+    errors: float | None = option(None, "Share of these facts that are wrong."),
+    split: str | None = option(None, "By what 'split' cuts a table in two: time, random or a column; default: time."),
+    max_risk: str | None = option(None, "Highest acceptable risk, such as 0.03 or 3%: adds the gate's answer."),
     level: float = option(0.95, "Level of the intervals, 0.8 to 0.9999."),
     min_group: int = option(20, "Never show groups of fewer people."),
     seed: Seed = None,
@@ -102,6 +109,8 @@ def audit(
         inputs = {name: given[name] for name in Tables.model_fields if name in given}
         options = {name: given[name] for name in AuditSpec.model_fields if name in given}
         options |= {"epochs": _numbers(epochs), "attacks": tuple(attack) if attack else None}
+        options |= {"budget": seconds(budget), "max_risk": None if max_risk is None else share("--max-risk", max_risk)}
+        options["scenario"] = chosen_scenario(scenario, facts, errors, split)
         asked = checked(AuditSpec, options | {"inputs": {"kind": "tables", **inputs}})
     with output.progress_bar() as progress:
         found = run(asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine))
@@ -118,7 +127,10 @@ def _engine(name: str) -> Any:
 
 def gate(
     result: Path = argument(..., "Result of an audit (its --result file)."),
-    max_risk: float = option(..., "Highest acceptable risk, such as 0.03."),
+    max_risk: str = option(..., "Highest acceptable risk, such as 0.03 or 3%."),
+    require: list[str] | None = option(None, "Attack that must have run; repeatable."),
+    junit: Path | None = option(None, "Write the answer here as JUnit XML, for a pipeline."),
+    summary: Path | None = option(None, "Write the answer here as Markdown, for a pull request."),
     inputs: tuple[Path, Path] | None = option(
         None, "The two tables at hand, targets and queries: refuse unless they are those of the audit."
     ),
@@ -127,17 +139,23 @@ def gate(
 ) -> None:
     """Say whether the strongest attack is within a limit: pass (exit 0), fail (1) or undecided (3)."""
     from reidrisk.audit import gate as hold
-    from reidrisk.present import words
+    from reidrisk.present import gate_files, words
     from reidrisk.present.words.audit import terms_of
 
+    output.check_writable(junit, summary, inputs=(result,))
     found = read_result(result)
     if inputs is not None:
         _check_inputs(found, inputs, fingerprint_key)
     elif fingerprint_key is not None:
         raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES")
-    answer = hold(found, max_risk)
+    answer = hold(found, share("--max-risk", max_risk), require or ())
     said = words.reading(answer, terms_of(found))
-    output.print_json({**answer.to_dict(), "reading": said}) if as_json else output.say(said)
+
+    def show() -> None:
+        output.print_json({**answer.to_dict(), "reading": said}) if as_json else output.say(said)
+
+    files = [(junit, gate_files.junit(answer, said)), (summary, gate_files.summary(found, answer, said))]
+    output.do_each([(path, partial(gate_files.write, text)) for path, text in files], show)
     raise typer.Exit({"pass": 0, "fail": 1, "undecided": 3}[answer.answer])
 
 
@@ -243,6 +261,52 @@ def _refuse_beside_spec(context: typer.Context) -> None:
         if source is not None and source.name == "COMMANDLINE" and name not in _BESIDE_SPEC:
             what = "two tables" if name in ("targets", "queries") else f"--{_FLAGS.get(name, name).replace('_', '-')}"
             raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
+
+
+def seconds(text: str) -> float:
+    """Read a time such as ``60``, ``60s`` or ``5min``.
+
+    >>> seconds("60s"), seconds("5min")
+    (60.0, 300.0)
+    """
+    units = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+    number, unit = text.strip(), ""
+    while number and number[-1].isalpha():
+        number, unit = number[:-1], number[-1] + unit
+    try:
+        return float(number) * units[unit.lower()]
+    except (KeyError, ValueError) as error:
+        raise OptionError(f"--budget takes a time such as 60s or 5min, not {text!r}") from error
+
+
+def share(flag: str, text: str) -> float:
+    """Read a share such as ``0.05`` or ``5%``.
+
+    >>> share("--max-risk", "5%"), share("--max-risk", "0.05")
+    (0.05, 0.05)
+    """
+    percent = text.strip().endswith("%")
+    try:
+        number = float(text.strip().removesuffix("%"))
+    except ValueError as error:
+        raise OptionError(f"{flag} takes a share such as 0.05 or 5%, not {text!r}") from error
+    return number / 100.0 if percent else number
+
+
+def chosen_scenario(
+    name: str | None, facts: int | None, errors: float | None, split: str | None
+) -> dict[str, Any] | None:
+    """Return the scenario that options name, if any: ``--facts`` alone is what somebody knows, ``--split`` a split."""
+    if name is None:
+        knows = facts is not None or errors is not None
+        if knows and split is not None:
+            raise OptionError("--facts and --errors are for 'knows', --split is for 'split'; choose one of the two")
+        name = "knows" if knows else "split" if split is not None else None
+    if name is None:
+        return None
+    by = split if split in (None, "time", "random") else "column"
+    given = {"facts": facts, "errors": errors, "by": by, "column": split if by == "column" else None}
+    return {"name": name, **{key: value for key, value in given.items() if value is not None}}
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

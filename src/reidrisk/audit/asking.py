@@ -1,0 +1,111 @@
+"""Auditing one or two exports: read them, ask the questions that they can answer, and join the answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from reidrisk import io
+from reidrisk.attacks import Attack
+from reidrisk.audit.case import audit_case, together
+from reidrisk.audit.questions import questions
+from reidrisk.audit.result import Assumption, AuditResult
+from reidrisk.audit.spec import AuditSpec, Exports
+from reidrisk.base.errors import DataError
+from reidrisk.base.notes import Note
+from reidrisk.base.progress import Progress, silent
+from reidrisk.base.streams import fresh_seed
+from reidrisk.io.exports.pairs import read_pairs
+from reidrisk.records import Case
+from reidrisk.records.calendar import Every
+from reidrisk.scenarios import Scenario
+from reidrisk.search.engines import Engine
+
+
+def audit_exports(
+    exports: Sequence[io.Export],
+    spec: AuditSpec,
+    *,
+    truth: Any = None,
+    every: Every | None = None,
+    progress: Progress | None = None,
+    attacks: Sequence[Attack[Any]] = (),
+    engine: Engine | None = None,
+) -> AuditResult:
+    """Audit one or two exports that were read: the scenario of the spec, or all questions that they can answer.
+
+    ``truth`` are the true pairs of two of them, a frame or a path (:func:`reidrisk.io.exports.pairs.read_pairs`);
+    ``every`` asks for traces of that period beside bags. How the exports were understood is among the notes.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> log = {"user": rng.integers(0, 30, 900), "item": rng.integers(0, 20, 900), "time": np.arange(900)}
+    >>> found = audit_exports([io.read_export(log)], AuditSpec(seed=1, attacks=("hellinger",)))
+    >>> sorted(one.scenario.code for one in found.questions)
+    ['scenario-knows', 'scenario-split']
+    """
+    notes = tuple(note for export in exports for note in (export.how, *export.notes))
+    tables = [export.records for export in exports]
+    rows = None
+    if truth is not None:
+        rows, said = read_pairs(truth, tables[0].users, tables[-1].users)
+        notes += said
+    asked = questions(tables, spec.scenario, rows, every)
+    return audit_scenarios(asked, spec, notes=notes, progress=progress, attacks=attacks, engine=engine)
+
+
+def audit_scenarios(
+    scenarios: Sequence[Scenario],
+    spec: AuditSpec,
+    *,
+    notes: Sequence[str | Assumption | Note] = (),
+    progress: Progress | None = None,
+    attacks: Sequence[Attack[Any]] = (),
+    engine: Engine | None = None,
+) -> AuditResult:
+    """Audit the cases of several scenarios of the same data, and join the answers; the arguments are as for a case.
+
+    A question that the data cannot answer, since nobody is on both sides or knows enough, is left out and noted, unless
+    it is the only one.
+    """
+    tell = progress or silent
+    seed = fresh_seed() if spec.seed is None else spec.seed
+    spec = spec.model_copy(update={"seed": seed})
+    cases: list[tuple[Note, Case]] = []
+    for scenario in scenarios:
+        try:
+            cases.append((scenario.question, scenario.case(seed)))
+        except DataError as error:
+            if len(scenarios) == 1:
+                raise
+            notes = (*notes, Note("question-left-out", question=scenario.question.code, why=str(error)))
+    if not cases:
+        scenarios[0].case(seed)  # which refuses, and says why
+    n, answers = len(cases), []
+    for i, (question, case) in enumerate(cases):
+
+        def part(stage: str, share: float, done: int = i) -> None:
+            tell(stage, (done + share) / n)
+
+        answers.append(
+            audit_case(
+                case, spec, scenario=question, notes=notes, progress=part, attacks=attacks, engine=engine, questions=n
+            )
+        )
+    return together(answers)
+
+
+def run_exports(spec: AuditSpec, inputs: Exports, tell: Progress, engine: Engine | None) -> AuditResult:
+    """Read the exports that a spec names, and audit them."""
+    tell("reading the exports", 0.0)
+    reading = inputs.reading
+    exports = io.read_exports(*inputs.files, reading) if len(inputs.files) == 2 else (_read(inputs),)
+    found = audit_exports(exports, spec, truth=inputs.truth, every=reading.every, progress=tell, engine=engine)
+    if len(inputs.files) == 2 and inputs.files[0] == inputs.files[1]:
+        return dataclasses.replace(found, notes=(*found.notes, Note("same-file-twice")))
+    return found
+
+
+def _read(inputs: Exports) -> io.Export:
+    return io.read_export(inputs.files[0], inputs.reading)

@@ -1,0 +1,91 @@
+"""Exports in, answers out: which questions are asked, and what is said of those that cannot be."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reidrisk import io
+from reidrisk.audit import AuditResult, AuditSpec, Exports, audit_exports, run
+from reidrisk.base.errors import FormatError, OptionError
+
+FEW = ("hellinger", "tf-idf")
+
+
+def shop(seed=0, n=60, events=1_500, prefix=""):
+    rng = np.random.default_rng(seed)
+    who = rng.integers(0, n, events)
+    own = np.random.default_rng(99).integers(0, 40, (n, 4))
+    item = np.where(rng.random(events) < 0.7, own[who, rng.integers(0, 4, events)], rng.integers(0, 40, events))
+    day = pl.Series(rng.integers(0, 300, events)).cast(pl.Int32)
+    dates = pl.date(2024, 1, 1) + pl.duration(days=day)
+    frame = pl.DataFrame({"customer": [f"{prefix}{i}" for i in who], "category": [f"c{i}" for i in item], "d": day})
+    return frame.with_columns(date=dates).drop("d")
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, seed, prefix in (("a", 0, ""), ("b", 1, "p")):
+        shop(seed, prefix=prefix).write_csv(tmp_path / f"{name}.csv", separator=";")
+    pl.DataFrame({"crm": range(60), "partner": [f"p{i}" for i in range(60)]}).write_csv(tmp_path / "pairs.csv")
+    return tmp_path
+
+
+def audited(files, *names, scenario=None, truth=None, **reading):
+    inputs = {"kind": "exports", "files": [str(files / name) for name in names], "reading": reading}
+    if truth is not None:
+        inputs["truth"] = str(files / truth)
+    values = {"inputs": inputs, "scenario": scenario, "seed": 1, "attacks": FEW}
+    return run(AuditSpec.model_validate(values))
+
+
+def test_one_export_answers_two_questions(files):
+    found = audited(files, "a.csv")
+    assert sorted(one.scenario.code for one in found.questions) == ["scenario-knows", "scenario-split"]
+    assert {one.axis for one in found.questions} == {"facts", "items"}
+    assert found.strongest.rate == max(one.strongest.rate for one in found.questions)
+    assert all("understood-as" in [note.code for note in one.notes] for one in found.questions)
+    assert AuditResult.from_dict(json.loads(found.to_json())).to_dict() == found.to_dict()
+    again = run(AuditSpec.model_validate(found.spec))
+    assert again.to_dict() == found.to_dict()
+
+
+def test_a_scenario_by_its_name_is_the_only_question(files):
+    found = audited(files, "a.csv", scenario={"name": "knows", "facts": 2, "which": "rarest"})
+    assert (found.also, found.axis, found.epochs, found.scenario["facts"]) == ((), "facts", (1, 2), 2)
+    with pytest.raises(OptionError, match="the scenario two-tables is of 2 tables"):
+        audited(files, "a.csv", scenario={"name": "two-tables"})
+
+
+def test_two_exports_are_linked_by_any_two_columns_of_pairs_and_by_traces_beside_bags(files):
+    found = audited(files, "a.csv", "b.csv", truth="pairs.csv:crm=partner")
+    assert (found.scenario.code, found.kind, found.truth, found.n_scored) == (
+        "scenario-two-tables",
+        "bags",
+        "given",
+        60,
+    )
+    assert found.strongest.rate > 0.5
+    with pytest.raises(OptionError, match="nobody"):
+        audited(files, "a.csv", "b.csv", truth="pairs.csv:crm=nobody")
+    both = audited(files, "a.csv", "b.csv", truth="pairs.csv:crm=partner", every="month")
+    assert {one.kind for one in both.questions} == {"bags", "traces"}
+    assert both.kind == "bags"  # one item per month loses most of them
+    nobody = audited(files, "a.csv", "b.csv")
+    assert (nobody.truth, nobody.risks) == (None, ())
+
+
+def test_a_question_that_cannot_be_asked_is_left_out_and_said():
+    once = {"user": np.arange(40), "item": np.arange(40) % 7, "time": np.arange(40)}
+    found = audit_exports([io.read_export(once, io.Reading(layout="log"))], AuditSpec(seed=1, attacks=FEW))
+    assert found.scenario.code == "scenario-knows"
+    (note,) = (note for note in found.notes if note.code == "question-left-out")
+    assert (note["question"], found.n_questions) == ("scenario-split", 1)
+
+
+def test_exports_are_one_or_two():
+    with pytest.raises(ValueError, match="at most 2"):
+        Exports(files=("a", "b", "c"))
+    with pytest.raises(FormatError, match="no such file"):
+        run(AuditSpec(inputs=Exports(files=("no/such/b.csv",))))
