@@ -8,8 +8,10 @@ from reidrisk.mitigations.people import DropPeople
 from reidrisk.mitigations.registry import Entry, named, register, registry
 from reidrisk.mitigations.rotate import Rotate
 from reidrisk.mitigations.scoring import Trial
+from reidrisk.mitigations.searching import Found, search
 from reidrisk.mitigations.shorten import Shorten
 from reidrisk.mitigations.suppress import SuppressRare
+from reidrisk.mitigations.together import Together
 from reidrisk.mitigations.trying import Tried, WhatIf, tried, usual_changes
 
 __all__ = [
@@ -17,12 +19,14 @@ __all__ = [
     "Draw",
     "DropPeople",
     "Entry",
+    "Found",
     "Kept",
     "Mitigation",
     "RandomItem",
     "Rotate",
     "Shorten",
     "SuppressRare",
+    "Together",
     "Trial",
     "Tried",
     "View",
@@ -31,6 +35,7 @@ __all__ = [
     "named",
     "register",
     "registry",
+    "search",
     "tried",
     "usual_changes",
 ]

@@ -48,12 +48,17 @@ def entry(name: str) -> Entry:
 def named(text: str) -> Mitigation:
     """Return the change that a text such as ``"rotate:4"`` or ``"shorten:periods=2"`` names.
 
-    A value by itself is that of the main field. Fields that are no numbers, such as a taxonomy, are for Python.
+    A value by itself is that of the main field, and ``" + "`` joins changes that are made together. Fields that are no
+    numbers, such as a taxonomy, are for Python.
 
     >>> from reidrisk import mitigations
     >>> mitigations.named("suppress-rare:20"), mitigations.named("shorten:periods=2").text
     (SuppressRare(k=20), 'shorten:periods=2')
     """
+    if " + " in text:
+        from reidrisk.mitigations.together import Together
+
+        return Together(tuple(named(part) for part in text.split(" + ")))
     name, _, rest = text.partition(":")
     made = entry(name.strip()).mitigation
     known = {one.name: one for one in fields(made)}  # type: ignore[arg-type]

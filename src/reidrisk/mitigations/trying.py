@@ -66,7 +66,7 @@ class WhatIf(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class Run:
     """What all changes have in common: the case, who is asked about, and the attackers."""
 
     case: Case
@@ -122,17 +122,17 @@ def tried(
     wrong = next((one for one in chosen if not isinstance(one, Mitigation)), None)
     if wrong is not None:
         raise OptionError(f"changes are values such as mitigations.Rotate(4), not {wrong!r}; read texts with named()")
-    run, out = _planned(case, chosen, attacks, trial, budget, utility)
+    run, out = planned(case, chosen, attacks, trial, budget, utility)
     steps = Steps(progress, total=2.0 * len(chosen) + 1.0)
     steps.begin("as it is", 1.0)
     found = []
     for one in chosen:
         steps.begin(one.text, 1.0)
-        found.append(_one(run, one, full=not run.slow))
+        found.append(try_one(run, one, full=not run.slow))
     if run.slow:
         for place in _promising(chosen, found):
             steps.begin(chosen[place].text, 1.0)
-            found[place] = _one(run, chosen[place], full=True)
+            found[place] = try_one(run, chosen[place], full=True)
     names = tuple(one.attack.__name__ if isinstance(one, Entry) else one.name for one in run.attacks(True))
     return WhatIf(run.before(run.rows, True), with_pareto(found), names, out, trial.side)
 
@@ -151,14 +151,14 @@ def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, .
     return tuple(found)
 
 
-def _planned(
+def planned(
     case: Case,
     changes: Sequence[Mitigation],
     attacks: Sequence[Attack[Any]] | None,
     trial: Trial,
     budget: float,
     utility: Utility | None,
-) -> tuple[_Run, tuple[str, ...]]:
+) -> tuple[Run, tuple[str, ...]]:
     """Choose attacks and queries so that all fits in the time: by reference seconds, the same on every machine."""
     quick: tuple[Any, ...] = tuple(attacks or ())
     slow: tuple[Entry, ...] = ()
@@ -185,7 +185,7 @@ def _planned(
         left -= needed if needed <= left else 0.0
     rows, _ = chosen_queries(len(case.queries), size, trial.seed)
     rows = np.arange(len(case.queries)) if rows is None else rows
-    return _Run(case, rows, trial, quick, tuple(fit), utility), tuple(one.name for one in out)
+    return Run(case, rows, trial, quick, tuple(fit), utility), tuple(one.name for one in out)
 
 
 def _cost(one: Entry | Attack[Any], case: Case) -> Callable[[int], float]:
@@ -196,7 +196,8 @@ def _cost(one: Entry | Attack[Any], case: Case) -> Callable[[int], float]:
     return lambda n: n * len(case.targets) * 1e-8
 
 
-def _one(run: _Run, change: Mitigation, full: bool) -> Tried:
+def try_one(run: Run, change: Mitigation, full: bool) -> Tried:
+    """Measure one change: with every attack, or with the quick ones alone."""
     case, trial = run.case, run.trial
     released = change.released(case, trial.seed, trial.side)
     rows = run.rows if released.asked is None else np.intersect1d(run.rows, released.asked)
