@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from reidrisk import Bags, mitigations
-from reidrisk.mitigations.scoring import strongest, usual_attacks
+from reidrisk.mitigations.scoring import is_slow, strongest, usual_attacks
 from reidrisk.records import Case, Truth
 
 
@@ -27,7 +27,7 @@ def fresh_rate(change: mitigations.Mitigation, worlds: list[Case]) -> float:
     rates = []
     for case in worlds:
         views = [(change.released(case, 1), False), (change.known_to_attacker(case, 1), True)]
-        attacks = [one for one in usual_attacks(case) if one.up_to == np.inf]
+        attacks = [one for one in usual_attacks(case) if not is_slow(one, case)]
         rates.append(strongest(case, views, np.arange(len(case.queries)), attacks, mitigations.Trial()).rate)
     return float(np.mean(rates))
 
