@@ -1,7 +1,7 @@
 """Forecasts of the rate among more people, beside exact runs with that many: predicted, measured, and what was missed.
 
 The published population is measured among 100,000 people and forecast for a million and ten million (--largest); real
-data is measured on a tenth of its people and forecast for all. The families' weights were chosen on other draws of the
+data is measured on a tenth of its people (and a hundredth, where there are 10,000) and forecast for all. The families' weights were chosen on other draws of the
 data sets marked 'choice'; those marked 'held back' had no say. Beside the forecast stands what a user would write down
 otherwise: the measured rate itself, as if it stayed the same.
 """
@@ -49,6 +49,11 @@ class Row(NamedTuple):
     def held(self) -> bool:
         return self.low <= self.measured <= self.high
 
+    @property
+    def counts(self) -> bool:
+        """Whether enough people are found, ten, to tell one forecast from another."""
+        return self.measured * QUERIES >= 10
+
 
 def published(largest: int) -> Iterator[Row]:
     """Forecast from 100,000 people of the published population; the same people are among the larger ones."""
@@ -74,7 +79,7 @@ def published(largest: int) -> Iterator[Row]:
 
 
 def real(names: tuple[str, ...], folder: Path) -> Iterator[Row]:
-    """Forecast from a tenth of the people to all of them."""
+    """Forecast from a tenth of the people, and from a hundredth of many, to all of them."""
     manifest = bench.read_manifest(HERE / "data" / "manifest.toml")
     for data in manifest.only(list(names)).sets:
         read = load(data, folder, 20_000, SEED, READERS)
@@ -83,16 +88,17 @@ def real(names: tuple[str, ...], folder: Path) -> Iterator[Row]:
             if case is None:
                 continue
             for attack in (TfIdf(), NaiveBayes()):
-                yield from tenth(f"{data.name}, {setting}", case, attack)
+                for part in (10, 100) if len(case.targets) >= 10_000 else (10,):
+                    yield from from_a_part(f"{data.name}, {setting}", case, attack, part)
 
 
-def tenth(name: str, case: Case, attack: Attack) -> Iterator[Row]:
+def from_a_part(name: str, case: Case, attack: Attack, part: int) -> Iterator[Row]:
     truth: Truth = case.truth
     sample = min(QUERIES, len(case.queries) - 1)
     whole = measure.random_user(attack, case.targets, case.queries, truth, sample=sample, seed=SEED)
     if whole.rate * sample < 10:
         return  # too few are found to tell a forecast from another
-    n = max(len(case.targets) // 10, 60)
+    n = max(len(case.targets) // part, 60)
     people = np.sort(
         np.random.default_rng(SEED).choice(np.unique(truth.target), min(n, len(case.queries)), replace=False)
     )
@@ -107,15 +113,17 @@ def tenth(name: str, case: Case, attack: Attack) -> Iterator[Row]:
 def row(data: str, found: measure.Forecast, one: measure.Predicted, measured: float) -> Row:
     before = found.measured[-1][1]
     made = Row(data, found.attack, found.n_targets, one.population, before, one.rate, one.low, one.high, measured)
+    said = "few found" if not made.counts else "" if made.held else "missed"
     print(
         f"| {data} | {found.attack} | {made.start:,} | {made.end:,} | {made.before:.4f} | {made.rate:.4f} "
-        f"| {made.low:.4f} to {made.high:.4f} | {made.measured:.4f} | {'' if made.held else 'missed'} |",
+        f"| {made.low:.4f} to {made.high:.4f} | {made.measured:.4f} | {said} |",
         flush=True,
     )
     return made
 
 
-def summary(what: str, rows: list[Row]) -> None:
+def summary(what: str, every: list[Row]) -> None:
+    rows = [one for one in every if one.counts]
     if not rows:
         return
     errors = np.array([abs(one.rate / one.measured - 1) for one in rows])

@@ -221,10 +221,10 @@ def test_records_that_do_not_fit_are_refused_in_one_line(bags_case):
 
 def test_every_change_is_registered_with_strengths_that_fit(bags_case, traces_case):
     for case in (bags_case, traces_case):
-        for entry in mitigations.registry():
+        for entry in (one for one in mitigations.registry() if type(case.queries) in one.kinds):
             ladder = entry.mitigation.ladder(case)
             assert len(set(ladder)) == len(ladder)
             if not isinstance(case.queries, Bags) or entry.name != "rotate":
                 for one in (*entry.mitigation.usual(case), *ladder[:1], *ladder[-1:]):
                     one.apply(case)
-    assert len({entry.name for entry in mitigations.registry()}) == 7
+    assert len({entry.name for entry in mitigations.registry()}) == 9

@@ -3,6 +3,7 @@
 from reidrisk.mitigations.base import Mitigation, View
 from reidrisk.mitigations.coarsen import Coarsen
 from reidrisk.mitigations.cost import Kept, kept
+from reidrisk.mitigations.generalise import DropColumns, Generalise
 from reidrisk.mitigations.noise import Draw, RandomItem
 from reidrisk.mitigations.people import DropPeople
 from reidrisk.mitigations.registry import Entry, named, register, registry
@@ -17,9 +18,11 @@ from reidrisk.mitigations.trying import Tried, WhatIf, tried, usual_changes
 __all__ = [
     "Coarsen",
     "Draw",
+    "DropColumns",
     "DropPeople",
     "Entry",
     "Found",
+    "Generalise",
     "Kept",
     "Mitigation",
     "RandomItem",

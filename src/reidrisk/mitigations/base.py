@@ -115,7 +115,7 @@ class Mitigation(ABC):
         if side not in get_args(Side):
             raise OptionError(f"the side that is changed is one of {', '.join(get_args(Side))}, not {side!r}")
         checked_seed(seed)
-        if not isinstance(case.queries, self.kinds):
+        if type(case.queries) not in self.kinds:
             fits = " and ".join(kind.__name__ for kind in self.kinds)
             raise DataError(f"{type(self).__name__} changes {fits}, not {type(case.queries).__name__}")
 

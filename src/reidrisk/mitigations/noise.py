@@ -10,7 +10,7 @@ from reidrisk.base.options import from_0_to_1
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.registry import register
 from reidrisk.mitigations.rows import randomised, thinned
-from reidrisk.records import Bags, Case, Traces
+from reidrisk.records import Attributes, Bags, Case, Traces
 
 _STEPS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 
@@ -53,7 +53,7 @@ class RandomItem(Mitigation):
         return randomised(table, self.p, rng)
 
 
-@register(kinds=(Traces, Bags), strengths=(0.8, 0.5, 0.2))
+@register(kinds=(Traces, Bags, Attributes), strengths=(0.8, 0.5, 0.2))
 @dataclass(frozen=True)
 class Draw(Mitigation):
     """Keep each observation with probability ``p``, whatever becomes of the others.

@@ -15,12 +15,12 @@ from reidrisk.measure.risk import credits
 from reidrisk.mitigations import rows as observed
 from reidrisk.mitigations.base import Mitigation, Side, View
 from reidrisk.mitigations.registry import register
-from reidrisk.records import Bags, Case, Traces, Truth
+from reidrisk.records import Attributes, Bags, Case, Traces, Truth
 
 _FEWEST = 20  # people of each half, at least
 
 
-@register(kinds=(Traces, Bags), strengths=(0.02, 0.05, 0.2))
+@register(kinds=(Traces, Bags, Attributes), strengths=(0.02, 0.05, 0.2))
 @dataclass(frozen=True)
 class DropPeople(Mitigation):
     """Leave out the ``share`` of people who are most exposed, as far as their records tell.

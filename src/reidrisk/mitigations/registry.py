@@ -61,6 +61,9 @@ def named(text: str) -> Mitigation:
         return Together(tuple(named(part) for part in text.split(" + ")))
     name, _, rest = text.partition(":")
     made = entry(name.strip()).mitigation
+    if hasattr(made, "from_text"):
+        read: Mitigation = made.from_text(rest)
+        return read
     known = {one.name: one for one in fields(made)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
     for position, part in enumerate(rest.split(",") if rest else ()):

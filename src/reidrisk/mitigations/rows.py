@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.vocabulary import Vocabulary
-from reidrisk.records import Bags, Traces, Visits
+from reidrisk.records import Attributes, Bags, Traces, Visits
 from reidrisk.records.thinning import drawn
 
 Table = Traces | Bags
@@ -19,6 +19,8 @@ def relabelled(table: Table, to: Ints, n_tokens: int, vocabulary: Vocabulary | N
     >>> relabelled(Traces([[0, 2], [1, -1]], n_tokens=3), np.array([1, 1, -1]), 2, None).tokens.tolist()
     [[1, -1], [1, -1]]
     """
+    if isinstance(table, Attributes):
+        return table.with_tokens(np.where(table.observed, to[table.tokens], -1))
     if isinstance(table, Traces):
         renamed = np.where(table.observed, to[table.tokens], -1)
         return Traces(renamed, n_tokens, table.users, vocabulary).with_notes(table.notes)
@@ -61,8 +63,7 @@ def at_most(table: Table, size: int, rng: np.random.Generator) -> Table:
 
 def masked(table: Traces, kept: npt.NDArray[np.bool_]) -> Traces:
     """Return the traces with the cells that are not kept missing."""
-    tokens = np.where(kept, table.tokens, table.tokens.dtype.type(-1))
-    return Traces(tokens, table.n_tokens, table.users, table.vocabulary).with_notes(table.notes)
+    return table._with(np.where(kept, table.tokens, table.tokens.dtype.type(-1)), table.users)
 
 
 def randomised(table: Table, p: float, rng: np.random.Generator) -> Table:

@@ -184,7 +184,7 @@ def first(n: int, good: Callable[[int], bool]) -> int:
 
 def _ladders(case: Case, trial: Trial, changes: Sequence[type[Mitigation]] | None) -> Iterator[Ladder]:
     """Yield the strengths of each kind of change that fits the records."""
-    fit = [one.mitigation for one in registry() if isinstance(case.queries, one.kinds)]
+    fit = [one.mitigation for one in registry() if type(case.queries) in one.kinds]
     for kind in changes or [one for one in fit if one is not DropPeople]:
         ladder = kind.ladder(case)
         try:

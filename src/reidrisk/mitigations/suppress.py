@@ -10,10 +10,10 @@ from reidrisk.base.options import whole
 from reidrisk.mitigations import rows
 from reidrisk.mitigations.base import Mitigation, Side, released_tables
 from reidrisk.mitigations.registry import register
-from reidrisk.records import Bags, Case, Traces
+from reidrisk.records import Attributes, Bags, Case, Traces
 
 
-@register(kinds=(Traces, Bags), strengths=(5, 20, 100))
+@register(kinds=(Traces, Bags, Attributes), strengths=(5, 20, 100))
 @dataclass(frozen=True)
 class SuppressRare(Mitigation):
     """Leave out items that fewer than ``k`` people of the released side hold.

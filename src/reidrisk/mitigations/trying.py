@@ -141,7 +141,7 @@ def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, .
     """Return the usual strengths of all changes that fit the records of a case."""
     side, found = (trial or Trial()).side, []
     for entry in registry():
-        if isinstance(case.queries, entry.kinds):
+        if type(case.queries) in entry.kinds:
             for one in entry.mitigation.usual(case):
                 try:
                     one.check(case, 0, side)
