@@ -1,9 +1,9 @@
 """Forecasts of the rate among more people, beside exact runs with that many: predicted, measured, and what was missed.
 
 The published population is measured among 100,000 people and forecast for a million and ten million (--largest); real
-data is measured on a tenth of its people (and a hundredth, where there are 10,000) and forecast for all. The families' weights were chosen on other draws of the
-data sets marked 'choice'; those marked 'held back' had no say. Beside the forecast stands what a user would write down
-otherwise: the measured rate itself, as if it stayed the same.
+data is measured on a tenth of its people (a hundredth too, where there are 10,000) and forecast for all. The families'
+weights were chosen on other draws of the first sets; those held back had no say. Beside the forecast stands what a user
+would write down otherwise: the measured rate itself, as if it stayed the same.
 """
 
 from __future__ import annotations
