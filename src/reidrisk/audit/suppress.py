@@ -210,5 +210,16 @@ def _doubt(doubt: TruthDoubt, least: int) -> TruthDoubt:
 
 
 def _note(note: Note, least: int) -> Note:
+    if note.code == "export-read":
+        return Note.from_dict({**note.to_dict(), "people": _steps(note["people"], least)})
     hidden = {name: None for name in _COUNTS.get(note.code, ()) if few(note[name] or 0, least)}
     return Note.from_dict({**note.to_dict(), **hidden, "least": least}) if hidden else note
+
+
+def _steps(people: Sequence[Sequence[int]], least: int) -> list[list[int]]:
+    """Leave out how many people have a number of events where that is a few, and one more where it would follow."""
+    hidden = [step for step, n in people if few(n, least)]
+    shown = [[step, n] for step, n in people if step not in hidden]
+    if shown and 0 < sum(n for step, n in people if step in hidden) < least:
+        shown.remove(min(shown, key=lambda one: one[1]))
+    return shown

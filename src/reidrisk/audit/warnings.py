@@ -16,6 +16,7 @@ _PAIRS = 2_000  # true pairs that are looked at, and strangers for each
 _STRANGERS = 3
 _FEWEST = 20  # pairs from which something can be said
 _TARGETS = 20_000  # known records among which gaps are compared
+_MATTERS = 0.01  # people found by gaps alone, from which on that is worth a warning
 _LEVEL = 0.999
 _CLEAR = 3.3  # standard errors: the same level, two-sided
 _ALIKE = 0.1  # rank correlation of rows from which their order is a leak worth naming
@@ -26,7 +27,8 @@ def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
 
     * ``pairs-share-nothing``: no true pair has an item in common; ``pairs-share-less``: they have less in common than
       strangers do. Then overlap says nothing, and attacks that count it look weak.
-    * ``presence-identifies``: in which epochs somebody was there finds more people than chance, whatever they showed.
+    * ``presence-identifies``: in which epochs somebody was there finds more people than chance, and more than 1 in 100,
+      whatever they showed.
     * ``order-tells``: rows of true pairs come in a like order, by Spearman's rank correlation of their row numbers.
 
     All but the first are significant at the level 99.9 %.
@@ -94,7 +96,7 @@ def _presence(case: Case, rows: Ints, seed: int) -> Note | None:
     attack = Presence().fit(part)
     right = credits(attack, asked, attack.link(asked), truth)
     low, chance = mean_interval(right, _LEVEL)[0], 1.0 / len(kept)
-    if low <= 2.0 * chance:
+    if low <= max(2.0 * chance, _MATTERS):
         return None
     return Note("presence-identifies", rate=float(right.mean()), among=len(kept), n=len(rows))
 

@@ -36,9 +36,9 @@ def parts_of(page: Page) -> Iterator[str | Table]:
 
 def _section(section: Section) -> Iterator[str | Table]:
     if section.title:
-        yield f"\n{section.title}:"
+        yield f"\n{section.title}" + ("" if section.title.endswith("?") else ":")
     yield from section.paragraphs
-    shown = section.table or (section.figure and section.figure.numbers)
+    shown = section.brief or section.table or (section.figure and section.figure.numbers)
     if shown and section.listed:
         yield from (f"- {row[0]}" for row in shown.rows)
     elif shown and shown.rows:

@@ -170,14 +170,25 @@ def _row(line: Line, point: Point, scale: RateScale) -> dict[str, Any]:
     return rates | {"x": point.x, "text": point.text, "name": line.notes.get(point.x, line.name)}
 
 
-def across(title: str, domain: Sequence[float], ticks: Sequence[float], log: bool = False, format: str = "") -> Any:
-    """Return a horizontal axis of the field ``x``, with a label at each of the ticks."""
+def across(
+    title: str,
+    domain: Sequence[float],
+    ticks: Sequence[float],
+    log: bool = False,
+    format: str = "",
+    names: Mapping[float, str] | None = None,
+) -> Any:
+    """Return a horizontal axis of the field ``x``, with a label at each of the ticks: a number, or its name."""
     alt = altair()
+    look: dict[str, Any] = {"format": format} if format else {}
+    if names:
+        named = " : ".join(f"datum.value == {tick!r} ? '{name}'" for tick, name in names.items())
+        look["labelExpr"] = f"{named} : datum.label"
     return alt.X(
         "x:Q",
         title=title,
         scale=alt.Scale(type="log" if log else "linear", domain=list(domain), nice=False),
-        axis=alt.Axis(values=list(ticks), grid=False, labelFlush=False, **({"format": format} if format else {})),
+        axis=alt.Axis(values=list(ticks), grid=False, labelFlush=False, **look),
     )
 
 

@@ -61,8 +61,8 @@ class Section:
 
     ``see`` is a paragraph, or several; ``code`` a command or a file, shown as it is; ``parts`` stand under headings of
     their own, and a reader must open those that are ``folded``. A terminal shows what is short and important enough
-    (``console``), with ``listed`` the first column of the table alone. Links within the page lead to ``name``; default:
-    from the title.
+    (``console``), with ``listed`` the first column of the table alone, and a ``brief`` table in the place of a longer
+    one. Links within the page lead to ``name``, and are called ``label``; default: from the title.
     """
 
     title: str
@@ -75,7 +75,9 @@ class Section:
     folded: bool = False
     console: bool = False
     listed: bool = False
+    brief: Table | None = None
     name: str = ""
+    label: str = ""
 
     @property
     def paragraphs(self) -> tuple[str, ...]:

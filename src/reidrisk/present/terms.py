@@ -46,6 +46,10 @@ class Terms:
     period: str = "period"
     record: str = "record"
     thing: str = ""
+    axis: str = "epochs"
+    """What an attacker is given more and more of: periods, or items, facts or columns, which ``period`` names then."""
+    whole: int = 0
+    """The number of items that stands for records as long as they are; 0 where there is none."""
 
     @property
     def things(self) -> str:
@@ -74,7 +78,17 @@ class Terms:
 
     def many(self, what: str, n: int) -> str:
         """Write a number of something, by the name of the attribute or any other word: ``many("period", 8)``."""
+        if what == "period" and n == self.whole > 0:
+            return f"whole {self.records}"
         return f"{n:,} {plural(getattr(self, what, what), n)}"
+
+    def at(self, n: int) -> str:
+        """Say how much an attacker has: ``at 8 weeks``, ``with 4 purchases``, ``with whole records``."""
+        return f"{'at' if self.axis == 'epochs' else 'with'} {self.many('period', n)}"
+
+    def count(self, n: int) -> str:
+        """Write a number of periods for a table or an axis, where the heading names them."""
+        return "all" if n == self.whole > 0 else f"{n:,}"
 
     def spoken(self, text: str) -> str:
         """Return a name or a description, written where nothing is known of the data, in the reader's words.
@@ -95,8 +109,9 @@ class Terms:
 def terms_of_columns(user: str | None, items: Sequence[str] = (), place: bool = False) -> Terms:
     """Choose words by the names of the columns that say who, and what.
 
-    >>> terms_of_columns("CustomerID", ["StockCode"])
-    Terms(person='customer', item='purchase', period='period', record='record', thing='product')
+    >>> shop = terms_of_columns("CustomerID", ["StockCode"])
+    >>> shop.person, shop.item, shop.things
+    ('customer', 'purchase', 'products')
     >>> terms_of_columns("user_id", ["venueCategory"]).item, terms_of_columns("userID", ["artistID"]).items
     ('place', 'artists')
     >>> terms_of_columns("Kundennummer", ["Warengruppe"]).item, terms_of_columns(None, place=True).item

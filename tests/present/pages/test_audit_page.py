@@ -408,7 +408,7 @@ def test_a_terminal_shows_one_table_and_of_bounds_and_assumptions_the_sentences(
     assert shown.count("┏") == 1
     assert "Tightest bound:" in shown
     assert "What no attacker can beat:\nAt 8 weeks the tightest bound" in shown
-    assert "\n- The attacker has these two tables and nothing else" in shown
+    assert "\n- The attacker has these records and nothing else" in shown
     for words in ("says nothing here", "letter", "With any further source"):
         assert words not in shown
 

@@ -106,7 +106,7 @@ def test_without_truth_the_verdict_counts_records_and_hides_a_few():
             "Profile Bayes was not run: there was not enough time to try it on enough people. It may link more",
         ),
         (Note("attack-not-run", attack="markov", why="few people"), "Markov was tried on too few people to count."),
-        (Note("fewer-drawn", axis="facts"), "Where fewer facts are known than a record holds"),
+        (Note("fewer-drawn", axis="facts"), "Where the attacker is given fewer topics than a record holds"),
         (Note("in-one-table-only", targets=None, queries=7, least=20), "which are distractors: fewer than 20."),
         (
             Note("vocabulary-from-data", n=8, tables=2, numbers=True),

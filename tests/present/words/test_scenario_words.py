@@ -22,7 +22,7 @@ SHOP = Terms(person="customer", item="article", period="week")
         ),
         (
             Note("split-by-time", share=0.5),
-            "Each customer's later 50 % of events is to be identified; the earlier part is known.",
+            "The later half of each customer's articles is to be identified; the earlier part is known.",
         ),
         (Note("split-at", at="2024-05-31"), "Events from 2024-05-31 on are to be identified; those before are known."),
         (
@@ -71,7 +71,7 @@ SHOP = Terms(person="customer", item="article", period="week")
         ),
         (
             Note("too-few-facts", n=5, of=900, facts=4),
-            "Of 900 customers, 5 have fewer than 4 facts and are not looked for; they stay as distractors.",
+            "Of 900 customers, 5 have fewer than 4 articles and are not looked for; they stay as distractors.",
         ),
         (
             Note("cells-missing", missing=12, of=4_000),

@@ -1,16 +1,18 @@
 """The page of an audit: how many people can be found, how sure that is, who is exposed, and what that rests on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from reidrisk.audit import AuditResult
 from reidrisk.present.model import Page, Section
-from reidrisk.present.sections.audit import basis, bounds, exposed, growth, perspective, sure, top
+from reidrisk.present.sections.audit import asked, basis, bounds, exposed, perspective, sure, top
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.audit import terms_of
+from reidrisk.present.words.audit import along, terms_of
 from reidrisk.present.words.verdict import verdict
 
-SECTIONS: list[Callable[[AuditResult, Terms], Section | None]] = [
-    growth.section,
+SECTIONS: list[Callable[[AuditResult, Terms], Section | tuple[Section, ...] | None]] = [
+    asked.section,
+    asked.read,
+    asked.grown,
     bounds.section,
     exposed.section,
     sure.section,
@@ -26,16 +28,16 @@ _INTERNAL = "Not to be passed on: groups of any size are shown, and numbers may 
 
 def page(result: AuditResult, terms: Terms | None = None) -> Page:
     """Return the page of an audit; it is made of aggregates only, ``Risk.per_user`` is not looked at."""
-    terms = terms or terms_of(result)
+    terms = terms_of(result) if terms is None else along(terms, result)
     least = result.spec.get("min_group", 20)
     return Page(
         kind="Re-identification risk report",
         subject=top.subject(result, terms),
         verdict=verdict(result, terms),
-        sections=tuple(filter(None, (make(result, terms) for make in SECTIONS))),
+        sections=tuple(_sections(result, terms)),
         facts=top.facts(result, terms),
         first=top.first(result, terms),
-        news=(top.news(result, terms),),
+        news=(top.news(result, terms), *top.warned(result, terms)),
         tiles=top.tiles(result, terms),
         badge=top.badge(result, terms),
         warning=_INTERNAL if result.internal else "",
@@ -48,3 +50,9 @@ def page(result: AuditResult, terms: Terms | None = None) -> Page:
         ),
         heading="The verdict",
     )
+
+
+def _sections(result: AuditResult, terms: Terms) -> Iterator[Section]:
+    for make in SECTIONS:
+        made = make(result, terms)
+        yield from made if isinstance(made, tuple) else filter(None, [made])

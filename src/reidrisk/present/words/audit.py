@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks.registry import entry
 from reidrisk.base.notes import Note
-from reidrisk.present.terms import Terms, plural
-from reidrisk.present.words.frequencies import attack_label, joined, percent
+from reidrisk.present.terms import Terms, plural, terms_of_columns
+from reidrisk.present.words.frequencies import attack_label, in_words, joined, percent
 from reidrisk.present.words.register import CHECK, Assumed, says
 
 if TYPE_CHECKING:
@@ -15,12 +16,25 @@ if TYPE_CHECKING:
 
 
 def terms_of(result: AuditResult) -> Terms:
-    """Return the words of the reader's own data, as far as the audit knows them."""
+    """Return the words of the reader's own data, as far as the audit knows them: by the names of the columns read."""
     if result.spec.get("system") == "topics":
-        return Terms(item="topic", period="week")
-    return {"items": Terms(period="item"), "facts": Terms(period="fact"), "columns": Terms(period="column")}.get(
-        result.axis, Terms()
-    )
+        return along(Terms(item="topic", period="week"), result)
+    read = [note for note in result.notes if note.code == "understood-as"]
+    terms = Terms()
+    if read:
+        places = any(note["place"] for note in read)
+        terms = terms_of_columns(read[0]["user"], [name for note in read for name in note["items"]], places)
+    every = (result.spec.get("inputs", {}).get("reading") or {}).get("every")
+    return along(replace(terms, period=every) if every in ("day", "week", "month") else terms, result)
+
+
+def along(terms: Terms, result: AuditResult) -> Terms:
+    """Return the same words, with those for what the attacker is given more and more of in this result."""
+    if result.axis == "epochs":
+        return terms
+    if result.axis == "columns" or result.kind == "attributes":
+        return replace(terms, period="attribute", item="value", axis=result.axis)
+    return replace(terms, period=terms.item, axis=result.axis, whole=result.n_epochs if result.axis == "items" else 0)
 
 
 @says("own-words")
@@ -111,4 +125,19 @@ def _order(note: Note, terms: Terms) -> Assumed:
         f"{what[:1].upper() + what[1:]}. Whoever has both tables can pair {terms.people} without looking at a single "
         f"{terms.item}, and no rate here counts that.",
         "Shuffle the rows, and draw ids at random, before a table is handed out.",
+    )
+
+
+@says("presence-identifies")
+def _presence(note: Note, terms: Terms) -> Assumed:
+    found = f"an attacker links {in_words(note['rate'])} {terms.people} correctly among {note['among']:,}"
+    if terms.axis != "epochs":
+        return Assumed(
+            f"What is missing is enough: by which {terms.periods} are there, whatever they are, {found}.",
+            f"Coarser {terms.items} do not help against this: fill gaps, or hide them on one side.",
+        )
+    seen = f"by the {terms.periods} in which anything was seen, whatever it was"
+    return Assumed(
+        f"When somebody was there is enough: {seen}, {found}.",
+        f"Coarser or fewer {terms.items} do not help against this: fill gaps, or hide them on one side.",
     )

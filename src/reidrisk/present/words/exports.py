@@ -1,6 +1,7 @@
 """Sentences about exports: how a file was understood, what was read of it, and what was left out or merged."""
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural
@@ -57,7 +58,12 @@ def _understood(note: Note, terms: Terms) -> Assumed:
     if note["unused"]:
         said.append(f"not used: {_listed(note['unused'])}")
     form = f" ({', '.join(written)})" if written else ""
-    return Assumed(f"{note['name']}{form} is read as {_KINDS[note['kind']]}: {'; '.join(said)}.", CHECK)
+    return Assumed(f"{_file(note)}{form} is read as {_KINDS[note['kind']]}: {'; '.join(said)}.", CHECK)
+
+
+def _file(note: Note) -> str:
+    """Name a file without the folders it is in, which are nobody else's business."""
+    return PurePath(note["name"]).name
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -86,8 +92,8 @@ def _read(note: Note, terms: Terms) -> str:
     shown = [f"{n:,} with {_STEPS[step]}" for step, n in note["people"]]
     by = f" {terms.people.capitalize()} by number of events: {joined(shown)}." if shown else ""
     events = terms.many("event", note["events"])
-    of = f"{events} of {terms.many('person', note['users'])} over {terms.many('item', note['items'])}"
-    return f"{note['name']}: {note['rows']:,} rows read, {of} kept.{lost}{by}"
+    of = f"{events} of {terms.many('person', note['users'])} over {note['items']:,} {terms.things}"
+    return f"{_file(note)}: {note['rows']:,} rows read, {of} kept.{lost}{by}"
 
 
 @says("labels-alike")
@@ -96,8 +102,8 @@ def _alike(note: Note, terms: Terms) -> Assumed:
     such = f", such as {shown}" if shown else ""
     return Assumed(
         f"{terms.many('label', note['labels'])} differ only in case or blanks from another one{such}; they "
-        f"are taken to be different {terms.items}, and would be {note['merged']:,} (--merge-case).",
-        f"If they are the same {terms.items}, more people may be found.",
+        f"are taken to be different {terms.things}, and would be {note['merged']:,} (--merge-case).",
+        f"If they are the same {terms.things}, more people may be found.",
     )
 
 
@@ -105,7 +111,7 @@ def _alike(note: Note, terms: Terms) -> Assumed:
 def _bad(note: Note, terms: Terms) -> Assumed:
     first = "; ".join(note["first"])
     return Assumed(
-        f"{note['name']}: {note['n']:,} of {note['of']:,} rows cannot be read and were left out, such as {first}.",
+        f"{_file(note)}: {note['n']:,} of {note['of']:,} rows cannot be read and were left out, such as {first}.",
         "An attacker who reads them may link more.",
     )
 
@@ -113,4 +119,4 @@ def _bad(note: Note, terms: Terms) -> Assumed:
 @says("people-read")
 def _people(note: Note, terms: Terms) -> str:
     lost = f" Left out: {note['nobody']:,} without an id." if note["nobody"] else ""
-    return f"{note['name']}: {note['rows']:,} rows read, {terms.many('person', note['people'])} kept.{lost}"
+    return f"{_file(note)}: {note['rows']:,} rows read, {terms.many('person', note['people'])} kept.{lost}"

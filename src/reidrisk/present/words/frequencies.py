@@ -58,13 +58,13 @@ def about_in_words(rate: float) -> str:
     return words if words.startswith(("more than", "fewer than", "none")) else f"about {words}"
 
 
-def people(rate: float) -> str:
+def people(rate: float, who: str = "people") -> str:
     """Write a rate as the people it stands for.
 
-    >>> people(0.031), people(0.0)
-    ('3.1 in 100 people', 'nobody')
+    >>> people(0.031), people(0.031, "customers"), people(0.0)
+    ('3.1 in 100 people', '3.1 in 100 customers', 'nobody')
     """
-    return f"{in_words(rate)} people" if rate > 0.0 else "nobody"
+    return f"{in_words(rate)} {who}" if rate > 0.0 else "nobody"
 
 
 def range_in_words(rate: float, low: float, high: float) -> str:
@@ -102,10 +102,10 @@ def with_interval(rate: float, low: float | None, high: float | None) -> str:
 def attack_label(name: str) -> str:
     """Write the name of an attack as words.
 
-    >>> attack_label("WeightedHamming"), attack_label("Hamming")
-    ('Weighted Hamming', 'Hamming')
+    >>> attack_label("WeightedHamming"), attack_label("Hamming"), attack_label("TfIdf")
+    ('Weighted Hamming', 'Hamming', 'TF-IDF')
     """
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return "TF-IDF" if name == "TfIdf" else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ _TRUTH = {
 
 @reads("Gate")
 def _gate(gate: Gate, terms: Terms) -> str:
-    links = f"{gate.attack} at {periods_used(gate, terms)} links {percent(gate.rate)}"
+    links = f"{gate.attack} {used_at(gate, terms)} links {percent(gate.rate)}"
     ends = f"{percent(gate.low)} to {percent(gate.high)}"
     said = f"{gate.answer}: {links} ({ends}), against {percent(gate.max_risk)}: {because(gate, terms)}."
     return f"{said} {circumstances(gate, terms)}"
@@ -46,9 +46,9 @@ def _gate(gate: Gate, terms: Terms) -> str:
 def in_frequencies(gate: Gate, terms: Terms) -> str:
     """Say how the gate answers in natural frequencies, for a page that has no percentages beside it."""
     about = interval(gate.rate, gate.low, gate.high)
-    rate = people(gate.rate) + (f" ({about})" if about else "")
-    links = f"{attack_label(gate.attack)} at {periods_used(gate, terms)} links {rate}"
-    said = f"The limit given is {people(gate.max_risk)}. {links}: {because(gate, terms)}."
+    rate = people(gate.rate, terms.people) + (f" ({about})" if about else "")
+    links = f"{attack_label(gate.attack)} {used_at(gate, terms)} links {rate}"
+    said = f"The limit given is {people(gate.max_risk, terms.people)}. {links}: {because(gate, terms)}."
     return f"{said} {circumstances(gate, terms)}"
 
 
@@ -74,8 +74,8 @@ def circumstances(gate: Gate, terms: Terms) -> str:
         f"{len(gate.attacks)} {plural('attack', len(gate.attacks))}"
         + (f", {len(gate.not_run)} not run" if gate.not_run else ""),
         f"{gate.n_questions} questions" if gate.n_questions > 1 else "",
-        f"{terms.periods} {_listed(gate.epochs)} of {gate.n_epochs_held}",
-        f"not tried {_listed(gate.epochs_untried)}" if gate.epochs_untried else "",
+        f"{terms.periods} {', '.join(map(terms.count, gate.epochs))}{_of_all(gate, terms)}",
+        f"not tried {', '.join(map(terms.count, gate.epochs_untried))}" if gate.epochs_untried else "",
         f"level {percent(gate.level)}",
         f"strangers {'not recorded' if gate.strangers is None else percent(gate.strangers)}",
         f"known {terms.records} nobody asks for {percent(gate.unasked)}" if gate.unasked else "",
@@ -88,6 +88,15 @@ def periods_used(row: Gate | Risk, terms: Terms) -> str:
     """Say how many periods a row used, and which where they are not the first."""
     used = terms.many("period", row.n_epochs)
     return f"the best {used} ({_listed(tuple(epoch + 1 for epoch in row.which))})" if row.which else used
+
+
+def used_at(row: Gate | Risk, terms: Terms) -> str:
+    """Say the same as part of a sentence."""
+    return f"at {periods_used(row, terms)}" if row.which else terms.at(row.n_epochs)
+
+
+def _of_all(gate: Gate, terms: Terms) -> str:
+    return f" of {gate.n_epochs_held}" if not terms.whole else ""
 
 
 def _listed(numbers: tuple[int, ...]) -> str:

@@ -35,6 +35,15 @@ def _events(note: Note, terms: Terms) -> Assumed:
     )
 
 
+@says("split-by-time")
+def _by_time(note: Note, terms: Terms) -> Assumed:
+    part = "half" if note["share"] == 0.5 else percent(note["share"])
+    return Assumed(
+        f"The later {part} of each {terms.person}'s {terms.items} is to be identified; the earlier part is known.",
+        "An attacker who saw both sides at the same time may link more.",
+    )
+
+
 @says("split-at-random")
 def _random(note: Note, terms: Terms) -> Assumed:
     share = percent(note["share"])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.present.model import Sentence
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, in_words, range_in_words
+from reidrisk.present.words.frequencies import attack_label, capital, in_words, range_in_words
 from reidrisk.present.words.register import reads
+from reidrisk.present.words.scenarios import known_facts
 
 if TYPE_CHECKING:
     from reidrisk.audit import AuditResult, TruthDoubt
@@ -26,31 +28,53 @@ def verdict(result: AuditResult, terms: Terms) -> Sentence:
         said = _sureness(result, terms)
         unknown = "Who is whom is not known, so no rate can be measured"
         return Sentence(f"{unknown}; {said.before}", said.strong, said.after)
-    said = _rate(worst, result.n_epochs, terms)
+    said = _rate(worst, result, terms)
     if result.truth_doubt is None:
         return said
     return Sentence(f"{_doubted(result.truth_doubt)} {said.before}", said.strong, said.after)
 
 
-def _rate(worst: Risk, n_epochs: int, terms: Terms) -> Sentence:
+def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
     ends = range_in_words(worst.rate, worst.low, worst.high)
-    used = f"{worst.n_epochs} of the {n_epochs} {terms.periods}" if worst.n_epochs < n_epochs else ""
+    who, links = attacker(result, worst.n_epochs, terms)
+    used = "" if worst.n_epochs == result.n_epochs or terms.axis == "facts" else terms.many("period", worst.n_epochs)
+    if used and terms.axis == "epochs":
+        used = f"{worst.n_epochs} of the {result.n_epochs} {terms.periods}"
+    elif used and terms.whole:
+        used = f"up to {used} of each {terms.record}"
     strong = in_words(worst.rate) if worst.rate > 0.0 else ""
-    whom = f" {terms.people} correctly" if strong else "nobody correctly"
+    rightly = "" if links == "find" else " correctly"
+    whom = f" {terms.people}{rightly}" if strong else f"nobody{rightly}"
     if worst.low <= worst.baseline and worst.high <= 2.0 * worst.baseline:
         within = f" with {used}" if used else ""
         return Sentence(
-            "This attacker cannot be told apart from blind guessing: it links ",
+            f"This attacker cannot be told apart from blind guessing: it {links}s ",
             strong,
-            f"{whom}{within} ({ends}), guessing links {in_words(worst.baseline)}.",
+            f"{whom}{within} ({ends}), guessing {links}s {in_words(worst.baseline)}.",
         )
-    start = f"With {used}, an attacker" if used else "An attacker"
-    about = "about " if strong and not strong.startswith(("more", "fewer")) else ""
-    guess = f"guessing blindly would link {in_words(worst.baseline)}"
+    start = f"With {used}, {who}" if used else capital(who)
+    about = "about " if strong and worst.rate < 1.0 and not strong.startswith(("more", "fewer")) else ""
+    guess = f"guessing blindly would {links} {in_words(worst.baseline)}"
     if worst.low <= worst.baseline:
-        few = "there are too few people to tell that from guessing blindly, which would link"
+        few = f"there are too few {terms.people} to tell that from guessing blindly, which would {links}"
         guess = f"{few} {in_words(worst.baseline)}"
-    return Sentence(f"{start} who holds both tables links {about}", strong, f"{whom} ({ends}); {guess}.")
+    return Sentence(f"{start} {links}s {about}", strong, f"{whom} ({ends}); {guess}.")
+
+
+def attacker(result: AuditResult, n: int, terms: Terms) -> tuple[str, str]:
+    """Say who attacks, with what, and what they do: link records, or find people."""
+    asked = result.scenario
+    if asked is not None and asked.code == "scenario-knows":
+        known = (
+            asked if asked.get("columns") or terms.axis != "facts" else Note.from_dict({**asked.to_dict(), "facts": n})
+        )
+        return f"somebody who knows {known_facts(known, terms)}", "find"
+    if asked is not None and asked.code == "scenario-split":
+        parts = {"time": "earlier part of each", "random": "other part of each", "column": "other side of each"}
+        return f"an attacker who knows the {parts[asked['by']]} {terms.record}", "link"
+    if asked is not None and asked.code == "scenario-own":
+        return "this attacker", "link"
+    return "an attacker who holds both tables", "link"
 
 
 def _doubted(doubt: TruthDoubt) -> str:

@@ -4,10 +4,14 @@ import json
 from dataclasses import replace
 
 from reidrisk.audit import AuditResult
+from reidrisk.base.notes import Note
+from reidrisk.present import words
 from reidrisk.present.model import Section, Table
+from reidrisk.present.sections.audit.asked import READ, told
 from reidrisk.present.sections.audit.bounds import name_of
 from reidrisk.present.sections.basis import assumed
 from reidrisk.present.terms import Terms
+from reidrisk.present.words.audit import along
 from reidrisk.present.words.frequencies import attack_label, percent, two_digits
 
 _UNTOLD = (
@@ -19,8 +23,8 @@ _UNTOLD = (
     ("Membership", "Whether someone is in the data at all was not asked; it can give a {person} away by itself."),
     (
         "Other data sources",
-        "Network addresses, device fingerprints, sign-ins or further tables were not used. An attacker who has them "
-        "can link more {people}.",
+        "Addresses, devices, sign-ins or further tables were not used. An attacker who has them can link more "
+        "{people}.",
     ),
     (
         "Attacks that were not tried",
@@ -34,8 +38,23 @@ _ROLES = {"targets": "the known records", "queries": "the records to identify", 
 
 def assumptions(result: AuditResult, terms: Terms) -> Section | None:
     """Return what the numbers rest on, each with what happens where it does not hold."""
-    section = assumed(result.notes, terms)
-    return section and replace(section, see=f"Every number here rests on these sentences. Seed: {result.seed}.")
+    section = assumed([note for note in result.notes if not _is_told(note, result)], terms)
+    if section is None or section.table is None:
+        return section
+    rows = list(section.table.rows)
+    for place, answer in enumerate(result.also, start=2):
+        own = along(terms, answer)
+        said = (words.assumed(note, own) for note in answer.notes if not _is_told(note, result))
+        holds = {row[0] for row in rows}
+        more = [one for one in said if one.holds not in holds]
+        rows += [(f"Question {place}: {one.holds}", one.otherwise) for one in more]
+    table = replace(section.table, rows=tuple(rows))
+    return replace(section, table=table, see=f"Every number here rests on these sentences. Seed: {result.seed}.")
+
+
+def _is_told(note: Note, result: AuditResult) -> bool:
+    """Whether a note is about what was read, which has a section of its own."""
+    return note.code in READ and told(result)
 
 
 def untold(result: AuditResult, terms: Terms) -> Section:
@@ -73,7 +92,8 @@ def _again(result: AuditResult) -> Section:
     see = "Save the spec below as spec.json, next to the same input, and run the command"
     code = "reidrisk audit --spec spec.json"
     if result.spec.get("inputs", {}).get("kind") == "memory":
-        see = "The tables were handed over in memory. Hand the same ones to reidrisk.audit.audit_traces with this spec"
+        door = "audit_traces" if result.axis == "epochs" else "audit_case"
+        see = f"The tables were handed over in memory. Hand the same ones to reidrisk.audit.{door} with this spec"
         code = ""
     see += "; it gives the same numbers."
     facts = [("Seed", str(result.seed))]

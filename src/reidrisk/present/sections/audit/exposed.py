@@ -13,7 +13,7 @@ from reidrisk.present import drawing
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
-from reidrisk.present.words.gate import periods_used
+from reidrisk.present.words.gate import used_at
 
 _RARITY = {
     "below 1 in 1,000": "less than once in 1,000 observations",
@@ -96,13 +96,16 @@ def _found_or_not(found: Exposure) -> bool:
 def _around(found: Exposure, risk: Risk, terms: Terms) -> tuple[str, str]:
     """Return what to see in the distribution of risk, and what not to conclude."""
     first, last = found.histogram[0], found.histogram[-1]
-    name = f"{attack_label(risk.attack)} at {periods_used(risk, terms)}"
+    name = f"{attack_label(risk.attack)} {used_at(risk, terms)}"
+    if last[2] == 1.0:
+        return f"Everybody carries the risk: {name} found all of them.", ""
     if _found_or_not(found):
         see = f"See who carries the risk: {name} linked {percent(last[2])} of {terms.people} correctly and "
         see += f"{percent(first[2])} not; nobody is in between."
         whom = f"{terms.people} who were not found"
     else:
-        see = f"See how unevenly the risk is spread: with {name}, {percent(first[2])} of {terms.people} have a risk of "
+        by = "with" if terms.axis == "epochs" else "by"
+        see = f"See how unevenly the risk is spread: {by} {name}, {percent(first[2])} of {terms.people} have a risk of "
         see += f"at most {100 * first[1]:g} %, and {percent(last[2])} one above {100 * last[0]:g} %."
         whom = f"{terms.people} in the first bar"
     caution = f"Do not conclude that {whom} are safe for good: this is how one set of observations turned out. With "
@@ -137,7 +140,8 @@ def _summary(found: Exposure, risk: Risk, terms: Terms) -> list[str]:
         ordered = sorted((group for group in found.groups if group.trait == trait), key=lambda group: group.rate)
         least, most = ordered[0], ordered[-1]
         if most.low > least.high:  # otherwise the two cannot be told apart
-            ends = (f"{in_words(one.rate)} ({_group_name(one, risk.n_epochs, terms)})" for one in (least, most))
+            named = (_group_name(one, risk.n_epochs, terms).partition(", by ")[0] for one in (least, most))
+            ends = (f"{in_words(one.rate)} ({name})" for one, name in zip((least, most), named, strict=True))
             said.append(f"By {_trait_name(trait, terms)}, the share linked correctly goes from {' to '.join(ends)}.")
     return said
 

@@ -11,16 +11,19 @@ from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
-from reidrisk.present.terms import Terms, plural
+from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words, joined, people, rate_cells, with_interval
 from reidrisk.present.words.gate import periods_used
 
+_FAR = 16  # times as many periods as the fewest, from which on an axis has them by their ratio
+_SEEN = {"epochs": "observed", "items": "compared", "facts": "known", "columns": "compared"}
+_MANY = 4  # numbers of periods, beyond which a terminal shows one row for each
 _SHOWN = 3  # attacks that are drawn, the strongest; of weaker ones a table holds the highest rate
 
 
 def section(result: AuditResult, terms: Terms) -> Section:
     """Return what an attacker gains by watching longer."""
-    counts = {risk.n_epochs for risk in result.risks} | set(tightest_by_epochs(result.bounds))
+    counts = {risk.n_epochs for risk in result.risks if not risk.which} | set(tightest_by_epochs(result.bounds))
     title = "How it grows" if len(counts) > 1 else "What each attack finds"
     if not counts:
         why = "There is no rate and no bound to draw: who is whom is not known, and no bound excludes anything."
@@ -31,8 +34,9 @@ def section(result: AuditResult, terms: Terms) -> Section:
         how += f" Each step of the scale is ten times as many {terms.people}."
     figure = Figure(partial(chart, result, terms), _alt(result, terms), _table(result, terms), how.strip())
     said = tuple(text for text in (see, _paired(result, terms)) if text)
-    weaker = _weaker(result, terms)
-    return Section(title, said, None, figure, caution, parts=weaker, console=True, name="growth")
+    weaker = (*_alone(result, terms), *_weaker(result, terms))
+    brief = _brief(result, terms) if len(counts) > _MANY else None
+    return Section(title, said, None, figure, caution, parts=weaker, console=True, brief=brief, name="growth")
 
 
 def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
@@ -41,10 +45,34 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
     scale = _scale(drawn)
     counts = sorted({point.x for line in drawn for point in line.points})
     if len(counts) == 1:
-        title = f"{terms.people} linked correctly, {terms.many('period', int(counts[0]))} observed"
-        return drawing.row_chart(drawn, scale, title, narrow)
-    x = drawing.across(f"number of {terms.periods} observed", [counts[0], counts[-1]], counts, format="d")
+        seen = (
+            f"{terms.many('period', result.risks[0].n_epochs if result.risks else int(counts[0]))} {_SEEN[terms.axis]}"
+        )
+        return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly, {seen}".strip(), narrow)
+    # 1, 2, 4, … lie at equal distances where they would otherwise lie over each other.
+    names = {counts[-1]: "all"} if terms.whole else {}
+    far = terms.axis != "epochs" or counts[-1] > _FAR * counts[0]
+    ends = [counts[0], counts[-1]]
+    x = drawing.across(axis_title(terms), ends, counts, log=far, format="d", names=names)
     return drawing.line_chart(drawn, x, scale, f"{terms.people} linked correctly", terms.periods, narrow)
+
+
+def axis_title(terms: Terms) -> str:
+    """Say what an attacker is given more and more of, under a chart."""
+    titles = {
+        "epochs": f"number of {terms.periods} observed",
+        "items": f"{terms.periods} in the {terms.record} to identify",
+        "facts": f"{terms.periods} that the attacker knows",
+        "columns": f"{terms.periods} compared",
+    }
+    return titles[terms.axis]
+
+
+def _x(n: int, result: AuditResult, terms: Terms) -> float:
+    """Return where a number of periods is drawn; whole records, of any length, come after the most items tried."""
+    if n != terms.whole:
+        return n
+    return 2.0 * max((risk.n_epochs for risk in result.risks if risk.n_epochs < n), default=n / 2)
 
 
 def _by_attack(result: AuditResult) -> dict[str, list[Risk]]:
@@ -80,7 +108,7 @@ def _lines(result: AuditResult, terms: Terms) -> list[Line]:
     drawn = []
     for number, (attack, risks) in enumerate(_shown(result).items()):
         name = attack_label(attack)
-        points = tuple(rated(r.n_epochs, r.rate, r.low, r.high) for r in risks)
+        points = tuple(rated(_x(r.n_epochs, result, terms), r.rate, r.low, r.high) for r in risks)
         style = drawing.ATTACKS[number % len(drawing.ATTACKS)]
         drawn.append(Line(name, name, in_words(points[-1].rate), style, points))
     bounds = tightest_by_epochs(result.bounds)
@@ -89,31 +117,74 @@ def _lines(result: AuditResult, terms: Terms) -> list[Line]:
         names = {float(r): f"Bound: {terms.spoken(b.name)}" for r, b in bounds.items()}
         last = max(bounds)
         drawn.append(Line(names[last], "Bound", in_words(bounds[last].value), drawing.BOUND, points, names))
-    points = tuple(rated(r, rate) for r, rate in sorted(_guesses(result).items()))
+    points = tuple(rated(_x(r, result, terms), rate) for r, rate in sorted(_guesses(result).items()))
     drawn.append(Line("Blind guessing", "Blind guessing", points[-1].text, drawing.GUESSING, points))
     return drawn
 
 
 def _scale(drawn: list[Line]) -> Any:
+    """Choose the axis by the attacks and bounds: where these lie close together, guessing may lie at the bottom."""
+    found = [line for line in drawn if line.style is not drawing.GUESSING] or drawn
+    scale = rate_scale([rate for line in found for point in line.points for rate in (point.rate, point.high)])
+    if not scale.log:
+        return scale
     return rate_scale([rate for line in drawn for point in line.points for rate in (point.rate, point.high)])
 
 
 def _table(result: AuditResult, terms: Terms) -> Table:
     """Return every rate of the attacks that are drawn with its interval, blind guessing, and the tightest bound."""
     bounds, guesses, shown = tightest_by_epochs(result.bounds), _guesses(result), _shown(result)
-    rows: list[tuple[str, ...]] = []
-    chosen = (one for one in result.risks if one.which and one.attack in shown)
+    rows: list[tuple[int, tuple[str, ...]]] = []
+    chosen = (one for one in result.risks if one.which and one.attack in shown and terms.axis == "epochs")
     for risk in (*itertools.chain(*shown.values()), *chosen):
         name = attack_label(risk.attack) + (f", {periods_used(risk, terms)}" if risk.which else "")
         rates = (in_words(rate) for rate in (risk.incorrect, risk.abstained, risk.baseline))
-        rows.append((str(risk.n_epochs), name, *rate_cells(risk.rate, risk.low, risk.high), *rates))
+        cells = (terms.count(risk.n_epochs), name, *rate_cells(risk.rate, risk.low, risk.high), *rates)
+        rows.append((risk.n_epochs, cells))
     for r, bound in bounds.items():
         name = f"Tightest bound: {terms.spoken(bound.name)}"
         guess = in_words(guesses.get(r, bound.baseline))
-        rows.append((str(r), name, *rate_cells(bound.value, bound.low, bound.high), "", "", guess))
-    rows.sort(key=lambda row: int(row[0]))
+        rows.append((r, (str(r), name, *rate_cells(bound.value, bound.low, bound.high), "", "", guess)))
+    rows.sort(key=lambda row: row[0])
     columns = (terms.periods, "attack", "linked correctly", "interval", "wrong", "no answer", "blind guess")
-    return Table(columns, tuple(rows), (0, 2, 3, 4, 5, 6))
+    return Table(columns, tuple(cells for _, cells in rows), (0, 2, 3, 4, 5, 6))
+
+
+def _brief(result: AuditResult, terms: Terms) -> Table:
+    """Return one row per number of periods, one column per attack that is drawn, the strongest with its interval."""
+    found = {attack: {risk.n_epochs: risk for risk in risks} for attack, risks in _shown(result).items()}
+    first, *others = sorted(found, key=list(_highest(result)).index)
+    rows = []
+    for n in sorted({n for risks in found.values() for n in risks}):
+        one, rest = found[first].get(n), (found[attack].get(n) for attack in others)
+        cells = ("", "") if one is None else rate_cells(one.rate, one.low, one.high)
+        rows.append((terms.count(n), *cells, *("" if risk is None else in_words(risk.rate) for risk in rest)))
+    columns = (terms.periods, attack_label(first), "interval", *map(attack_label, others))
+    return Table(columns, tuple(rows), tuple(range(len(columns))))
+
+
+def _alone(result: AuditResult, terms: Terms) -> tuple[Section, ...]:
+    """Return what each column tells by itself, by whichever attack links most, as a part of the section."""
+    best: dict[int, Risk] = {}
+    for risk in sorted(result.risks, key=lambda risk: risk.rate):
+        if len(risk.which) == 1:
+            best[risk.which[0]] = risk
+    if terms.axis != "columns" or not best:
+        return ()
+    names = _columns(result)
+    told = sorted(best.items(), key=lambda one: (-one[1].rate, one[0]))
+    rows = tuple((names[i], *rate_cells(one.rate, one.low, one.high), attack_label(one.attack)) for i, one in told)
+    see = f"Each {terms.period} by itself, with the attack that links most {terms.people} by it."
+    columns = (terms.period, "linked correctly", "interval", "attack")
+    return (Section(f"What each {terms.period} tells alone", see, Table(columns, rows, (1, 2)), console=True),)
+
+
+def _columns(result: AuditResult) -> list[str]:
+    """Return the names of the columns, as far as they are noted."""
+    asked = () if result.scenario is None else result.scenario.get("columns", ())
+    read = [note["items"] for note in result.notes if note.code == "understood-as"]
+    fits = (list(names) for names in (asked, *read) if len(names) == result.n_epochs)
+    return next(fits, [f"number {i + 1}" for i in range(result.n_epochs)])
 
 
 def _weaker(result: AuditResult, terms: Terms) -> tuple[Section, ...]:
@@ -122,12 +193,14 @@ def _weaker(result: AuditResult, terms: Terms) -> tuple[Section, ...]:
     for attack, risk in _highest(result).items():
         if attack not in shown:
             cells = (*rate_cells(risk.rate, risk.low, risk.high), in_words(risk.incorrect), in_words(risk.abstained))
-            used = periods_used(risk, terms) if risk.which else str(risk.n_epochs)
+            used = periods_used(risk, terms) if risk.which else terms.count(risk.n_epochs)
             rows.append((attack_label(attack), used, *cells))
     if not rows:
         return ()
     columns = ("attack", terms.periods, "linked correctly", "interval", "wrong", "no answer")
-    see = f"Each with the {terms.periods} at which it links most {terms.people}; the result holds all of its rates."
+    most = "periods at which" if terms.axis == "epochs" else "number of periods with which"
+    most = most.replace("periods", terms.periods)
+    see = f"Each with the {most} it links most {terms.people}; the result holds all of its rates."
     return (Section("The weaker attacks", see, Table(columns, tuple(rows), (2, 3, 4, 5)), console=True),)
 
 
@@ -144,7 +217,7 @@ def _around(result: AuditResult, terms: Terms, grows: bool) -> tuple[str, str]:
         caution = f"Do not conclude anything about more {terms.periods}, nor read this as the most an attacker can do."
     if risk.which:
         used = periods_used(risk, terms)
-        see += f" With {used}, {attack_label(risk.attack)} links {people(risk.rate)}: others tell less."
+        see += f" With {used}, {attack_label(risk.attack)} links {people(risk.rate, terms.people)}: others tell less."
     elif risk.n_epochs == max(bounds, default=None):
         bound = bounds[risk.n_epochs]
         named = f"tightest bound that says something ({terms.spoken(bound.name)}, {in_words(bound.value)})"
@@ -159,8 +232,12 @@ def _gain(best: Risk, found: dict[str, list[Risk]], terms: Terms) -> str:
     """Say what the strongest attack links after the fewest periods and the most, and where it links most of all."""
     risks = found.get(best.attack, [best])
     told = {risks[0].n_epochs, max(risks, key=lambda risk: risk.rate).n_epochs, risks[-1].n_epochs}
-    rates = [f"{people(risk.rate)} after {risk.n_epochs:,}" for risk in risks if risk.n_epochs in told]
-    rates[0] += f" {plural(terms.period, risks[0].n_epochs)}"
+    after = "after" if terms.axis == "epochs" else "with"
+    rates = [
+        f"{people(risk.rate, terms.people)} {after} "
+        + (terms.many("period", risk.n_epochs) if not i or risk.n_epochs == terms.whole else f"{risk.n_epochs:,}")
+        for i, risk in enumerate(one for one in risks if one.n_epochs in told)
+    ]
     name = attack_label(best.attack) + (", the strongest attack tried," if len(found) > 1 else "")
     return f"{name} links {joined(rates)}"
 
@@ -170,7 +247,7 @@ def _alt(result: AuditResult, terms: Terms) -> str:
         f"{line.name}: " + ", ".join(f"{point.text} at {point.x:g}" for point in line.points)
         for line in _lines(result, terms)
     )
-    return f"Share of {terms.people} linked correctly, by number of {terms.periods}. {heard}."
+    return f"Share of {terms.people} linked correctly, by {axis_title(terms)}. {heard}."
 
 
 def _paired(result: AuditResult, terms: Terms) -> str:
@@ -180,13 +257,13 @@ def _paired(result: AuditResult, terms: Terms) -> str:
     gaps = [gap for gap in result.differences if gap.n_epochs == most]
     if not gaps:
         return ""
-    gap, at = max(gaps, key=lambda gap: gap.difference), terms.many("period", most)
+    gap, at = max(gaps, key=lambda gap: gap.difference), terms.at(most)
     one, other = attack_label(gap.attack), attack_label(gap.other)
     if gap.low <= 0.0 <= gap.high:
-        return f"On the same {terms.records}, {one} and {other} cannot be told apart at {at}."
+        return f"On the same {terms.records}, {one} and {other} cannot be told apart {at}."
     (more, less), sign = ((one, other), 1.0) if gap.low > 0.0 else ((other, one), -1.0)
     about = with_interval(sign * gap.difference, *sorted((sign * gap.low, sign * gap.high)))
     return (
-        f"On the same {terms.records}, {more} links {about} more {terms.people} than {less} at {at}; the "
+        f"On the same {terms.records}, {more} links {about} more {terms.people} than {less} {at}; the "
         "difference is statistically significant."
     )

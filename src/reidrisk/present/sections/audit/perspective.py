@@ -10,7 +10,7 @@ from reidrisk.present.drawing import Line, Point, rated
 from reidrisk.present.model import Figure, Section, Table
 from reidrisk.present.scales import rate_scale
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import in_words, people, rate_cells
+from reidrisk.present.words.frequencies import a, in_words, people, rate_cells
 
 PUBLISHED = (
     ("real users", "below", 0.03, 10_000_000, 8, "Carey et al., Measuring re-identification risk, Figure 2"),
@@ -24,6 +24,19 @@ PUBLISHED = (
     ),
 )
 """Figures for the Topics API as printed: whose, how exact, rate, people, weeks, source."""
+
+
+_NUMBERS = {
+    "customer": "loyalty",
+    "patient": "insurance",
+    "employee": "staff",
+    "member": "membership",
+    "subscriber": "phone",
+    "student": "student",
+    "driver": "licence",
+    "passenger": "ticket",
+}
+"""Which number names a person for good."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +55,18 @@ def section(result: AuditResult, terms: Terms) -> Section:
     rows = _rows(result, terms)
     topics = result.spec.get("system") == "topics"
     where = "where this data lies" if result.risks else "where a rate of this data would lie"
-    see = f"See {where} between {_yardstick(result)[1]}, which links everyone, and blind guessing"
+    see = f"See {where} between {_yardstick(result, terms)[1]}, which links everyone, and blind guessing"
     see += ", and beside published figures for topics." if topics else "."
+    more = "over more" if terms.axis == "epochs" else "with more"
     caution = (
         f"Do not compare rates without the number of {terms.people} and {terms.periods}: the same data is easier to "
-        f"link among fewer {terms.people} and over more {terms.periods}."
+        f"link among fewer {terms.people} and {more} {terms.periods}."
     )
     if topics:
         caution += f" The published figures come from other {terms.people}, other sizes and partly other attacks."
-    known = "; ".join(f"{row.short}: {people(row.point.rate)}" for row in rows if row.kind in ("known", "measured"))
+    known = "; ".join(
+        f"{row.short}: {people(row.point.rate, terms.people)}" for row in rows if row.kind in ("known", "measured")
+    )
     alt = f"Share of {terms.people} linked correctly. {known}."
     lines = []
     for row in rows:
@@ -74,15 +90,18 @@ def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
     return drawing.row_chart(drawn, scale, f"{terms.people} linked correctly", narrow)
 
 
-def _yardstick(result: AuditResult) -> tuple[str, str, str]:
+def _yardstick(result: AuditResult, terms: Terms) -> tuple[str, str, str]:
     """Return what names everyone in data of this kind: a label, in a sentence, and why."""
-    if result.spec.get("system") == "topics":
+    browser = terms.person == "visitor" or terms.item in ("page", "site")
+    if result.spec.get("system") == "topics" or browser:
         return "Third-party cookie", "a third-party cookie", "the same identifier at every site"
-    return "A name or a customer number", "a name or a customer number", "the same in both tables"
+    number = _NUMBERS.get(terms.person) or ("phone" if terms.item in ("place", "app", "contact") else "customer")
+    both = "both tables" if result.scenario is None or result.scenario.code == "scenario-two-tables" else "both records"
+    return f"A name or {a(number)} number", f"a name or {a(number)} number", f"the same in {both}"
 
 
 def _rows(result: AuditResult, terms: Terms) -> list[_Row]:
-    label, _, why = _yardstick(result)
+    label, _, why = _yardstick(result, terms)
     rows = [_Row(label, label, rated(0.0, 1.0), "known", why)]
     risk = result.strongest
     if risk is not None:

@@ -103,8 +103,8 @@ def _around(result: AuditResult, terms: Terms) -> tuple[str, str]:
         wrong = _of(terms, point.incorrect or 0.0, point.incorrect_low, point.incorrect_high)
         got = f"it is right for {right} and wrong for {wrong}; of its answers, {_precision(point)} are right"
     see = (
-        f"See what an attacker gains by answering only when sure: if {attack} at "
-        f"{terms.many('period', result.choosy_epochs)} demands a chance of at least {100 * point.threshold:g} in 100 "
+        f"See what an attacker gains by answering only when sure: if {attack} "
+        f"{terms.at(result.choosy_epochs)} demands a chance of at least {100 * point.threshold:g} in 100 "
         f"by its own reckoning, {got}."
     )
     fewer = ", so the first point can differ a little from the rate at the top" * (result.n_choosy < result.n_scored)

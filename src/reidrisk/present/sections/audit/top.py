@@ -1,10 +1,12 @@
 """The top of an audit's page: what was audited, how good the news is, three numbers, and the gate's answer."""
 
+from pathlib import PurePath
+
 from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.present.model import Badge, Mood, Tile
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, in_words, interval, people
+from reidrisk.present.words.frequencies import attack_label, in_words, interval, joined, people
 from reidrisk.present.words.gate import in_frequencies, periods_used
 from reidrisk.present.words.register import sentence
 
@@ -17,10 +19,15 @@ def subject(result: AuditResult, terms: Terms) -> str:
     inputs = result.spec.get("inputs", {})
     if inputs.get("kind") == "tables":
         return f"{inputs.get('queries')} linked to {inputs.get('targets')}"
+    files = inputs.get("files") or [note["name"] for note in result.notes if note.code == "understood-as"]
+    if files:
+        names = list(dict.fromkeys(PurePath(name).name for name in files))
+        return joined(names) if len(names) > 1 else f"What {names[0]} gives away"
     over = terms.many("period", result.n_epochs)
     if result.simulated:
         return f"{result.n_targets:,} simulated {terms.people}, seen by two sites over {over}"
-    return f"{result.n_queries:,} {terms.records} linked to {result.n_targets:,} over {over}"
+    linked = f"{result.n_queries:,} {terms.records} linked to {result.n_targets:,}"
+    return f"{linked} over {over}" if terms.axis == "epochs" else linked
 
 
 def facts(result: AuditResult, terms: Terms) -> tuple[str, ...]:
@@ -29,8 +36,8 @@ def facts(result: AuditResult, terms: Terms) -> tuple[str, ...]:
         f"{result.n_targets:,} known {terms.records}",
         f"{result.n_queries:,} {terms.records} to identify",
         f"{result.n_scored:,} scored",
-        terms.many("period", result.n_epochs),
-        f"{result.n_tokens:,} possible {terms.items}",
+        *([terms.many("period", result.n_epochs)] if terms.axis in ("epochs", "columns") else []),
+        f"{result.n_tokens:,} {'possible' if terms.axis == 'epochs' else 'different'} {terms.things}",
     )
 
 
@@ -50,9 +57,9 @@ def news(result: AuditResult, terms: Terms) -> str:
     on = f"all {total}" if drawn >= result.n_queries else f"{drawn:,} of {total}, drawn at random"
     if strangers:
         on += f" ({result.n_scored:,} of them have a counterpart; the rates are about these)"
-    over = periods_used(risk, terms)
-    of = f" of {result.n_epochs:,}" if risk.n_epochs < result.n_epochs else ""
-    measured = f"Measured on {on}, with {attack_label(risk.attack)}, the strongest attack tried, over {over}{of}."
+    over = f"{'over' if terms.axis == 'epochs' else 'from'} {periods_used(risk, terms)}"
+    of = f" of {result.n_epochs:,}" if risk.n_epochs < result.n_epochs and not terms.whole else ""
+    measured = f"Measured on {on}, with {attack_label(risk.attack)}, the strongest attack tried, {over}{of}."
     if result.truth_doubt is not None:
         return f"The truth is in doubt, so these rates may be far too low. {measured}"
     if result.truth_check == "suspicion":
@@ -67,6 +74,15 @@ def news(result: AuditResult, terms: Terms) -> str:
         few = f"There are too few {terms.records} to tell this attack from blind guessing"
         return f"{few}; that is no proof of safety. {measured}"
     return measured
+
+
+_WARNINGS = ("pairs-share-nothing", "pairs-share-less", "presence-identifies", "order-tells")
+
+
+def warned(result: AuditResult, terms: Terms) -> tuple[str, ...]:
+    """Say what is odd about the records, which whoever reads a rate must know."""
+    notes = (note for answer in result.questions for note in answer.notes if note.code in _WARNINGS)
+    return tuple(dict.fromkeys(sentence(note, terms) for note in notes))
 
 
 def mood(result: AuditResult) -> Mood:
@@ -109,7 +125,7 @@ def badge(result: AuditResult, terms: Terms) -> Badge | None:
     if limit is None or result.risks:
         return None
     unchecked = "Without known pairs no rate was measured, so it cannot be checked."
-    return Badge("undecided", f"The limit given is {people(limit)}. {unchecked}")
+    return Badge("undecided", f"The limit given is {people(limit, terms.people)}. {unchecked}")
 
 
 def _wrong_interval(risk: Risk) -> str:

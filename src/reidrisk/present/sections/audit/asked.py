@@ -1,0 +1,88 @@
+"""What was asked and what was read: the questions with their answers, and what became of the files."""
+
+from dataclasses import replace
+
+from reidrisk.audit import AuditResult
+from reidrisk.present import words
+from reidrisk.present.model import Section, Table
+from reidrisk.present.sections.audit import growth
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.audit import along
+from reidrisk.present.words.frequencies import attack_label, in_words, interval
+from reidrisk.present.words.gate import periods_used
+from reidrisk.present.words.scenarios import number
+from reidrisk.present.words.verdict import verdict
+
+READ = (
+    "understood-as",
+    "export-read",
+    "people-read",
+    "rows-dropped",
+    "bad-rows",
+    "labels-alike",
+    "labels-merged",
+    "places-on-grid",
+    "cells-missing",
+    "columns-in-one-table",
+    "events-dropped",
+    "in-one-table-only",
+)
+"""Codes of what was read, kept and dropped."""
+
+
+def told(result: AuditResult) -> bool:
+    """Whether what was read has a section of its own."""
+    return any(note.code == READ[0] for note in result.notes)
+
+
+def section(result: AuditResult, terms: Terms) -> Section | None:
+    """Return the questions, each with its answer; nothing where there was only one."""
+    if not result.also:
+        return None
+    rows: list[tuple[str, ...]] = []
+    for answer in result.questions:
+        worst, own = answer.strongest, along(terms, answer)
+        found = ("not known", "", "")
+        if worst is not None:
+            ends = interval(worst.rate, worst.low, worst.high)
+            found = (in_words(worst.rate), ends, f"{attack_label(worst.attack)}, {periods_used(worst, own)}")
+        rows.append((f"{len(rows) + 1}. {question(answer, terms)}", *found))
+    see = (
+        f"The same data was asked {number(len(rows))} questions. The verdict is about the first, where most are found."
+    )
+    columns = ("question", f"{terms.people} found", "interval", "by")
+    return Section("What was asked", see=see, table=Table(columns, tuple(rows), (1, 2)), console=True, name="asked")
+
+
+def question(answer: AuditResult, terms: Terms) -> str:
+    """Return the question that an answer is to."""
+    if answer.scenario is None:
+        return f"Can {terms.people} of one table be found in the other?"
+    return words.sentence(answer.scenario, along(terms, answer))
+
+
+def grown(result: AuditResult, terms: Terms) -> tuple[Section, ...]:
+    """Return how it grows for each question, under the question itself where there are several."""
+    if not result.also:
+        return (growth.section(result, terms),)
+    found = []
+    for place, answer in enumerate(result.questions, start=1):
+        own = along(terms, answer)
+        curve = growth.section(answer, own)
+        see = (*([str(verdict(answer, own))] if place > 1 else []), *curve.paragraphs)
+        name = "growth" if place == 1 else f"question-{place}"
+        title, label = f"{place}. {question(answer, terms)}", f"Question {place}"
+        found.append(replace(curve, title=title, see=see, name=name, label=label))
+    return tuple(found)
+
+
+def read(result: AuditResult, terms: Terms) -> Section | None:
+    """Return how files were understood, and what of them was kept and dropped; nothing where nothing was noted."""
+    notes = [note for answer in result.questions for note in answer.notes if note.code in READ]
+    if not told(result):
+        return None  # two tables of one item per period are told of among the assumptions
+    counted = any(note.code == "export-read" for note in notes)  # which says what rows were dropped, too
+    notes = [note for note in notes if not (counted and note.code == "rows-dropped")]
+    notes.sort(key=lambda note: READ.index(note.code))
+    said = tuple(dict.fromkeys(words.sentence(note, terms) for note in notes))
+    return Section("What was read", see=said, console=True, name="read")
