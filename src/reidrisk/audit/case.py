@@ -28,6 +28,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
+from reidrisk.base.options import of_class
 from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Difference, Risk
 from reidrisk.base.streams import fresh_seed
@@ -69,6 +70,7 @@ def audit_case(
     """
     started, tell = time.perf_counter(), progress or silent
     _check(case)
+    of_class("spec", spec, AuditSpec, "an AuditSpec")
     spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
     axis = axis_of(case, spec, scenario)
     planned = plan.planned(spec, case, axis, spec.budget / questions, len(attacks))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from reidrisk.attacks.registry import registry
 from reidrisk.audit.spec import usual_epochs
 from reidrisk.audit.truth_doubt import TruthCheck
-from reidrisk.base.errors import OptionError, TruthError
+from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.results import Spoken
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def gate(result: AuditResult, max_risk: float, require: Sequence[str] = ()) -> G
     ``undecided`` otherwise. It never passes where the truth is doubted or suspected to be wrong, where a number of
     periods or facts was left out, where an attack that was required by its name did not run, nor on format 1.
     """
+    if not hasattr(result, "questions"):
+        raise DataError(f"the gate looks at an AuditResult, not at {type(result).__name__}")
     if not 0.0 <= max_risk <= 1.0:
         raise OptionError(f"the limit is a risk in [0, 1], not {max_risk}")
     rows = [answer.strongest for answer in result.questions]

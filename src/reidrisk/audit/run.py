@@ -17,6 +17,7 @@ from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
 from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.notes import Note
+from reidrisk.base.options import of_class
 from reidrisk.base.progress import Progress, silent
 from reidrisk.base.streams import fresh_seed
 from reidrisk.records import Case, TopSets, Traces
@@ -41,6 +42,7 @@ def run(
     >>> [risk.attack for risk in result.risks if risk.n_epochs == 2][:4]
     ['Hamming', 'WeightedHamming', 'ProfileBayes', 'BM25']
     """
+    of_class("spec", spec, AuditSpec, "an AuditSpec")
     spec = spec.model_copy(update={"seed": fresh_seed() if spec.seed is None else spec.seed})
     tell = progress or silent
     if isinstance(spec.inputs, InMemory):

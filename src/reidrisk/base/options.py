@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import OptionError
+from reidrisk.base.errors import DataError, OptionError
 
 
 def whole(name: str, value: Any, least: int = 1, unit: str = "") -> int:
@@ -68,3 +68,14 @@ def is_whole(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Return whether a value is a number in Python or NumPy, and no bool."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def of_class(what: str, value: object, kind: type | tuple[type, ...], example: str) -> None:
+    """Refuse a value of another class in one line; ``example`` says what to give.
+
+    >>> of_class("spec", "seed 1", dict, "a mapping of options")
+    Traceback (most recent call last):
+    reidrisk.base.errors.DataError: spec must be a mapping of options, not str
+    """
+    if not isinstance(value, kind):
+        raise DataError(f"{what} must be {example}, not {type(value).__name__}")

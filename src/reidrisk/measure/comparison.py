@@ -3,6 +3,7 @@
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import OptionError
 from reidrisk.base.intervals import design_effect, difference_interval
+from reidrisk.base.options import of_class
 from reidrisk.base.results import Covers, Difference, Risk
 from reidrisk.measure.jackknife import variance
 
@@ -22,6 +23,8 @@ def difference(one: Risk, other: Risk, names: tuple[str, str] | None = None) -> 
     >>> round(gap.difference, 2), gap.other
     (0.67, 'protected data')
     """
+    for risk in (one, other):
+        of_class("each side of a difference", risk, Risk, "a Risk, as random_user returns it")
     if one.per_user is None or other.per_user is None or len(one.per_user) != len(other.per_user):
         raise OptionError("a paired difference needs two risks measured on the same queries, with per_user kept")
     if names is not None and (len(names) != 2 or len(set(names)) != 2):

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Floats
 from reidrisk.base.intervals import mean_interval
+from reidrisk.base.options import of_class
 from reidrisk.base.results import Result
 
 _THRESHOLDS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -43,6 +44,8 @@ def choosiness(probability: Floats, credit: Floats | None, level: float = 0.95) 
     >>> curve[0].correct, curve[0].incorrect, curve[-2].correct, curve[-2].incorrect
     (0.5, 0.5, 0.5, 0.0)
     """
+    of_class("probability", probability, np.ndarray, "an array, as Links.probability is")
+    of_class("credit", credit, (np.ndarray, type(None)), "an array, as Risk.per_user is, or None")
     return tuple(_point(threshold, probability >= threshold, credit, level) for threshold in _THRESHOLDS)
 
 

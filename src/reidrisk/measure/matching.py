@@ -17,7 +17,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure.jackknife import Gains
-from reidrisk.measure.risk import checked_groups, groups_note, guessed, risk_of
+from reidrisk.measure.risk import check_attack, checked_groups, groups_note, guessed, risk_of
 from reidrisk.records import Traces, find_truth
 from reidrisk.search.engines import Engine
 
@@ -59,6 +59,7 @@ def matching(
     """
     if orders < 1 or candidates < 1:
         raise OptionError(f"orders and candidates must be at least 1, not {orders} and {candidates}")
+    check_attack(attack)
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
     used = fresh_seed() if seed is None else seed

@@ -56,6 +56,7 @@ def random_user(
     >>> random_user(attacks.Hamming(), a, a).rate
     1.0
     """
+    check_attack(attack)
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
     if len(targets) < 2:
@@ -69,6 +70,13 @@ def random_user(
     attack.fit(targets).look_around(queries)
     links = linked(attack, asked, engine)
     return summarise(attack, targets, asked, links, Truth(target, known.origin), rows is None, used, level)
+
+
+def check_attack(attack: Any) -> None:
+    """Refuse what is no attack, such as the name of one."""
+    if not hasattr(attack, "fit") or isinstance(attack, type):
+        kind = attack.__name__ if isinstance(attack, type) else type(attack).__name__
+        raise DataError(f"attack must be an attack such as attacks.TfIdf(), not {kind}")
 
 
 def curve(
@@ -95,6 +103,9 @@ def curve(
     """
     targets, queries = gathered(targets), gathered(queries)
     known = find_truth(targets, queries, truth)
+    for table in (targets, queries):
+        if not hasattr(table, "epochs"):
+            raise DataError(f"{type(table).__name__} have no epochs to grow by; measure them whole with random_user")
     used = fresh_seed() if seed is None and sample is not None else seed
     return tuple(
         random_user(attack, targets.epochs(r), queries.epochs(r), known, sample, used, level, groups, engine)

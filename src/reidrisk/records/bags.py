@@ -35,6 +35,9 @@ class Bags(Records):
 
         # A copy: the caller's matrix is neither put in order nor frozen, and a frozen one can be.
         given = checked_csr(counts) if sparse.issparse(counts) else np.atleast_2d(counts)
+        if given.dtype.kind not in "iufb" or given.ndim != 2:
+            what = f"{given.dtype} {given.shape}" if isinstance(counts, np.ndarray) else type(counts).__name__
+            raise DataError(f"counts must be an (n, n_tokens) array or matrix of whole numbers, not {what}")
         matrix = sparse.csr_array(given, copy=True)
         matrix.sum_duplicates()
         values = matrix.data

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.errors import TruthError
+from reidrisk.base.errors import DataError, TruthError
 from reidrisk.base.users import find_users, is_text
 
 
@@ -34,6 +34,9 @@ def find_truth(targets: Any, queries: Any, truth: npt.ArrayLike | Truth | None =
     >>> find_truth(a, b).target.tolist()
     [1, -1]
     """
+    for name, table in (("targets", targets), ("queries", queries)):
+        if not hasattr(table, "users"):
+            raise DataError(f"{name} must be records such as Traces or Bags, not {type(table).__name__}")
     if truth is not None:
         rows, origin = (truth.target, truth.origin) if isinstance(truth, Truth) else (truth, "given")
         return Truth(_checked_pairs(rows, len(targets), len(queries)), origin)
