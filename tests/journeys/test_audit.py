@@ -107,7 +107,7 @@ def test_the_files_that_were_audited_can_be_told_by_who_has_the_key(reidrisk, pa
 
 def test_json_is_all_that_is_printed(reidrisk, pair):
     done = reidrisk("audit", *pair, "--json")
-    assert json.loads(done.out)["format"] == 2
+    assert json.loads(done.out)["format"] == 3
     assert done.err == ""
 
 

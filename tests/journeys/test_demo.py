@@ -37,7 +37,8 @@ def test_demo_reports_the_bounds_that_apply_and_no_rate_exceeds_one(demo):
         assert "Lemma 4" in references[r, "matching"]
     for risk in demo.risks:
         for bound in demo.bounds:
-            if bound.n_epochs == risk.n_epochs:
+            # Who knows how interests last may exceed a model in which weeks are independent.
+            if bound.n_epochs == risk.n_epochs and not bound.within_model:
                 assert risk.low <= bound.high, (risk.attack, bound.name, risk.n_epochs)
 
 

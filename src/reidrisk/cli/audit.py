@@ -59,7 +59,7 @@ def audit(
     ),
     sample: int | None = option(None, "Number of records to score, drawn at random."),
     everyone: bool = option(False, "Score every record, however long it takes.", "--everyone"),
-    budget: str = option("60s", "Reference seconds for all attacks (60s, 5min): records are sampled to fit."),
+    budget: str = option(60.0, "Reference seconds for all attacks (60s, 5min): records are sampled to fit."),
     scenario: str | None = option(
         None, "Who attacks, with what: two-tables, split or knows; default: all that the exports can answer."
     ),
