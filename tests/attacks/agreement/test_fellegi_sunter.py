@@ -22,8 +22,9 @@ def twin(attack, targets, queries):
                 near = [k for k in range(len(levels.first)) if levels.first[k, o] <= w <= levels.last[k, o]]
                 level = near[0] if near else len(levels.first)
                 if attack.by_value:
-                    shares = [*levels.share[:, o], 1.0]
+                    shares = [*levels.share[:, o], 1.0, levels.share[0, o] * levels.values[c]]
                     ratio = sum(found.drawn[c, k] / shares[k] for k in range(level, len(shares)))
+                    ratio /= 1.0 - found.drawn[c, -1] + found.drawn[c, -1] / shares[-1]
                 else:
                     ratio = found.m[c, level] / found.u[c, level]
                 scores[i, j] += np.log(ratio)
@@ -57,8 +58,32 @@ def test_errors_are_learnt_without_truth(errors):
     attack = attacks.FellegiSunter().fit(targets).look_around(copied(targets, errors))
     found = attack.agreement_
     assert found.drawn[:, 0] == pytest.approx(1.0 - errors, abs=0.06)
-    assert found.drawn[:, -1] == pytest.approx(errors, abs=0.06)
+    assert found.drawn[:, -2:].sum(axis=1) == pytest.approx(errors, abs=0.06)
     assert found.linked > 0.93
+
+
+def test_errors_that_may_be_any_value_are_told_from_those_like_everybody_s():
+    targets = people(1_500, kinds=("category",) * 5)
+    rng = np.random.default_rng(2)
+    values = [targets.start[c] + rng.integers(0, len(column), 1_500) for c, column in enumerate(targets.columns)]
+    queries = targets.with_tokens(np.where(rng.random((1_500, 5)) < 0.2, np.column_stack(values), targets.tokens))
+    even = attacks.FellegiSunter().fit(targets).look_around(queries).agreement_.drawn
+    like = attacks.FellegiSunter().fit(targets).look_around(copied(targets, 0.2)).agreement_.drawn
+    assert even[:, -1].mean() > 2 * even[:, -2].mean()
+    assert like[:, -2].mean() > 2 * like[:, -1].mean()
+
+
+def test_strangers_who_resemble_somebody_do_not_spoil_what_is_learnt():
+    """Columns that go together: whoever is not there still has a neighbour who is."""
+    rng = np.random.default_rng(4)
+    typical, kind = rng.integers(0, 20, (60, 12)), rng.integers(0, 60, 3_000)
+    cells = np.where(rng.random((3_000, 12)) < 0.5, typical[kind], rng.integers(0, 20, (3_000, 12)))
+    columns = {f"c{c}": "category" for c in range(12)}
+    everybody = Attributes(dict(zip(columns, cells.T.astype(str), strict=True)), columns=columns)
+    third = everybody.take(np.arange(0, 3_000, 3))
+    found = attacks.FellegiSunter().fit(third).look_around(copied(everybody, 0.1, 0.0)).agreement_
+    assert found.linked == pytest.approx(1 / 3, abs=0.05)
+    assert found.drawn[:, 0].mean() == pytest.approx(0.9, abs=0.03)
 
 
 def test_strangers_are_learnt_and_probabilities_allow_for_them():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +11,14 @@ import numpy as np
 from reidrisk import search
 from reidrisk.attacks.agreement.learn import Agreement, beginning, learn
 from reidrisk.attacks.agreement.levels import Bands, Levels, levels_of
-from reidrisk.attacks.base import Posed, ScoredAttack, check_comparable
+from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.registry import register
-from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import Attributes
 from reidrisk.search import GRID, UNIT
+from reidrisk.search.engines import Engine, LocalEngine
 
 _CELL = 2.5e-10  # reference seconds for a pair of cells, all levels together
 _LEARNING = 2e9  # pairs of cells looked at to learn, at most
@@ -24,7 +26,7 @@ _LEARNING = 2e9  # pairs of cells looked at to learn, at most
 
 def _cost(targets: Any) -> Callable[[int], float]:
     cells = targets.tokens.size
-    return lambda n_queries: 1.0 + _CELL * (min(1_000 * cells, max(_LEARNING, 100 * cells)) + n_queries * cells)
+    return lambda n_queries: 2.0 + _CELL * (min(1_000 * cells, max(_LEARNING, 100 * cells)) + n_queries * cells)
 
 
 @register(kinds=(Attributes,), cost=_cost, default=True)
@@ -37,7 +39,7 @@ class FellegiSunter(ScoredAttack[Attributes]):
     each other (distances by column; default: a twentieth and a fifth of the interquartile range), codes by common
     prefixes. How often the two rows of one person agree, equal, near or not at all, is learnt from all targets and
     queries by expectation-maximisation (:mod:`reidrisk.attacks.agreement.learn`), never from who is whom; so is the
-    share of queries whose person is among the targets, which the probabilities allow for. ``by_value=False`` gives all
+    share of queries whose person is among the targets, for which the probabilities allow. ``by_value=False`` gives all
     values of a column the same weights, log m / u.
 
     Errors in the columns of one person are taken for independent of each other. Values need not be: what two columns
@@ -128,8 +130,22 @@ class FellegiSunter(ScoredAttack[Attributes]):
         weights = self._learnt[0][1] if self._learnt else self._weights(self.agreement_)
         return Posed(search.EpochScorer(weights), self._known, tokens)
 
-    def _sure(self, score: Ints, total: Ints) -> Floats:
-        """Return the posterior of a best target, allowing for queries whose person is not among the targets."""
-        linked = self.agreement_.linked
-        strangers = len(self._known) * (1.0 - linked) / linked * np.exp(np.minimum(-score / GRID, 700.0))
-        return np.asarray(1.0 / (total / UNIT + strangers))
+    def link(self, queries: Attributes, probability: bool = False, *, engine: Engine | None = None) -> Links:
+        """Link every query to its best target; a probability allows for people who are not among the targets.
+
+        How likely such a query is, is learnt from the other queries, and taken beside the targets.
+        """
+        links = super().link(queries, probability, engine=engine)
+        apart, linked = self.agreement_.apart, self.agreement_.linked
+        if links.probability is None or apart is None:
+            return links
+        posed, where = self._posed(queries), engine or LocalEngine()
+        alike = posed._replace(scorer=search.EpochScorer(self._weights(apart)))
+        best = where.best(*alike)
+        nats = best.score / GRID + np.log(where.total(*alike, best.score) / UNIT)
+        # Scores of the two models are beside what each expects of a random target.
+        starts, n_tokens = self._targets.start, self._targets.n_tokens
+        by_chance = apart.chance(starts, n_tokens) - self.agreement_.chance(starts, n_tokens)
+        nats += np.where(posed.queries >= 0, by_chance[posed.queries], 0.0).sum(axis=1)
+        odds = np.exp(np.clip(nats - links.score / GRID, -700.0, 700.0)) * (1.0 - linked) / linked
+        return replace(links, probability=1.0 / (1.0 / links.probability + odds))

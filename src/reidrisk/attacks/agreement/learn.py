@@ -1,26 +1,28 @@
 r"""How often the two rows of one person agree, learnt without truth by expectation-maximisation.
 
 A query's cell in column c is, with probability h_cj, that of somebody whose value lies in level j around the true one:
-the very same value (level 0), one near it, or anybody's (the last level). Two values o, w whose closest level is l are
-therefore
+the very same value (level 0), one near it, anybody's (the last level but one); or, last, any of the K_c values of the
+column, each alike. Two values o, w whose closest level is l are therefore
 
-    P(o | w) / P(o) = sum over j >= l of h_cj / F_cj(o)
+    P(o | w) / f(o) = sum over j >= l of h_cj / F_cj(o),
 
-times as likely for one person as for two, where F_cj(o) is the share of targets whose value lies in level j around o.
-With one level this is the hit-miss model of Copas and Hilton (1990): agreement on a value of frequency f weighs
-(1 - h) / f + h, more if it is rare, and disagreement weighs h. Without ``by_value`` a level is as telling for all
-values of a column, m_cl / u_cl, as in Fellegi and Sunter (1969), with u counted over all pairs. Missing cells weigh
-nothing.
+where F_cj(o) is the share of targets whose value lies in level j around o, f = F_c0, and K_c f(o) stands for the last
+F. Divided by what is expected of a random target, 1 - h + h / (K_c f(o)) with the last h, that is how much likelier the
+two are for one person than for two. With one level this is the hit-miss model of Copas and Hilton (1990): agreement on
+a rare value weighs more, and disagreement h. Without ``by_value`` a level is as telling for all values of a column,
+m_cl / u_cl, as in Fellegi and Sunter (1969), with u counted over all pairs. Missing cells weigh nothing.
 
-A query belongs to one of the n targets with probability ``linked``, and then to each of them alike. Given h, that makes
-the probability of each pair; given those, the best h and ``linked`` are averages; and so on (Winkler 1988). Queries are
-a sample, and so are the targets of each: all that are likely, and some of the others, which stand for the rest.
+A query belongs to one of the n targets with probability ``linked``, and then to each of them alike; or to nobody among
+them. Then it looks like other queries do: columns depend on each other, so strangers resemble some target far more than
+independent columns would. How much, is learnt the same way from the queries, each beside all others. Given h, that
+makes the probability of each pair; given those, the best h and ``linked`` are averages; and so on (Winkler 1988).
+Queries are a sample, and so are the targets of each: all that are likely, and some of the others, for all the rest.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,17 +35,20 @@ from reidrisk.search import EpochScorer, Index, RangeWeights, to_grid
 _QUERIES = 100, 1_000  # queries to learn from, at least and at most, where there are as many
 _CELLS = 2e9  # pairs of cells to look at for candidates: fewer queries where there are many targets
 _LEVELS = 6e7  # levels of pairs that are kept: fewer queries where there are many columns
-_CANDIDATES, _OTHERS = 128, 384
-_STEPS, _SMALL = 200, 1e-5
+_TIERS = {0: 128, 128: 128, 1024: 128, 8192: 128}  # of the targets of a query by rank: from here on, this many
+_SCORES = 4_000_000  # scores held at once
+_STEPS, _SMALL = 200, 1e-4
+_FEWEST, _MANY = 50, 20_000  # queries, from which on and up to which it is learnt how they resemble each other
 _PRIOR = 4.0  # queries that the beginning counts for: with few queries, little is learnt
 _EXACT, _LINKED = 0.8, 0.9  # where it begins
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """What was learnt, (r, levels + 1) each: ``drawn`` is h; ``m`` and ``u`` say how often a level is the closest.
+    """What was learnt by column: ``drawn`` (r, levels + 2) is h; ``m``, ``u`` how often a level is the closest.
 
-    ``m`` is of the two rows of one person, ``u`` of two people.
+    These are (r, levels + 1); ``m`` is of the two rows of one person, ``u`` of two people. ``apart`` is the same of a
+    query and the others, where there were enough to learn it from.
     """
 
     levels: Levels
@@ -52,25 +57,31 @@ class Agreement:
     u: Floats
     linked: float = _LINKED
     by_value: bool = True
+    apart: Agreement | None = None
 
-    def ratios(self, tokens: Ints, column: Ints) -> Floats:
-        """Return (…, levels + 1) likelihood ratios of levels beside these tokens of these columns, not near last."""
+    def ratios(self, tokens: Ints, column: Ints) -> tuple[Floats, Floats]:
+        """Return (…, levels + 1) likelihoods beside these tokens of these columns, not near last, over f.
+
+        Second, (…): that beside a random target.
+        """
         if not self.by_value:
             found = np.divide(self.m, self.u, out=np.zeros_like(self.m), where=self.u > 0)
             found = np.where(found > 0, found, found[:, -1:])  # levels that the column does not have
-            return np.asarray(found[column])
-        return _at_least(self.parts(tokens, column))
+            return np.asarray(found[column]), np.ones(tokens.shape)
+        parts = self.parts(tokens, column)
+        return _at_least(parts)[..., :-1], np.asarray(1.0 - self.drawn[column][..., -1] + parts[..., -1])
 
     def parts(self, tokens: Ints, column: Ints) -> Floats:
         """Return h / F of each level, which add up to the ratios."""
         shares = np.moveaxis(self.levels.share[:, np.maximum(tokens, 0)], 0, -1)
-        return np.asarray(self.drawn[column] / np.concatenate([shares, np.ones((*tokens.shape, 1))], axis=-1))
+        even = shares[..., 0] * self.levels.values[column]
+        whole = np.concatenate([shares, np.ones((*tokens.shape, 1)), even[..., None]], axis=-1)
+        return np.asarray(self.drawn[column] / whole)
 
     def weights(self, starts: Ints, n_tokens: int) -> RangeWeights:
         """Return what each token is worth, on the grid of scores; ``starts`` are the first tokens of the columns."""
-        order, tokens = np.argsort(starts, kind="stable"), np.arange(n_tokens)
-        column = order[np.maximum(np.searchsorted(starts[order], tokens, "right") - 1, 0)]
-        steps = to_grid(np.log(self.ratios(tokens, column)))
+        ratios, by_chance = self.ratios(np.arange(n_tokens), _columns(starts, n_tokens))
+        steps = to_grid(np.log(ratios / by_chance[:, None]))
         worth, mismatch = steps[:, :-1] - steps[:, 1:], steps[:, -1]
         return RangeWeights(
             match=(mismatch + worth[:, 0])[None],
@@ -80,37 +91,61 @@ class Agreement:
             worth=worth[:, 1:].T,
         )
 
+    def chance(self, starts: Ints, n_tokens: int) -> Floats:
+        """Return for each token, in nats, how likely it is beside a random target, over f."""
+        return np.asarray(np.log(self.ratios(np.arange(n_tokens), _columns(starts, n_tokens))[1]))
+
+
+def _columns(starts: Ints, n_tokens: int) -> Ints:
+    """Return the column of each token."""
+    order = np.argsort(starts, kind="stable")
+    return np.asarray(order[np.maximum(np.searchsorted(starts[order], np.arange(n_tokens), "right") - 1, 0)])
+
 
 def beginning(levels: Levels, by_value: bool) -> Agreement:
     """Return what is taken to hold before any query was seen: four in five cells are as they were."""
-    depth, width = levels.depth, len(levels.first) + 1
-    drawn = np.zeros((len(depth), width))
-    drawn[:, 0] = _EXACT
-    for row, deep in zip(drawn, depth, strict=True):
-        row[1:deep], row[-1] = (1.0 - _EXACT) / deep, (1.0 - _EXACT) / deep
-    drawn /= drawn.sum(axis=1, keepdims=True)
-    return Agreement(levels, drawn, drawn, np.ones_like(drawn), by_value=by_value)
+    drawn = np.zeros((len(levels.depth), len(levels.first) + 2))
+    for row, deep in zip(drawn, levels.depth, strict=True):
+        row[0], row[1:deep], row[-2:] = _EXACT, (1.0 - _EXACT) / deep, (1.0 - _EXACT) / deep / 2.0
+    m = np.concatenate([drawn[:, :-2], drawn[:, -2:].sum(axis=1, keepdims=True)], axis=1)
+    return Agreement(levels, drawn, m, np.ones_like(m), by_value=by_value)
 
 
 def learn(levels: Levels, targets: Index, queries: Ints, starts: Ints, by_value: bool, seed: int) -> Agreement:
     """Learn from all targets and a sample of the queries (q, r); which is which is never seen."""
-    n, r = len(targets), targets.n_epochs
-    begun = found = replace(beginning(levels, by_value), u=_by_chance(levels, queries))
-    fewest, most = _QUERIES
-    enough = min(max(_CELLS / (n * r), fewest), most, _LEVELS / (min(n, _CANDIDATES + _OTHERS) * r))
-    asked = queries[_sampled(queries, max(int(enough), 1), stream(seed, "agreement: queries"))].astype(np.int64)
-    rows, counts = _pairs(found, targets, asked, starts, stream(seed, "agreement: others"))
-    level, column = levels.of(asked[:, None, :], targets.tokens[rows]), np.broadcast_to(np.arange(r), asked.shape)
+    begun = replace(beginning(levels, by_value), u=_by_chance(levels, queries))
+    n, r, (fewest, most) = len(targets), targets.n_epochs, _QUERIES
+    enough = min(max(_CELLS / (n * r), fewest), most, _LEVELS / (min(n, sum(_TIERS.values())) * r))
+    rows = _sampled(queries, max(int(enough), 1), stream(seed, "agreement: queries"))
+    asked, apart, like = queries[rows].astype(np.int64), None, np.ones(len(rows))
+    if len(queries) >= _FEWEST:
+        # The same queries come first, so that each is left out beside itself.
+        others = np.setdiff1d(_sampled(queries, _MANY, stream(seed, "agreement: apart")), rows)
+        among = Index(queries[np.concatenate([rows, others])], targets.n_tokens)
+        pairs = _pairs(begun, among, asked, starts, stream(seed, "agreement: others apart"))
+        pairs.counts[pairs.rows == np.arange(len(rows))[:, None]] = 0.0
+        apart, like = _fitted(replace(begun, linked=1.0), asked, pairs, np.zeros(len(rows)))
+        like = like / (len(among) - 1)
+    found, _ = _fitted(begun, asked, _pairs(begun, targets, asked, starts, stream(seed, "agreement: others")), like * n)
+    return replace(found, apart=apart)
+
+
+def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> tuple[Agreement, Floats]:
+    """Return the best parameters, and for each query the sum of its likelihoods over all targets."""
+    found, column = begun, np.broadcast_to(np.arange(asked.shape[1]), asked.shape)
+    level, likely = pairs.level(begun.levels, asked), np.zeros(len(asked))
     for _ in range(_STEPS):
-        before, ratios = found, found.ratios(asked, column)
-        # The last level is 'missing', which is as likely for two people as for one.
-        nats = np.log(np.concatenate([ratios, np.ones((*asked.shape, 1))], axis=-1))
+        before, (ratios, by_chance) = found, found.ratios(asked, column)
+        # Beside a missing cell, a query's is as likely as beside a random target's; its own missing cells tell nothing.
+        missing = np.where(asked >= 0, by_chance, 1.0)
+        nats = np.log(np.concatenate([ratios, missing[..., None]], axis=-1))
         sums, links = np.zeros(nats.shape), np.zeros(len(asked))
-        _expected(level, nats, counts, n * (1.0 - found.linked) / found.linked, sums, links)
+        odds = strangers * (1.0 - found.linked) / found.linked if found.linked < 1.0 else np.zeros(len(asked))
+        _expected(level, nats, pairs.counts, odds, sums, links, likely)
         found = _better(found, begun, sums[..., :-1], links, asked, column)
         if np.abs(found.m - before.m).max() < _SMALL and abs(found.linked - before.linked) < _SMALL:
             break
-    return found
+    return found, likely
 
 
 def _better(found: Agreement, begun: Agreement, sums: Floats, links: Floats, asked: Ints, column: Ints) -> Agreement:
@@ -118,10 +153,11 @@ def _better(found: Agreement, begun: Agreement, sums: Floats, links: Floats, ask
     m, drawn = sums.sum(axis=0) + _PRIOR * begun.m, found.drawn
     if found.by_value:
         parts = found.parts(asked, column)
-        per_ratio = np.cumsum(sums / _at_least(parts), axis=-1)
-        drawn = (parts * per_ratio).sum(axis=0) + _PRIOR * begun.drawn
+        per_ratio = np.cumsum(sums / _at_least(parts)[..., :-1], axis=-1)
+        both = np.concatenate([per_ratio, per_ratio[..., -1:]], axis=-1)  # the last two are of everybody
+        drawn = (parts * both).sum(axis=0) + _PRIOR * begun.drawn
         drawn = drawn / drawn.sum(axis=1, keepdims=True)
-    linked = (links.sum() + _PRIOR * _LINKED) / (len(links) + _PRIOR)
+    linked = (links.sum() + _PRIOR * _LINKED) / (len(links) + _PRIOR) if begun.linked < 1.0 else 1.0
     return replace(found, drawn=drawn, m=m / m.sum(axis=1, keepdims=True), linked=float(linked))
 
 
@@ -145,49 +181,79 @@ def _sampled(rows: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Draw rows by what they hold, so that their order does not matter."""
     if len(rows) <= n:
         return np.arange(len(rows))
+    return _by_content(rows)[rng.choice(len(rows), n, replace=False)]
+
+
+def _by_content(rows: Ints) -> Ints:
+    """Return an order of rows that depends on what they hold alone."""
     mixed = np.zeros(len(rows), dtype=np.uint64)
     for column in rows.T:
         mixed = (mixed ^ (column.astype(np.int64) + 2).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         mixed ^= mixed >> np.uint64(29)
-    return np.argsort(mixed, kind="stable")[rng.choice(len(rows), n, replace=False)]
+    return np.argsort(mixed, kind="stable")
 
 
-def _pairs(
-    found: Agreement, targets: Index, asked: Ints, starts: Ints, rng: np.random.Generator
-) -> tuple[Ints, Floats]:
-    """Return (q, p) targets to look at for each query, and how many targets each of them stands for."""
-    n = len(targets)
-    if n <= _CANDIDATES + _OTHERS:
-        return np.broadcast_to(np.arange(n), (len(asked), n)), np.ones((len(asked), n))
+class Pairs(NamedTuple):
+    """(q, p) targets to look at for each query, and how many targets each of them stands for."""
+
+    targets: Index
+    rows: Ints
+    counts: Floats
+
+    def level(self, levels: Levels, asked: Ints) -> Any:
+        """Return the (q, p, r) closest level of each cell."""
+        return levels.of(asked[:, None, :], self.targets.tokens[self.rows])
+
+
+def _pairs(found: Agreement, targets: Index, asked: Ints, starts: Ints, rng: np.random.Generator) -> Pairs:
+    """Return all pairs where there are few; else the likeliest of each query, and fewer of those less likely."""
+    n, size = len(targets), sum(_TIERS.values())
+    if n <= size:
+        return Pairs(targets, np.broadcast_to(np.arange(n), (len(asked), n)), np.ones((len(asked), n)))
+    content = _by_content(targets.tokens)
+    sorted_targets = targets.take(content)
+    ends = [min(rank, n) for rank in (*_TIERS, n)][1:]
     scorer = EpochScorer(found.weights(starts, targets.n_tokens))
-    near = scorer.candidates(targets, asked, _CANDIDATES).target
-    others = _sampled(targets.tokens, _OTHERS, rng)
-    new = ~(others[None, :, None] == near[:, None, :]).any(axis=2)
-    stands = new * ((n - _CANDIDATES) / np.maximum(new.sum(axis=1), 1))[:, None]
-    rows = np.concatenate([near, np.broadcast_to(others, new.shape)], axis=1)
-    return rows, np.concatenate([np.ones(near.shape), stands], axis=1)
+    rows, counts = np.zeros((len(asked), size), dtype=np.int64), np.zeros((len(asked), size))
+    at_once = max(1, _SCORES // n)
+    for start in range(0, len(asked), at_once):
+        scores = scorer.scores(sorted_targets, asked[start : start + at_once])
+        for i, row in enumerate(scores, start=start):
+            order, place = np.argpartition(-row, [end - 1 for end in ends if end < n]), 0
+            for (first, many), end in zip(_TIERS.items(), ends, strict=True):
+                tier = order[first:end]
+                chosen = tier if len(tier) <= many else tier[rng.choice(len(tier), many, replace=False)]
+                rows[i, place : place + len(chosen)] = content[chosen]
+                counts[i, place : place + len(chosen)] = len(tier) / max(len(chosen), 1)
+                place += many
+    return Pairs(targets, rows, counts)
 
 
 @njit(cache=True, nogil=True)
-def _expected(level: Any, nats: Any, counts: Any, stranger: Any, sums: Any, links: Any) -> None:
-    """Add up, for each query and column, how likely each level is that of its own person; and that there is one."""
+def _expected(level: Any, nats: Any, counts: Any, stranger: Any, sums: Any, links: Any, likely: Any) -> None:
+    """Add up, for each query and column, how likely each level is that of its own person; and that there is one.
+
+    ``likely`` is the sum of the likelihoods over all targets.
+    """
     q, p, r = level.shape
     score = np.empty(p)
     for i in range(q):
-        top = -np.inf
+        top = 0.0
         for j in range(p):
             total = 0.0
             for c in range(r):
                 total += nats[i, c, level[i, j, c]]
             score[j] = total
-            top = max(top, total)
-        top = max(top, 0.0)
-        whole = stranger * np.exp(-top)
+            if counts[i, j] > 0.0:
+                top = max(top, total)
+        whole = 0.0
         for j in range(p):
-            score[j] = counts[i, j] * np.exp(score[j] - top)
+            score[j] = counts[i, j] * np.exp(min(score[j] - top, 0.0))
             whole += score[j]
+        likely[i] = whole * np.exp(top)
+        whole += stranger[i] * np.exp(-top)
         for j in range(p):
-            share = score[j] / whole
+            share = score[j] / whole if whole > 0.0 else 0.0
             links[i] += share
             if share > 0.0:
                 for c in range(r):

@@ -25,13 +25,15 @@ class Levels(NamedTuple):
     """Ranges of tokens that are near each token, (levels, n_tokens); level 0 is the token, each holds the one before.
 
     ``share`` is how many of a column's known values in the targets lie there; a range that none lies in counts for half
-    a target. ``depth`` (r,) is the number of levels of each column: beyond it, ranges are those of its last level.
+    a target. ``depth`` (r,) is the number of levels of each column: beyond it, ranges are those of its last level;
+    ``values`` (r,) is how many different ones it has.
     """
 
     first: Ints
     last: Ints
     share: Floats
     depth: Ints
+    values: Ints
 
     def of(self, queries: Ints, targets: Ints) -> npt.NDArray[np.int8]:
         """Return the level of each pair of cells, broadcast: ``len(first)`` = not near, one more = missing.
@@ -77,7 +79,8 @@ def levels_of(targets: Attributes, bands: Bands | None = None) -> Levels:
             low, high = ranges[min(level, len(ranges) - 1)]
             first[level, tokens], last[level, tokens] = low + start, high + start
             share[level, tokens] = np.maximum(below[high + 1] - below[low], 0.5) / max(int(below[-1]), 1)
-    return Levels(first, last, np.minimum(share, 1.0), depth)
+    values = np.array([max(len(column), 1) for column in targets.columns], dtype=np.int64)
+    return Levels(first, last, np.minimum(share, 1.0), depth, values)
 
 
 def _near(column: Column, counts: Ints, said: Sequence[float] | None) -> list[tuple[Ints, Ints]]:
