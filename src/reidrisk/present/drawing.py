@@ -180,7 +180,7 @@ def across(
 ) -> Any:
     """Return a horizontal axis of the field ``x``, with a label at each of the ticks: a number, or its name."""
     alt = altair()
-    look: dict[str, Any] = {"format": format} if format else {}
+    look: dict[str, Any] = {"labelOverlap": "greedy", "labelSeparation": 6} | ({"format": format} if format else {})
     if names:
         named = " : ".join(f"datum.value == {tick!r} ? '{name}'" for tick, name in names.items())
         look["labelExpr"] = f"{named} : datum.label"

@@ -14,7 +14,7 @@ from reidrisk.base.notes import Note
 from reidrisk.present import html
 from reidrisk.present.console import print_page
 from reidrisk.present.words.audit import terms_of
-from reidrisk.records import Events
+from reidrisk.records import Attributes, Events
 
 READ = (
     Note(
@@ -149,3 +149,22 @@ def test_an_attack_that_did_not_run_is_the_first_sentence(page):
     assert said.startswith(("Naive Bayes was not run", "BM25 was not run", "Profile Bayes was not run"))
     assert page.first
     assert said.index(page.first[0][:20]) < said.index(str(page.verdict)[:20])
+
+
+@pytest.fixture(scope="module")
+def survey():
+    rng = np.random.default_rng(1)
+    frame = {"age": rng.integers(18, 80, 400), "sex": rng.choice(["f", "m"], 400), "town": rng.integers(0, 30, 400)}
+    asked = scenarios.Knows(Attributes(frame), columns=["age", "sex", "town"])
+    return audit_case(asked.case(1), AuditSpec(seed=1), scenario=asked.question)
+
+
+def test_a_survey_names_its_columns_and_what_each_tells_alone(survey):
+    page = present.page(survey)
+    assert "Somebody who knows age, sex and town of a person finds about" in str(page.verdict)
+    grown = next(section for section in page.sections if section.anchor == "growth")
+    assert {row[0] for row in grown.figure.numbers.rows} == {"3"}
+    alone = grown.parts[0]
+    assert alone.title == "What each attribute tells alone"
+    assert sorted(row[0] for row in alone.table.rows) == ["age", "sex", "town"]
+    assert "week" not in shown(page)

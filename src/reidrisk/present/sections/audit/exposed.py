@@ -15,6 +15,7 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
 from reidrisk.present.words.gate import used_at
 
+_SEEN = {True: "observed", False: "filled in"}
 _RARITY = {
     "below 1 in 1,000": "less than once in 1,000 observations",
     "1 in 1,000 to 100": "once in 100 to 1,000 observations",
@@ -105,9 +106,14 @@ def _around(found: Exposure, risk: Risk, terms: Terms) -> tuple[str, str]:
         whom = f"{terms.people} who were not found"
     else:
         by = "with" if terms.axis == "epochs" else "by"
-        see = f"See how unevenly the risk is spread: {by} {name}, {percent(first[2])} of {terms.people} have a risk of "
-        see += f"at most {100 * first[1]:g} %, and {percent(last[2])} one above {100 * last[0]:g} %."
-        whom = f"{terms.people} in the first bar"
+        low = f"a risk of at most {100 * first[1]:g} %, and {percent(last[2])} one"
+        some = (
+            f"{percent(first[2])} of {terms.people} have {low}"
+            if first[2]
+            else f"{percent(last[2])} of {terms.people} have a risk"
+        )
+        see = f"See how unevenly the risk is spread: {by} {name}, {some} above {100 * last[0]:g} %."
+        whom = f"{terms.people} in the first bar" if first[2] else f"{terms.people} at a lower risk"
     caution = f"Do not conclude that {whom} are safe for good: this is how one set of observations turned out. With "
     return see, caution + f"other {terms.periods}, or more of them, others may be among those who are found."
 
@@ -163,7 +169,7 @@ def _left_out(found: Exposure, terms: Terms) -> str:
 def _trait_name(trait: str, terms: Terms) -> str:
     names = {
         "rarest-item": f"how common the rarest {terms.item} is",
-        "periods-observed": f"{terms.periods} observed",
+        "periods-observed": f"{terms.periods} {_SEEN[terms.axis == 'epochs']}",
         "rarest-holders": f"how many share the rarest {terms.item}",
         "items-held": f"number of {terms.items}",
         "visits-seen": "number of visits",
@@ -183,7 +189,9 @@ def _group_name(group: Group, n_epochs: int, terms: Terms) -> str:
         return f"with {shortened(group.level)} among their {terms.items}"
     if group.trait == "rarest-item":
         return f"rarest {terms.item} seen {_RARITY.get(group.level, group.level)}"
-    if group.trait == "periods-observed":
+    if group.trait == "periods-observed" and terms.axis == "epochs":
         return f"seen in {ranged(group.level)} of {terms.many('period', n_epochs)}"
+    if group.trait == "periods-observed":
+        return f"{ranged(group.level)} of {terms.many('period', n_epochs)} filled in"
     nouns = {"items-held": terms.item, "visits-seen": "visit"}
     return ranged(group.level, nouns[group.trait]) if group.trait in nouns else group.level

@@ -100,7 +100,7 @@ def _shown(result: AuditResult) -> dict[str, list[Risk]]:
 
 
 def _guesses(result: AuditResult) -> dict[int, float]:
-    counts = {risk.n_epochs: risk.baseline for risk in result.risks}
+    counts = {risk.n_epochs: risk.baseline for risk in result.risks if not risk.which}
     return counts or dict.fromkeys(tightest_by_epochs(result.bounds), 1.0 / result.n_targets)
 
 
