@@ -53,7 +53,7 @@ def _rate(worst: Risk, result: AuditResult, terms: Terms) -> Sentence:
             f"{whom}{within} ({ends}), guessing {links}s {in_words(worst.baseline)}.",
         )
     start = f"With {used}, {who}" if used else capital(who)
-    about = "about " if strong and worst.rate < 1.0 and not strong.startswith(("more", "fewer")) else ""
+    about = "about " if strong and not strong.startswith(("more", "fewer")) else ""
     guess = f"guessing blindly would {links} {in_words(worst.baseline)}"
     if worst.low <= worst.baseline:
         few = f"there are too few {terms.people} to tell that from guessing blindly, which would {links}"
