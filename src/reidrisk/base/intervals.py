@@ -91,7 +91,7 @@ def _upper(points: Floats, counts: Floats, tail: float) -> float:
     """Return the m with P(T <= m) = 1 - tail; ``points`` ascend."""
     if points[0] == 1.0:
         return 1.0
-    if np.isin(points, (0.0, 1.0)).all():
+    if ((points == 0.0) | (points == 1.0)).all():
         from scipy.special import betaincinv
 
         ones = float(counts[points == 1.0].sum())
@@ -111,8 +111,8 @@ def _exceedance(points: Floats, shapes: Floats, m: float) -> float:
     if gaps[-1] <= 0.0:
         return 0.0
     # K(s) = -sum shapes log(1 - s gap), convex; its minimum lies in (0, 1 / largest gap).
-    end = 1.0 / gaps[-1]
-    s = _root(lambda s: float(np.sum(shapes * gaps / (1.0 - s * gaps))), 0.0, end * (1.0 - 1e-15))
+    end, weighted = 1.0 / gaps[-1], shapes * gaps
+    s = _root(lambda s: float(np.add.reduce(weighted / (1.0 - s * gaps))), 0.0, end * (1.0 - 1e-15))
     with np.errstate(divide="ignore"):
         k = -float(np.sum(shapes * np.log1p(-s * gaps)))
     curvature = float(np.sum(shapes * (gaps / (1.0 - s * gaps)) ** 2))
@@ -127,6 +127,8 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
     """Find where a monotone function changes sign between ``low`` and ``high``, to full precision."""
     from scipy.optimize import brentq
 
-    if f(low) * f(high) >= 0.0:  # the sign changes within rounding of an end
-        return low if abs(f(low)) < abs(f(high)) else high
-    return float(brentq(f, low, high, xtol=1e-300, rtol=4e-15, maxiter=200))
+    ends = {low: f(low), high: f(high)}
+    if ends[low] * ends[high] >= 0.0:  # the sign changes within rounding of an end
+        return low if abs(ends[low]) < abs(ends[high]) else high
+    # It asks for both ends again, and each answer is a search of its own.
+    return float(brentq(lambda x: ends[x] if x in ends else f(x), low, high, xtol=1e-300, rtol=4e-15, maxiter=200))
