@@ -101,7 +101,7 @@ def line_chart(drawn: Sequence[Line], x: Any, scale: RateScale, title: str, unit
             marks = base.mark_point(color=style.color, shape=style.shape, filled=True, size=70, opacity=1)
             parts.append(marks.encode(y=y, tooltip=tips))
     parts += _end_labels(drawn, x, scale, unit, narrow)
-    return finished(alt.layer(*parts).properties(title=heading(title)), _HEIGHT)
+    return finished(alt.layer(*parts, title=heading(title)), _HEIGHT)
 
 
 def row_chart(drawn: Sequence[Line], scale: RateScale, title: str, narrow: bool) -> Any:
@@ -154,7 +154,7 @@ def save(chart: Any, path: str | Path, width: int = 720) -> None:
 
 
 def finished(chart: Any, height: int) -> Any:
-    """Give a chart its size and its looks; labels beyond the axes are part of the width."""
+    """Give a new chart its size and its looks, in place; labels beyond the axes are part of the width."""
     alt = altair()
     padding = {"left": 2, "right": 6, "top": 8, "bottom": 4}
     axis = {"labelFontSize": 14, "titleFontSize": 14, "titleFontWeight": "normal", "titlePadding": 8, "labelPadding": 5}
@@ -162,7 +162,9 @@ def finished(chart: Any, height: int) -> Any:
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     view, text = {"stroke": None}, {"fontSize": 14}
     looks = alt.Config(font=_FONT, background="white", autosize=fit, view=view, axis=axis, text=text)
-    return chart.properties(width="container", height=height, padding=padding, config=looks)
+    # Its own way, chart.properties(), copies all data and marks first.
+    chart.width, chart.height, chart.padding, chart.config = "container", height, padding, looks
+    return chart
 
 
 def _row(line: Line, point: Point, scale: RateScale) -> dict[str, Any]:

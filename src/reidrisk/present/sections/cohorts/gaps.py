@@ -84,4 +84,4 @@ def draw(audit: CohortAudit, narrow: bool = False) -> Any:
     label = mark.mark_text(
         text=f"threshold {100 * t:g}", align="left", dx=6, baseline="top", color=drawing.INK, fontWeight=600
     ).encode(y=alt.YValue(0))
-    return drawing.finished(alt.layer(bars, rule, label).properties(title=drawing.heading("number of cohorts")), 260)
+    return drawing.finished(alt.layer(bars, rule, label, title=drawing.heading("number of cohorts")), 260)
