@@ -8,6 +8,7 @@ from typing import Any
 
 from reidrisk import io
 from reidrisk.attacks import Attack
+from reidrisk.audit.amounts import settle_amounts
 from reidrisk.audit.case import audit_case, together
 from reidrisk.audit.questions import questions
 from reidrisk.audit.result import Assumption, AuditResult
@@ -29,6 +30,7 @@ def audit_exports(
     *,
     truth: Any = None,
     every: Every | None = None,
+    amounts_given: bool = False,
     progress: Progress | None = None,
     attacks: Sequence[Attack[Any]] = (),
     engine: Engine | None = None,
@@ -36,7 +38,9 @@ def audit_exports(
     """Audit one or two exports that were read: the scenario of the spec, or all questions that they can answer.
 
     ``truth`` are the true pairs of two of them, a frame or a path (:func:`reidrisk.io.exports.pairs.read_pairs`);
-    ``every`` asks for traces of that period beside bags. How the exports were understood is among the notes.
+    ``every`` asks for traces of that period beside bags. Amounts that nobody asked for (``amounts_given``) count where
+    they tell people apart better than the number of events does (:mod:`reidrisk.audit.amounts`). How the exports
+    were understood is among the notes.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -47,6 +51,11 @@ def audit_exports(
     """
     notes = tuple(note for export in exports for note in (export.how, *export.notes))
     tables = [export.records for export in exports]
+    if not amounts_given:
+        seed = fresh_seed() if spec.seed is None else spec.seed
+        spec = spec.model_copy(update={"seed": seed})
+        tables, said = settle_amounts(tables, seed)
+        notes += said
     rows = None
     if truth is not None:
         rows, said = read_pairs(truth, tables[0].users, tables[-1].users)
@@ -101,7 +110,15 @@ def run_exports(spec: AuditSpec, inputs: Exports, tell: Progress, engine: Engine
     tell("reading the exports", 0.0)
     reading = inputs.reading
     exports = io.read_exports(*inputs.files, reading) if len(inputs.files) == 2 else (_read(inputs),)
-    found = audit_exports(exports, spec, truth=inputs.truth, every=reading.every, progress=tell, engine=engine)
+    found = audit_exports(
+        exports,
+        spec,
+        truth=inputs.truth,
+        every=reading.every,
+        amounts_given=reading.amount is not None,
+        progress=tell,
+        engine=engine,
+    )
     if len(inputs.files) == 2 and inputs.files[0] == inputs.files[1]:
         return dataclasses.replace(found, notes=(*found.notes, Note("same-file-twice")))
     return found

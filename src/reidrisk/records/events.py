@@ -228,6 +228,22 @@ class Events:
         new._kept = {name: (frozen(codes[order]), values) for name, (codes, values) in self._kept.items()}
         return new
 
+    @property
+    def has_amounts(self) -> bool:
+        """Whether some event counts more than once."""
+        return bool((self.amount > 1).any())
+
+    def counted(self) -> Self:
+        """Return the same events without their amounts: each counts once.
+
+        >>> log = {"who": [1, 1], "what": ["tea", "tea"], "n": [5, 2]}
+        >>> Events(log, user="who", items="what", amount="n").counted().bags().counts.toarray().tolist()
+        [[2]]
+        """
+        new = self.take(np.arange(len(self)))
+        new._table = {name: values for name, values in new._table.items() if name != "amount"}
+        return new
+
     def summary(self) -> Summary:
         """Count what the log holds, and what was left out of it and why."""
         return Summary(
