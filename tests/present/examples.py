@@ -276,3 +276,65 @@ CASES = {
     "another system": published(spec=published().spec | {"system": "other"}),
     "hostile": hostile(),
 }
+
+
+def two_questions() -> AuditResult:
+    """Return a shop's log with ten numbers of purchases, long names, a question with facts beside it, and a warning."""
+    counts = (1, 2, 4, 8, 16, 32, 64, 128, 256, 7_000)
+    rates = (0.02, 0.06, 0.1, 0.15, 0.21, 0.27, 0.3, 0.33, 0.34, 0.28)
+    names = ("ProfileBayes", "TfIdf", "Hellinger", "NaiveBayes", "BM25")
+    people = {"n_targets": 4_000, "n_queries": 3_000, "baseline": 1 / 4_000}
+    grown = tuple(
+        risk(name, n, rate / (1 + place), **people)
+        for n, rate in zip(counts, rates, strict=True)
+        for place, name in enumerate(names)
+    )
+    known = tuple(risk(name, n, rate, **people) for n, rate in ((1, 0.06), (2, 0.2), (4, 0.31)) for name in names[:3])
+    read = Note(
+        "understood-as",
+        name="/somewhere/a_rather_long_name_of_an_export_of_sales_in_the_year_2024_final_version_2.csv",
+        kind="log",
+        user="CustomerID",
+        time="InvoiceDate",
+        items=["StockCode"],
+        amount="Quantity",
+        place=[],
+        times="times",
+        proof="",
+        unused=[f"column_{i}" for i in range(12)],
+    )
+    spread = dataclasses.replace(
+        exposure(),
+        n=3_000,
+        groups=(
+            Group("items-held", "1-12", 1_000, 0.02, 0.01, 0.03),
+            Group("items-held", "13-", 2_000, 0.4, 0.38, 0.42),
+            Group("holds-item", "SET OF 20 VINTAGE CHRISTMAS NAPKINS, RED AND WHITE, WITH A BOX", 90, 0.6, 0.5, 0.7),
+        ),
+    )
+    values: dict[str, Any] = {
+        "spec": AuditSpec(seed=7, level=0.95).model_dump(mode="json"),
+        "n_targets": 4_000,
+        "n_queries": 3_000,
+        "n_scored": 3_000,
+        "n_tokens": 3_877,
+        "differences": (),
+        "bounds": (),
+        "exposure": spread,
+        "kind": "bags",
+        "descriptions": dict.fromkeys(names, "Compares records."),
+        "n_questions": 2,
+        "notes": (read, Note("closed-world"), Note("order-tells", correlation=0.97, n=3_000, by="rows")),
+    }
+
+    def answer(risks: tuple[Risk, ...], **changes: Any) -> AuditResult:
+        asked = tuple(dict.fromkeys(one.n_epochs for one in risks))
+        ends = {"epochs": asked, "n_epochs": asked[-1], "choosy_epochs": asked[-1]}
+        return published(**values | ends | {"risks": risks, "lower_ends": tuple(one.low for one in risks)} | changes)
+
+    facts = answer(known, axis="facts", scenario=Note("scenario-knows", facts=4, errors=0.0, which="random"))
+    return answer(grown, axis="items", scenario=Note("scenario-split", by="time"), also=(facts,))
+
+
+MORE = {"two questions": two_questions()}
+"""Cases whose pages have other sections."""

@@ -14,7 +14,17 @@ import examples
 
 from reidrisk import present
 
-CASES = ("normal", "one epoch, bounds", "no truth", "zero rates growing", "rate 1", "gate fails", "hostile")
+EVERY = examples.CASES | examples.MORE
+CASES = (
+    "normal",
+    "one epoch, bounds",
+    "no truth",
+    "zero rates growing",
+    "rate 1",
+    "gate fails",
+    "hostile",
+    *examples.MORE,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +55,9 @@ class Visit:
 
 
 def written(folder: Path, case: str) -> Path:
-    file = folder / f"{list(examples.CASES).index(case)}.html"
+    file = folder / f"{list(EVERY).index(case)}.html"
     if not file.exists():
-        present.write(examples.CASES[case], file)
+        present.write(EVERY[case], file)
     return file
 
 
