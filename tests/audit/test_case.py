@@ -136,6 +136,9 @@ def test_several_records_of_a_person_count_once():
     assert three.rate == pytest.approx(one.rate, abs=1e-9)
     assert three.queries_per_person == 3.0
     assert three.high - three.low > 0.9 * (one.high - one.low)
+    drawn = audit_case(many, AuditSpec(seed=1, attacks=FEW, sample=200)).strongest
+    assert drawn.queries_per_person > 1.5
+    assert drawn.high - drawn.low > 0.7 * (one.high - one.low)
 
 
 def test_what_cannot_be_audited_is_refused_in_one_line():

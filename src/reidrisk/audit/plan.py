@@ -15,6 +15,7 @@ from reidrisk.audit.axis import Axis
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.errors import OptionError
 from reidrisk.base.results import Result
+from reidrisk.measure import jackknife
 from reidrisk.records import Case, Traces
 
 ENOUGH = 300
@@ -80,7 +81,9 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
             dearest = max(costs, key=lambda name: costs[name](fewest))
             not_run.append(NotRun(dearest, "time", float(costs.pop(dearest)(fewest))))
         running = [one for one in running if one.name in costs]
-        size = _largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) <= budget)
+        rows = len(axis.looks) * (len(costs) + own)
+        again = rows * _followed(case) if case.truth is not None else 0.0
+        size = _largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) + again * (q == n) <= budget)
     if size < fewest:
         not_run += [NotRun(one.name, "few people") for one in usual if one in running]
     return Plan(tuple(one.name for one in running), None if size >= n else size, tuple(not_run))
@@ -111,6 +114,12 @@ def _cost(one: attacks.Entry, targets: Any, work: tuple[int, float]) -> Callable
 
 def _searched(targets: Any) -> Callable[[int], float]:
     return by_search(targets) if isinstance(targets, Traces) else per_item(2e-10)(targets)
+
+
+def _followed(case: Case) -> float:
+    """Return what it costs in each row to follow how links change when somebody leaves, where everyone is scored."""
+    scores = len(case.targets) * len(case.queries)
+    return 4e-9 * scores if scores <= jackknife.PAIRS else 0.0
 
 
 def _total(costs: Sequence[Callable[[int], float]], n_queries: int) -> float:

@@ -245,8 +245,8 @@ def risk_of(
     """Return the rate of these credits with its interval, its baseline and the sizes, in whatever setting."""
     rate, credit = float(credit.mean()), np.clip(credit, 0.0, 1.0)
     covers: Covers = "none" if everyone and attack.compares_queries else "queries"
-    # Where everyone was scored, people are what another measurement would draw, whoever has several queries.
-    crowd = effect = jackknife.queries_per_person(truth.target) if everyone else 1.0
+    # Whoever has several queries, drawn or all of them, may be found by all or by none: people count, not queries.
+    crowd = effect = jackknife.queries_per_person(truth.target)
     without = None if gains.by_target is None else jackknife.rates_without(credit, gains.by_target, truth.target)
     if without is not None:
         covers, effect = "people", max(crowd, design_effect(credit, jackknife.variance(without)))
