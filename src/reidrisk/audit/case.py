@@ -16,6 +16,7 @@ from reidrisk.audit import plan
 from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.axis import Axis, Look, axis_of
 from reidrisk.audit.choice import telling_epochs
+from reidrisk.audit.further import further, strongest_of
 from reidrisk.audit.gate import gate
 from reidrisk.audit.limits import limits
 from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
@@ -144,6 +145,10 @@ def audit_case(
         n_questions=questions,
         timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
     )
+    more = further(
+        case, spec, strongest_of(chosen, None if worst is None else worst.attack), questions=questions, engine=engine
+    )
+    result = dataclasses.replace(result, further=more)
     own = [attack.name for attack in attacks]
     odd = warnings(case, spec.seed or 0)
     said = assumptions(result, case, (*case.notes, *notes, *odd, *sure.notes), own)

@@ -31,6 +31,7 @@ _DEFAULTS: dict[str, Any] = {
     "also": [],
     "n_questions": 1,
     "not_run": [],
+    "further": None,
 }
 """What format 2 does not say."""
 

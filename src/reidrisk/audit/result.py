@@ -12,6 +12,7 @@ from typing import Any
 from reidrisk import measure
 from reidrisk.audit.axis import AxisName
 from reidrisk.audit.fingerprints import Fingerprints
+from reidrisk.audit.further import Further
 from reidrisk.audit.gate import Gate
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck
@@ -104,6 +105,8 @@ class AuditResult(Result):
     """How many questions share the error, so that the strongest lower end of all of them holds."""
     not_run: tuple[NotRun, ...] = ()
     """Default attacks that apply and did not run."""
+    further: Further | None = None
+    """What was asked for beside the risk: what would lower it, what gives people away, what if there were more."""
     fingerprints: Fingerprints | None = None
     upgraded_from: int | None = None
     format: int = FORMAT

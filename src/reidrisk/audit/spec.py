@@ -10,6 +10,7 @@ from reidrisk.audit.questions import Asked
 from reidrisk.base.foreign import printable
 from reidrisk.io.exports import Reading
 from reidrisk.mechanisms import TopKNoise
+from reidrisk.mitigations.registry import named
 from reidrisk.records import Attributes, Bags, Traces
 
 
@@ -116,6 +117,10 @@ class AuditSpec(_Frozen):
     are the same on every machine: records to identify are sampled where all of them take longer. A result records which
     attacks ran, on how many records, and which could not.
 
+    ``what_if`` tries changes that may lower the risk, the usual ones or ``changes`` such as ``"rotate:4"``, and says
+    what gives people away, within ``what_if_budget`` further reference seconds; ``aim`` searches for a change that
+    leaves at most that share of the people to be found, and ``population`` forecasts the rate among that many.
+
     ``scenario`` says who attacks, with what; default: everything that the exports can answer. ``level`` lies in
     [0.8, 0.9999]: below, an interval says next to nothing.
 
@@ -138,6 +143,18 @@ class AuditSpec(_Frozen):
     level: float = Field(default=0.95, ge=0.8, le=0.9999)
     max_risk: float | None = Field(default=None, ge=0.0, le=1.0)
     min_group: int = Field(default=20, ge=1)
+    what_if: bool = False
+    changes: tuple[str, ...] | None = None
+    what_if_budget: float = Field(default=60.0, gt=0.0, le=1e6)
+    aim: float | None = Field(default=None, gt=0.0, lt=1.0)
+    population: int | None = Field(default=None, ge=2)
+
+    @field_validator("changes")
+    @classmethod
+    def _named(cls, texts: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for text in texts or ():
+            named(text)
+        return texts
 
     @field_validator("attacks", mode="before")
     @classmethod

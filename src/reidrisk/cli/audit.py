@@ -13,7 +13,7 @@ from reidrisk.cli import output
 from reidrisk.cli.parameters import Json, Out, Seed, argument, option
 from reidrisk.io.documents import read_json
 
-_FLAGS = {"attacks": "attack"}
+_FLAGS = {"attacks": "attack", "changes": "change"}
 _BESIDE_SPEC = ("spec", "out", "result", "as_json", "engine", "fingerprint_key", "plain_sums")
 _NO_OPTIONS = ("tables", "published", "memory", "inputs")
 
@@ -67,6 +67,11 @@ def audit(
     errors: float | None = option(None, "Share of these facts that are wrong."),
     split: str | None = option(None, "By what 'split' cuts a table in two: time, random or a column; default: time."),
     max_risk: str | None = option(None, "Highest acceptable risk, such as 0.03 or 3%: adds the gate's answer."),
+    what_if: bool = option(False, "Try changes that may lower the risk, and say what gives people away.", "--what-if"),
+    change: list[str] | None = option(None, "Change to try, such as rotate:4 or coarsen:100; repeatable."),
+    what_if_budget: str = option("60s", "Reference seconds for trying changes."),
+    aim: str | None = option(None, "Search for a change that leaves at most this share of people to be found."),
+    population: int | None = option(None, "Forecast the risk among this many people."),
     level: float = option(0.95, "Level of the intervals, 0.8 to 0.9999."),
     min_group: int = option(20, "Never show groups of fewer people."),
     seed: Seed = None,
@@ -110,6 +115,8 @@ def audit(
         options = {name: given[name] for name in AuditSpec.model_fields if name in given}
         options |= {"epochs": _numbers(epochs), "attacks": tuple(attack) if attack else None}
         options |= {"budget": seconds(budget), "max_risk": None if max_risk is None else share("--max-risk", max_risk)}
+        options |= {"changes": tuple(change) if change else None, "aim": None if aim is None else share("--aim", aim)}
+        options["what_if_budget"] = seconds(what_if_budget, "--what-if-budget")
         options["scenario"] = chosen_scenario(scenario, facts, errors, split)
         asked = checked(AuditSpec, options | {"inputs": {"kind": "tables", **inputs}})
     with output.progress_bar() as progress:
@@ -263,7 +270,7 @@ def _refuse_beside_spec(context: typer.Context) -> None:
             raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
 
 
-def seconds(text: str) -> float:
+def seconds(text: str, flag: str = "--budget") -> float:
     """Read a time such as ``60``, ``60s`` or ``5min``.
 
     >>> seconds("60s"), seconds("5min")
@@ -276,7 +283,7 @@ def seconds(text: str) -> float:
     try:
         return float(number) * units[unit.lower()]
     except (KeyError, ValueError) as error:
-        raise OptionError(f"--budget takes a time such as 60s or 5min, not {text!r}") from error
+        raise OptionError(f"{flag} takes a time such as 60s or 5min, not {text!r}") from error
 
 
 def share(flag: str, text: str) -> float:

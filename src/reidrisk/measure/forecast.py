@@ -45,20 +45,26 @@ class Predicted(Result):
 
 @dataclass(frozen=True, eq=False)
 class Forecast(Result):
-    """Rates of right links ``measured`` among random subsets of the targets, and ``predicted`` among more people.
+    """Rates of right links among random subsets of the targets of growing ``sizes``, and ``predicted`` ones among more.
 
-    ``measured`` are pairs of a size and the rate there. The intervals of ``level`` allow for other queries and for the
+    The intervals of ``level`` allow for other queries and for the
     choice of the family of curves.
     """
 
     attack: str
     n_targets: int
     n_queries: int
-    measured: tuple[tuple[int, float], ...]
+    sizes: tuple[int, ...]
+    rates: tuple[float, ...]
     predicted: tuple[Predicted, ...]
     level: float = 0.9
     seed: int | None = None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def measured(self) -> tuple[tuple[int, float], ...]:
+        """The sizes with the rates that were measured there."""
+        return tuple(zip(self.sizes, self.rates, strict=True))
 
 
 def forecast(
@@ -109,9 +115,9 @@ def forecast(
     sizes = np.unique(np.geomspace(2, len(targets), _POINTS).astype(np.int64))
     curves = rates_among(found, sizes)
     predicted = tuple(_predicted(one, found, sizes, curves, level, used) for one in wanted)
-    measured = tuple((int(size), float(rate)) for size, rate in zip(sizes, curves.mean(axis=0), strict=True))
     notes = (Note("strangers-like-these"), Note("forecast-between-families", share=level))
-    return Forecast(attack.name, len(targets), len(rows), measured, predicted, level, used, notes)
+    measured = (tuple(sizes.tolist()), tuple(curves.mean(axis=0).tolist()))
+    return Forecast(attack.name, len(targets), len(rows), *measured, predicted, level, used, notes)
 
 
 def _populations(population: int | Sequence[int]) -> tuple[int, ...]:

@@ -175,7 +175,7 @@ def planned(
     views = 2 * len(changes) + 1
     while trial.sample is None and size > 2 * _FEWEST and views * sum(costs[one](size) for one in quick) > budget / 2:
         size //= 2
-    left = budget / 2
+    left = budget - views * sum(costs[one](size) for one in quick)
     fit: list[Entry] = []
     out: list[Entry] = []
     kinds = len({type(one) for one in changes})

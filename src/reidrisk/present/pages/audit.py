@@ -4,7 +4,18 @@ from collections.abc import Callable, Iterator
 
 from reidrisk.audit import AuditResult
 from reidrisk.present.model import Page, Section
-from reidrisk.present.sections.audit import asked, basis, bounds, exposed, perspective, sure, top
+from reidrisk.present.sections.audit import (
+    asked,
+    basis,
+    bounds,
+    exposed,
+    given_away,
+    lower,
+    more_people,
+    perspective,
+    sure,
+    top,
+)
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.audit import along, terms_of
 from reidrisk.present.words.verdict import verdict
@@ -12,6 +23,9 @@ from reidrisk.present.words.verdict import verdict
 SECTIONS: list[Callable[[AuditResult, Terms], Section | tuple[Section, ...] | None]] = [
     asked.section,
     asked.read,
+    lower.section,
+    given_away.section,
+    more_people.section,
     asked.grown,
     bounds.section,
     exposed.section,

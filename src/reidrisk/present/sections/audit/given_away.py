@@ -1,0 +1,76 @@
+"""What gives people away: the risk without each period, column or kind of item, and with it alone."""
+
+from reidrisk.audit import AuditResult
+from reidrisk.measure import Attribution, Part
+from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
+
+_RARITY = {
+    "below 1 in 1,000": "fewer than 1 in 1,000",
+    "1 in 1,000 to 100": "1 in 1,000 to 1 in 100",
+    "1 in 100 to 10": "1 in 100 to 1 in 10",
+    "above 1 in 10": "more than 1 in 10",
+}
+_MOST = 12  # parts that a table shows, those that carry most
+
+
+def section(result: AuditResult, terms: Terms) -> Section | None:
+    """Return what each part of the records carries, where that was asked for."""
+    found = None if result.further is None else result.further.attribution
+    if found is None:
+        return None
+    order = sorted(found.parts, key=lambda part: -part.carried.difference)
+    first = order[0]
+    without = f"without {_name(first, found, terms)} {in_words(first.without.rate)}"
+    see = f"With everything {in_words(found.whole.rate)} of {terms.people} are found, {without} are."
+    if first.carried.low <= 0.0:
+        see = f"No part of the {terms.records} carries the risk by itself: without any one, about as many are found."
+    return Section(
+        "What gives people away",
+        see=tuple(text for text in (see, _redundant(found, terms), _hidden(found, terms)) if text),
+        table=_table(found, order[:_MOST], terms),
+        caution=(
+            "A part that can be left out without loss may still give people away where another one that says the same "
+            "is left out as well."
+        ),
+        console=True,
+        name="given-away",
+    )
+
+
+def _table(found: Attribution, parts: list[Part], terms: Terms) -> Table:
+    rows: list[tuple[str | Cell, ...]] = []
+    for part in parts:
+        gap = part.carried
+        lost = f"{two_digits(100 * gap.difference)} ({two_digits(100 * gap.low)} to {two_digits(100 * gap.high)})"
+        name = capital(_name(part, found, terms))
+        rows.append((name, in_words(part.without.rate), lost, in_words(part.alone.rate), percent(part.share)))
+    columns = ("part", "found without it", "fewer in 100", "found by it alone", f"share of {terms.items}")
+    return Table(columns, tuple(rows), (1, 2, 3, 4))
+
+
+def _name(part: Part, found: Attribution, terms: Terms) -> str:
+    if found.by == "periods":
+        return f"{terms.period} {part.name}"
+    if found.by == "rarity" and part.name in _RARITY:
+        return f"{terms.things} held by {_RARITY[part.name]} {terms.people}"
+    return part.name
+
+
+def _redundant(found: Attribution, terms: Terms) -> str:
+    """Name two parts that say the same: each can be left out, and both cannot."""
+    alone = {part.name: part for part in found.parts}
+    for pair in sorted(found.pairs, key=lambda pair: -pair.carried.difference):
+        one, two = (alone[name] for name in pair.names)
+        singly = max(one.carried.difference, two.carried.difference)
+        if pair.carried.low > 2.0 * max(singly, 0.0) and pair.carried.low > 0.01:
+            names = " and ".join(_name(part, found, terms) for part in (one, two))
+            return f"Either of {names} can do without the other; without both, {in_words(pair.without.rate)} are found."
+    return ""
+
+
+def _hidden(found: Attribution, terms: Terms) -> str:
+    if not found.hidden:
+        return ""
+    return f"Left out: {terms.many('part', found.hidden)} of fewer than {found.min_group:,} {terms.people}."

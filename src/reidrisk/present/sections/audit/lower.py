@@ -1,0 +1,115 @@
+"""What would lower it: each change that was tried, the people found after it, the difference, and what is kept."""
+
+from functools import partial
+from typing import Any
+
+from reidrisk.audit import AuditResult
+from reidrisk.mitigations import Tried, WhatIf
+from reidrisk.present import drawing
+from reidrisk.present.model import Cell, Figure, Section, Table
+from reidrisk.present.terms import Terms
+from reidrisk.present.words import changes, sentence
+from reidrisk.present.words.frequencies import capital, in_words, interval, percent, two_digits
+
+_CAUTION = (
+    "Each change was met by attackers who know of it and were fitted again on the changed {records}. Another attack "
+    "may find more, and what is kept says nothing of the use that you make of the {records}."
+)
+
+
+def section(result: AuditResult, terms: Terms) -> Section | None:
+    """Return the changes and the answer to an aim, where either was asked for."""
+    found = result.further
+    if found is None or (found.what_if is None and found.aim is None):
+        return None
+    said = [sentence(note, terms) for note in found.notes if note.code == "no-change-fits"]
+    if found.aim is not None:
+        said.append(changes.aimed(found.aim, terms))
+    what = found.what_if
+    if what is None:
+        return Section("What would lower it", see=tuple(said), console=True, name="lower")
+    said = [changes.advice(what, terms), changes.confuses(what, terms), *said, _left_out(what, terms)]
+    alt = f"People found against the share of the {terms.records} that is kept. {_spoken(what, terms)}"
+    return Section(
+        "What would lower it",
+        see=tuple(text for text in said if text),
+        figure=Figure(partial(chart, what, terms), alt),
+        table=_table(what, terms),
+        caution=_CAUTION.format(records=terms.records),
+        console=True,
+        name="lower",
+    )
+
+
+def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
+    """Draw the people found against what is kept; Pareto-optimal changes are filled and named."""
+    alt = drawing.altair()
+    rows: list[dict[str, Any]] = [
+        {
+            "kept": one.kept.overall,
+            "rate": one.risk.rate,
+            "change": changes.said(one.change, terms),
+            "best": one.pareto,
+            "label": one.change if one.pareto and not narrow else "",
+            "text": f"{in_words(one.risk.rate)}, {percent(one.kept.overall)} kept",
+        }
+        for one in _shown(found)
+    ]
+    top = max([found.before.rate, *(one.risk.rate for one in _shown(found))]) or 1.0
+    ends = alt.Axis(format="%", tickCount=4)
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("kept:Q", title="what is kept", scale=alt.Scale(domain=[0, 1]), axis=ends),
+        y=alt.Y("rate:Q", title=f"{terms.people} found", scale=alt.Scale(domain=[0, top]), axis=ends),
+    )
+    tips = [alt.Tooltip("change:N", title="change"), alt.Tooltip("text:N", title=f"{terms.people} found")]
+    color = drawing.ATTACKS[0].color
+    parts = [
+        base.transform_filter(f"datum.best === {shown}")
+        .mark_point(color=color, filled=filled, size=80, opacity=1)
+        .encode(tooltip=tips)
+        for shown, filled in (("true", True), ("false", False))
+    ]
+    labels = base.mark_text(align="right", dx=-8, dy=-6, color=drawing.INK).encode(text=alt.Text("label:N"))
+    before = alt.Chart(alt.Data(values=[{"rate": found.before.rate}])).mark_rule(color=drawing.GREY, strokeDash=[4, 4])
+    return drawing.finished(alt.layer(before.encode(y="rate:Q"), *parts, labels), 330)
+
+
+def _shown(found: WhatIf) -> list[Tried]:
+    """Return what was tried in full, by the people found."""
+    return sorted((one for one in found.tried if one.full), key=lambda one: one.risk.rate)
+
+
+def _table(found: WhatIf, terms: Terms) -> Table:
+    rows: list[tuple[str | Cell, ...]] = []
+    for one in _shown(found):
+        gap = one.difference
+        fewer = f"{two_digits(100 * gap.difference)} ({two_digits(100 * gap.low)} to {two_digits(100 * gap.high)})"
+        about = interval(one.risk.rate, one.risk.low, one.risk.high)
+        name = Cell(capital(changes.said(one.change, terms)), tag="Pareto-optimal" if one.pareto else "")
+        unaware = in_words(one.naive.rate) if one.naive.rate < one.risk.rate else ""
+        rows.append((name, Cell(in_words(one.risk.rate), small=about), fewer, percent(one.kept.observations), unaware))
+    columns = (
+        "change",
+        f"{terms.people} found",
+        "fewer in 100",
+        f"{terms.items} as they were",
+        "found without knowing of it",
+    )
+    caption = "Pareto-optimal: no other change finds fewer people and keeps as much."
+    return Table(columns, tuple(rows), (1, 2, 3, 4), caption)
+
+
+def _left_out(found: WhatIf, terms: Terms) -> str:
+    if not found.left_out:
+        return ""
+    names = ", ".join(found.left_out)
+    return f"For lack of time changes were not tried with {names}, so that more {terms.people} may be found after them."
+
+
+def _spoken(found: WhatIf, terms: Terms) -> str:
+    best = [one for one in _shown(found) if one.pareto]
+    said = (
+        f"{changes.said(one.change, terms)}: {in_words(one.risk.rate)}, {percent(one.kept.overall)} kept"
+        for one in best
+    )
+    return capital("; ".join(said)) + "."

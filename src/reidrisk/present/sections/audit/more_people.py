@@ -1,0 +1,24 @@
+"""What if there were more people: the forecast, its interval, and what it assumes."""
+
+from reidrisk.audit import AuditResult
+from reidrisk.present.model import Section, Table
+from reidrisk.present.terms import Terms
+from reidrisk.present.words import sentence
+from reidrisk.present.words.frequencies import about_in_words, in_words, rate_cells
+
+
+def section(result: AuditResult, terms: Terms) -> Section | None:
+    """Return the forecast, where one was asked for."""
+    found = None if result.further is None else result.further.forecast
+    if found is None:
+        return None
+    last = found.predicted[-1]
+    see = (
+        f"Among {last.population:,} {terms.people} like these, {about_in_words(last.rate)} would be found "
+        f"({in_words(last.low)} to {in_words(last.high)}); among the {found.n_targets:,} here, "
+        f"{in_words(found.measured[-1][1])} are."
+    )
+    rows = [(f"{one.population:,}", *rate_cells(one.rate, one.low, one.high)) for one in found.predicted]
+    table = Table((terms.people, "found", "interval"), tuple(rows), (0, 1, 2))
+    caution = " ".join(sentence(note, terms) for note in found.notes)
+    return Section("What if there were more people", see, table, caution=caution, console=True, name="more-people")

@@ -1,0 +1,116 @@
+"""Changes in words: what each does to the reader's own records, and what it buys."""
+
+from collections.abc import Callable, Sequence
+
+from reidrisk.mitigations import Found, Tried, WhatIf
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
+
+_SAID: dict[str, Callable[[str, Terms], str]] = {
+    "rotate": lambda value, terms: f"giving every {terms.person} a new pseudonym after {_many(value, terms)}",
+    "suppress-rare": lambda value, terms: f"leaving out {terms.things} that fewer than {value} {terms.people} hold",
+    "random-item": lambda value, terms: (
+        f"putting a random {_one(terms)} in the place of {percent(float(value))} of them"
+    ),
+    "draw": lambda value, terms: f"keeping {percent(float(value))} of the {terms.items}, drawn at random",
+    "drop-people": lambda value, terms: f"leaving out the {percent(float(value))} of {terms.people} most exposed",
+    "drop-columns": lambda value, terms: f"leaving out {value.replace(',', ', ')}",
+    "generalise": lambda value, terms: f"merging values of {_columns(value)}",
+}
+
+
+def said(change: str, terms: Terms) -> str:
+    """Say a change such as ``"rotate:4"``: what is done to the records.
+
+    >>> said("rotate:4", Terms(person="customer", period="week"))
+    'giving every customer a new pseudonym after 4 weeks'
+    >>> said("shorten:periods=2 + draw:0.5", Terms(item="topic", period="week"))
+    'releasing the first 2 weeks alone, then keeping 50 % of the topics, drawn at random'
+    """
+    return ", then ".join(_one_change(one, terms) for one in change.split(" + "))
+
+
+def _one_change(change: str, terms: Terms) -> str:
+    name, _, value = change.partition(":")
+    field, equals, number = value.partition("=")
+    if name == "shorten":
+        many = int(number or value)
+        if field == "periods":
+            return f"releasing the first {terms.many('period', many)} alone"
+        return f"releasing at most {terms.many('item', many)} of each {terms.person}"
+    if name == "coarsen" and equals:
+        if field == "every":
+            return f"showing one {terms.item} for every {terms.many('period', int(number))}"
+        return f"putting the {number} parents of a taxonomy in the place of {terms.things}"
+    if name == "coarsen":
+        return f"keeping the {int(value):,} most common {terms.things} and calling the rest ‘other’"
+    return _SAID[name](value, terms) if name in _SAID else change
+
+
+def advice(found: WhatIf, terms: Terms) -> str:
+    """Say the change that buys most for what it costs, if any lowers the risk measurably."""
+    good = [one for one in found.tried if one.full and one.difference.low > 0.0]
+    if not good:
+        return f"No change that was tried lowers the risk measurably; {_before(found)} of {terms.people} are found."
+    best = max(good, key=lambda one: one.kept.overall + one.difference.difference / max(found.before.rate, 1e-12))
+    return f"{capital(lowers(best, terms))}."
+
+
+def lowers(one: Tried, terms: Terms) -> str:
+    """Say what one change buys and what it leaves."""
+    gap = one.difference
+    before, after = one.risk.rate + gap.difference, one.risk.rate
+    fewer = f"{_hundred(gap.difference)} fewer, {_hundred(gap.low)} to {_hundred(gap.high)}"
+    change = f"{said(one.change, terms)} lowers it from {_hundred(before)} to {_hundred(after)} in 100 ({fewer})"
+    return f"{change} and leaves {_hundred(one.kept.observations)} in 100 {terms.items} as they are"
+
+
+def confuses(found: WhatIf, terms: Terms) -> str:
+    """Name the changes that help mainly against an attacker who does not know of them."""
+    weak = [
+        said(one.change, terms)
+        for one in found.tried
+        if one.full and one.risk.low > one.naive.high and one.risk.rate > 1.2 * one.naive.rate
+    ]
+    if not weak:
+        return ""
+    return f"Mostly against an attacker who does not know of it helps: {'; '.join(weak)}."
+
+
+def aimed(found: Found, terms: Terms) -> str:
+    """Say what a search for an aim came to."""
+    aim = in_words(found.max_risk)
+    if found.found is not None:
+        one = found.found
+        high = f"at most {_hundred(one.risk.high)} in 100"
+        return (
+            f"Within the aim of {aim} {terms.people}: {said(one.change, terms)}. On {one.risk.n_queries:,} "
+            f"{terms.people} who had no part in the choice, {_hundred(one.risk.rate)} in 100 are found ({high}), and "
+            f"{_hundred(one.kept.observations)} in 100 {terms.items} are as they were."
+        )
+    best = found.best
+    reached = f"{_hundred(best.risk.rate)} in 100 (up to {_hundred(best.risk.high)})"
+    return (
+        f"No change reaches the aim of {aim} {terms.people}; the best, {said(best.change, terms)}, reaches {reached}."
+    )
+
+
+def _hundred(rate: float) -> str:
+    return two_digits(100.0 * rate)
+
+
+def _before(found: WhatIf) -> str:
+    return in_words(found.before.rate)
+
+
+def _many(value: str, terms: Terms) -> str:
+    return terms.many("period", int(value))
+
+
+def _one(terms: Terms) -> str:
+    return terms.thing or terms.item
+
+
+def _columns(value: str) -> str:
+    parts: Sequence[str] = value.split(",")
+    return ", ".join(f"{name} ({how})" for name, _, how in (part.partition("=") for part in parts))

@@ -1,0 +1,106 @@
+"""What would lower it, what gives people away, and more people, in the words of the reader."""
+
+import numpy as np
+import pytest
+
+from reidrisk import Bags, Vocabulary, attacks, mitigations
+from reidrisk.audit import AuditSpec
+from reidrisk.audit.case import audit_case
+from reidrisk.present import page
+from reidrisk.present.terms import Terms
+from reidrisk.present.words import changes
+from reidrisk.records import Attributes, Case, Truth
+
+SHOP = Terms(person="customer", item="purchase", period="week", thing="product")
+N = 150
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    tastes = rng.gamma(0.2, 3.0, (N, 60))
+    case = Case(*(Bags(rng.poisson(tastes)) for _ in range(2)), Truth(np.arange(N), "rows"))
+    spec = AuditSpec(seed=1, attacks=("tf-idf",), changes=("draw:0.3", "coarsen:10"), aim=0.001, population=15_000)
+    return audit_case(case, spec)
+
+
+def section(result, name):
+    return next(one for one in page(result, SHOP).sections if one.name == name)
+
+
+def test_one_sentence_of_advice_follows_from_the_numbers(result):
+    said = section(result, "lower").paragraphs[0]
+    assert " lowers it from " in said
+    assert " in 100 purchases as they are." in said
+    assert said[0].isupper()
+
+
+def test_the_table_says_who_is_found_and_what_is_kept(result):
+    lower = section(result, "lower")
+    assert lower.table.columns[:2] == ("change", "customers found")
+    assert {str(row[0]).partition(" Pareto")[0] for row in lower.table.rows} == {
+        "Keeping 30 % of the purchases, drawn at random",
+        "Keeping the 10 most common products and calling the rest ‘other’",
+    }
+    assert lower.figure.draw(False).to_dict()["layer"]
+
+
+def test_an_aim_that_was_not_reached_is_said(result):
+    said = " ".join(section(result, "lower").paragraphs)
+    assert "No change reaches the aim of 1 in 1,000 customers; the best, " in said
+
+
+def test_a_forecast_names_its_assumption(result):
+    more = section(result, "more-people")
+    assert more.paragraphs[0].startswith("Among 15,000 customers like these, about ")
+    assert "takes further customers to be like these" in more.caution
+
+
+def test_what_gives_people_away_names_parts_that_say_the_same():
+    rng = np.random.default_rng(1)
+    table = {"code": np.arange(N), "copy": np.arange(N), "coin": rng.integers(2, size=N)}
+    people = Attributes(table, columns=dict.fromkeys(table, "category"))
+    case = Case(people, people, Truth(np.arange(N), "rows"))
+    found = audit_case(case, AuditSpec(seed=1, attacks=("hamming",), what_if=True, what_if_budget=1.0))
+    given = section(found, "given-away")
+    assert given.paragraphs[0].startswith("No part of the records carries the risk by itself")
+    assert given.paragraphs[1].startswith("Either of code and copy can do without the other; without both, ")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("suppress-rare:20", "leaving out products that fewer than 20 customers hold"),
+        ("random-item:0.1", "putting a random product in the place of 10 % of them"),
+        ("shorten:5", "releasing at most 5 purchases of each customer"),
+        ("coarsen:every=2", "showing one purchase for every 2 weeks"),
+        ("coarsen:parents=7", "putting the 7 parents of a taxonomy in the place of products"),
+        ("drop-people:0.05", "leaving out the 5 % of customers most exposed"),
+        ("drop-columns:age,sex", "leaving out age, sex"),
+        ("generalise:age=10", "merging values of age (10)"),
+        (
+            "rotate:4 + draw:0.5",
+            "giving every customer a new pseudonym after 4 weeks, then keeping 50 % of the purchases, drawn at random",
+        ),
+    ],
+)
+def test_changes_in_words(change, said):
+    assert changes.said(change, SHOP) == said
+
+
+def test_every_registered_change_has_words():
+    for entry in mitigations.registry():
+        for text in (f"{entry.name}:{value}" for value in entry.strengths or ("age=10",)):
+            assert changes.said(text, SHOP) != text
+
+
+def test_a_change_that_only_confuses_is_named():
+    n = 60
+    fine = np.zeros((n, 2 * n), dtype=int)
+    fine[np.arange(n), 2 * np.arange(n)] = 1
+    labels = [f"{kind}-{i}" for i in range(n) for kind in "ab"]
+    sides = [Bags(one, vocabulary=Vocabulary(labels)) for one in (fine, np.roll(fine, 1, axis=1))]
+    change = mitigations.Coarsen({label: label.partition("-")[2] for label in labels})
+    found = mitigations.tried(Case(*sides, Truth(np.arange(n), "rows")), [change], attacks=[attacks.TfIdf()])
+    assert changes.confuses(found, SHOP).startswith("Mostly against an attacker who does not know of it helps: putting")
+    assert changes.advice(found, SHOP).startswith("No change that was tried lowers the risk measurably")
