@@ -22,6 +22,8 @@ STRENGTHS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 SPREADS = (math.inf, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 _QUERIES, _TARGETS, _CANDIDATES = 150, 1_000, 4
 FEWEST = 10  # queries from which something is learnt
+_LOYAL = tuple((share, 0.1) for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.7))  # shares of events that records foresee
+_MARGIN = 3.0  # nats of a query by which evidence may fall short and still not decide
 _STARTS = tuple((a, b) for a in (2, 5, 8, 11, 15) for b in (1, 4, 6, 8))  # places of share and strength to begin with
 
 
@@ -106,6 +108,17 @@ def learn(sample: Sample, distinct: bool) -> Model:
         elif form.bursts:
             break  # evidence rises and then falls with the spread
     return found
+
+
+def nearly_as_likely(sample: Sample, model: Model) -> list[Model]:
+    """Return models in which little of a query is the person's own, but that little is sure, if evidence allows them.
+
+    Evidence speaks of how queries are drawn on the whole, not of who is told apart: where most of a query is new, much
+    of anybody in every record (a large strength) is as likely as this, and finds fewer.
+    """
+    others = [replace(model, share=share, strength=strength) for share, strength in _LOYAL]
+    least = sample.evidence(model) - _MARGIN
+    return [other for other in others if sample.evidence(other) >= least]
 
 
 def learn_volume(sample: Sample, model: Model, known: Table, queries: Table) -> Model:

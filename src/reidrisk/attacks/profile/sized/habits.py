@@ -1,6 +1,7 @@
 """What ProfileBayes has learnt of two tables of bags: parameters, and a temperature once it is asked for."""
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from reidrisk.attacks.profile.sized.softness import Softness
 from reidrisk.attacks.profile.sized.table import Table
 
 _MOST = 600, 3_000  # queries and targets of a rehearsal
+_CLEAR = 0.05  # nats of a link by which a model must be better at it to be preferred
 
 
 class Habits:
@@ -27,6 +29,8 @@ class Habits:
         if len(queries) >= evidence.FEWEST and queries.counts.nnz and known.table.counts.nnz:
             sample = evidence.sampled(known, queries, seed)
             self.model = evidence.learn(sample, known.table.distinct and queries.distinct)
+            if not self.model.distinct:
+                self.model = self._practised(evidence.nearly_as_likely(sample, self.model))
             if volume:
                 self.model = evidence.learn_volume(sample, self.model, known.table, queries)
         self.model = self.model.facing(queries.variety)
@@ -36,12 +40,27 @@ class Habits:
         if self.softness is None:
             self.softness = self._rehearsed() if calibrate else Softness()
 
-    def _rehearsed(self) -> Softness:
-        sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST, self.model)
+    def _practised(self, others: list[Model]) -> Model:
+        """Return one of the other models, if it is clearly better at a rehearsal."""
+        if not others or self._parts is None:
+            return self.model
+        best, found = max(((softening.likelihood(self._parts, one), k) for k, one in enumerate(others)))
+        clear = best > softening.likelihood(self._parts, self.model) + _CLEAR
+        return others[found] if clear else self.model
+
+    @cached_property
+    def _parts(self) -> softening.Parts | None:
+        """The targets cut in two, as the real tables seem to have been."""
+        model = self.model.facing(self._queries.variety)
+        sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST, model)
         if not len(sample.queries) or not sample.queries.counts.nnz:
+            return None
+        return softening.cut_targets(sample.targets, sample.queries, self._seed)
+
+    def _rehearsed(self) -> Softness:
+        if self._parts is None:
             return Softness()
-        found = softening.cut_targets(sample.targets, sample.queries, self._seed)
-        typical = max(float(np.median(self.model.sizes_of(sample.queries))), 1.0)
         # Parts are cut to the sizes of queries, whoever they are of: their totals tell nothing.
         plain = replace(self.model, volume=None)
-        return Softness() if found is None else softening.soften(found, plain, typical)
+        typical = max(float(np.median(plain.sizes_of(self._queries))), 1.0)
+        return softening.soften(self._parts, plain, typical)

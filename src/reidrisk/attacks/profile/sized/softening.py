@@ -21,7 +21,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.records.cut import Way
 
-_QUERIES, _FEWEST = 500, 20
+_QUERIES, _COMPARED, _FEWEST = 500, 200, 20  # rehearsed queries: to soften by, to compare models by, and at least
 _CHANCE = 0.15  # distance that two samples of a hundred or two may well have by chance
 _COOLING = 1e-4, 2.0  # bounds of 1 / T: where every rehearsed link is right, it would be as low as it may
 _GROWTHS = 0.0, 0.25, 0.5  # of T with the size of queries
@@ -96,6 +96,14 @@ def distance(one: Floats, two: Floats) -> float:
     at = np.concatenate([one, two])
     below = (np.searchsorted(np.sort(values), at, side="right") / len(values) for values in (one, two))
     return float(np.abs(next(below) - next(below)).max())
+
+
+def likelihood(parts: Parts, model: Model) -> float:
+    """Return the mean log-likelihood of rehearsed links under the temperature that suits the model best."""
+    some = slice(0, _COMPARED)
+    queries = parts.queries.take(np.arange(len(parts.queries))[some])
+    scores = all_scores(model.facing(queries.variety), parts.targets, queries, parts.targets.popularity)
+    return _coolest(scores - scores.max(axis=1, keepdims=True), parts.truth[some])[1]
 
 
 def soften(parts: Parts, model: Model, size: float) -> Softness:
