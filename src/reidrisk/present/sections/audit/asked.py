@@ -25,6 +25,9 @@ READ = (
     "cells-missing",
     "columns-in-one-table",
     "events-dropped",
+    "zeros-left-out",
+    "first-sheet",
+    "pairs-absent",
     "in-one-table-only",
 )
 """Codes of what was read, kept and dropped."""
@@ -36,9 +39,11 @@ def told(result: AuditResult) -> bool:
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:
-    """Return the questions, each with its answer; nothing where there was only one."""
+    """Return the questions, each with its answer, and which could not be asked; nothing where there was only one."""
+    silent = [note for note in result.notes if note.code == "question-left-out"]
+    unasked = tuple(dict.fromkeys(words.sentence(note, terms) for note in silent))
     if not result.also:
-        return None
+        return Section("What was asked", see=unasked, console=True, name="asked") if unasked else None
     rows: list[tuple[str, ...]] = []
     for answer in result.questions:
         worst, own = answer.strongest, along(terms, answer)
@@ -51,7 +56,9 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         f"The same data was asked {number(len(rows))} questions. The verdict is about the first, where most are found."
     )
     columns = ("question", f"{terms.people} found", "interval", "by")
-    return Section("What was asked", see=see, table=Table(columns, tuple(rows), (1, 2)), console=True, name="asked")
+    return Section(
+        "What was asked", see=(see, *unasked), table=Table(columns, tuple(rows), (1, 2)), console=True, name="asked"
+    )
 
 
 def question(answer: AuditResult, terms: Terms) -> str:
