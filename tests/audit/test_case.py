@@ -1,6 +1,8 @@
 """The audit of any case: bags by items, attributes by columns, facts that somebody knows, and what is refused."""
 
+import dataclasses
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from scipy import sparse
 
 from reidrisk import Traces, measure
 from reidrisk.attacks import Hellinger
-from reidrisk.audit import AuditResult, AuditSpec, audit_case, audit_traces, gate, together
+from reidrisk.audit import AuditResult, AuditSpec, audit_case, audit_traces, gate, plan, together
 from reidrisk.audit.axis import Look, axis_of, thinned
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
@@ -126,6 +128,37 @@ def test_answers_to_several_questions_share_the_error_and_the_strongest_leads():
     assert max(shared.lower_ends) < max(alone.lower_ends)
     with pytest.raises(DataError, match="another number of questions"):
         together(answers[:1])
+
+
+def test_attacks_that_are_fitted_once_find_what_fresh_ones_do():
+    case = loyalty(n=80)
+    found = audit_case(case, AuditSpec(seed=1, epochs=(1, 4)))
+    axis = axis_of(case, AuditSpec(seed=1, epochs=(1, 4)), None)
+    for n in (1, 4):
+        targets, queries = axis.seen(Look(n))
+        for one in plan.applicable(case):
+            fresh = one.attack.knowing(AuditSpec().mechanism(case.targets.n_tokens), 1)
+            alone = measure.random_user(fresh, targets, queries, case.truth)
+            (row,) = (r for r in found.risks if (r.attack, r.n_epochs) == (fresh.name, n))
+            assert row.rate == alone.rate
+
+
+def test_an_attack_for_whole_records_runs_on_these_alone(monkeypatch):
+    listed = sys.modules["reidrisk.attacks.registry"]._REGISTRY
+    entries = {one.name: one for one in listed}
+    entries["tf-idf"] = dataclasses.replace(entries["tf-idf"], whole=True)
+    monkeypatch.setattr(listed, "_entries", entries)
+    case = loyalty(n=100)
+    found = audit_case(case, AuditSpec(seed=1, attacks=FEW))
+    assert [risk.n_epochs for risk in found.risks if risk.attack == "TfIdf"] == [found.n_epochs]
+    assert len([risk for risk in found.risks if risk.attack == "Hellinger"]) == len(found.epochs) > 1
+    assert [gap.n_epochs for gap in found.differences] == [found.n_epochs]
+    assert again(found).to_dict() == found.to_dict()
+    with pytest.raises(OptionError, match="tf-idf compares whole records"):
+        audit_case(case, AuditSpec(seed=1, attacks=FEW, epochs=(2,)))
+    spec = AuditSpec(seed=1, epochs=(2,))
+    planned = plan.planned(spec, case, axis_of(case, spec, None), 60.0)
+    assert planned.not_run == (plan.NotRun("tf-idf", "not asked"),)
 
 
 def test_several_records_of_a_person_count_once():

@@ -205,6 +205,14 @@ class _Rows:
         self.axis, self.asked, self.spec, self.engine = axis, asked, spec, engine
         self.risks: list[Risk] = []
         self.differences: list[Difference] = []
+        self._last: dict[str, Any] = {}
+
+    def _fitted(self, attack: Attack[Any], targets: Any) -> Attack[Any]:
+        """Fit an attack, once where targets stay the same from look to look; those of others are fitted each time."""
+        if self._last.get(attack.name) is not targets or not type(attack).__module__.startswith("reidrisk."):
+            attack.fit(targets)
+            self._last[attack.name] = targets
+        return attack
 
     def measure(self, chosen: Sequence[Attack[Any]], look: Look, steps: Steps) -> None:
         """Try the attacks at one look; those for whole records only where it is at all of them."""
@@ -217,7 +225,7 @@ class _Rows:
             steps.begin(f"{attack.name}, {look.n} {self.axis.name}", self.axis.share(look))
             if plan.for_whole(attack.name) and not whole:
                 continue
-            links = linked(attack.fit(targets).look_around(queries), part, self.engine)
+            links = linked(self._fitted(attack, targets).look_around(queries), part, self.engine)
             row = summarise(
                 attack, targets, part, links, self.asked.truth, self.asked.everyone, self.spec.seed, self.spec.level
             )

@@ -66,6 +66,8 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
     usual = applicable(case)
     running = list(usual) if spec.attacks is None else [entry(name) for name in spec.attacks]
     _check_kinds(running, case)
+    if axis.size not in axis.counts:
+        running = [one for one in running if not _needs_whole(one, spec, axis)]
     running_names = [one.name for one in running]
     not_run = [NotRun(one.name, "not asked") for one in usual if one.name not in running_names]
     n, fewest = len(case.queries), enough(case)
@@ -136,6 +138,13 @@ def _largest(n: int, fewest: int, fits: Callable[[int], bool]) -> int:
         low, high = (middle, high) if fits(middle) else (low, middle)
     step = int(10 ** max(0, len(str(low)) - 2))
     return max(fewest, int(low - low % step))
+
+
+def _needs_whole(one: attacks.Entry, spec: AuditSpec, axis: Axis) -> bool:
+    """Whether an attack is for whole records, which are not looked at; refuse it where it was named."""
+    if one.whole and spec.attacks is not None:
+        raise OptionError(f"{one.name} compares whole records; look at all {axis.size:,} {axis.name} too (--epochs)")
+    return one.whole
 
 
 def _check_kinds(running: Sequence[attacks.Entry], case: Case) -> None:
