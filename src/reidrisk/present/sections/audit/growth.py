@@ -35,7 +35,7 @@ def section(result: AuditResult, terms: Terms) -> Section:
     figure = Figure(partial(chart, result, terms), _alt(result, terms), _table(result, terms), how.strip())
     said = tuple(text for text in (see, _paired(result, terms)) if text)
     weaker = (*_alone(result, terms), *_weaker(result, terms))
-    brief = _brief(result, terms) if len(counts) > _MANY else None
+    brief = _brief(result, terms) if len(counts) > (_MANY if terms.axis == "epochs" else 1) and result.risks else None
     return Section(title, said, None, figure, caution, parts=weaker, console=True, brief=brief, name="growth")
 
 
