@@ -92,4 +92,4 @@ def read(result: AuditResult, terms: Terms) -> Section | None:
     notes = [note for note in notes if not (counted and note.code == "rows-dropped")]
     notes.sort(key=lambda note: READ.index(note.code))
     said = tuple(dict.fromkeys(words.sentence(note, terms) for note in notes))
-    return Section("What was read", see=said, console=True, name="read")
+    return Section("What was read", see=said, name="read")  # a terminal was told while the files were read
