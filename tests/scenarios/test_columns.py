@@ -23,7 +23,7 @@ def test_the_columns_known_are_looked_up():
     assert case.targets.names == case.queries.names == ("age", "zip")
     assert case.truth.target.tolist() == [0, 1, 2, 3]
     assert np.array_equal(case.targets.tokens, case.queries.tokens)
-    assert [note.code for note in case.notes] == ["cells-missing", "knows-columns"]
+    assert [note.code for note in case.notes] == ["cells-missing", "knows-columns", "equivalence-classes"]
     alone = scenarios.Knows(PEOPLE, columns=["age"]).case()
     assert alone.truth.target.tolist() == [0, 1, 2]
     assert (alone.notes[-1].code, alone.notes[-1]["n"]) == ("too-few-facts", 1)
@@ -36,6 +36,15 @@ def test_a_prosecutor_finds_as_many_as_the_classes_say():
     found = measure.random_user(attacks.FellegiSunter(), case.targets, case.queries, truth=case.truth)
     assert found.rate == pytest.approx(measure.classes(table).mean)
     assert found.per_user == pytest.approx(1.0 / measure.classes(table).sizes)
+
+
+def test_the_case_says_how_many_are_alike():
+    rng = np.random.default_rng(0)
+    table = Attributes({"age": rng.integers(20, 60, 90), "sex": rng.choice(["f", "m"], 90), "x": np.arange(90)})
+    note = scenarios.Knows(table, columns=["age", "sex"]).case().notes[-1]
+    found = measure.classes(table, ["age", "sex"])
+    assert (note["n"], note["k"], note["classes"]) == (found.n, found.k, found.n_classes)
+    assert note["alone"] == round(found.unique * found.n)
 
 
 def test_errors_are_values_of_the_same_column():

@@ -28,6 +28,7 @@ _EVERYONE = ("periods-observed", "items-held", "visits-seen")
 """Traits whose groups together are those who have anything in their record, and those that are everybody."""
 
 _COUNTS = {
+    "equivalence-classes": ("alone",),
     "without-pair": ("n",),
     "in-one-table-only": ("targets", "queries"),
     "strangers-scored": ("n",),

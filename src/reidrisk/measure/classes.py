@@ -110,8 +110,7 @@ def classes(
     between_0_and_1("threshold", threshold)
     asked = table.only(table.names if columns is None else columns)
     n = len(asked)
-    keys = _keys(asked)
-    sizes = keys.select(_len().over(keys.columns)).to_series().to_numpy().astype(np.int64)
+    sizes = asked.class_sizes()
     n_classes = _rounded_sum(1.0 / sizes)
     notes = []
     gaps = int((asked.tokens < 0).any(axis=1).sum())
@@ -139,12 +138,14 @@ def classes(
 
 
 def _journalist(asked: Attributes, sizes: Ints, population: Attributes, threshold: float) -> Journalist:
+    import polars as pl
+
     missing = [name for name in asked.names if name not in population.names]
     if missing:
         raise DataError(f"the population has no column {missing[0]!r}; leave it out of the columns, or read it too")
     everybody, here = Attributes.together(population.only(asked.names), asked)
-    keys = _keys(here)
-    counts = _keys(everybody).group_by(keys.columns).agg(_len().alias("in population"))
+    keys = here.keys()
+    counts = everybody.keys().group_by(keys.columns).agg(pl.len().alias("in population"))
     joined = keys.join(counts, on=keys.columns, how="left", maintain_order="left")
     found = joined["in population"].fill_null(0).to_numpy().astype(np.int64)
     # A class with fewer people in the population than in the table: the register is not of everybody.
@@ -161,18 +162,6 @@ def _journalist(asked: Attributes, sizes: Ints, population: Attributes, threshol
         at_risk=float((1.0 / among > threshold).mean()),
         absent=absent,
     )
-
-
-def _keys(table: Attributes) -> Any:
-    import polars as pl
-
-    return pl.DataFrame({str(place): values for place, values in enumerate(np.ascontiguousarray(table.tokens.T))})
-
-
-def _len() -> Any:
-    import polars as pl
-
-    return pl.len()
 
 
 def _rounded_sum(parts: npt.NDArray[Any]) -> int:

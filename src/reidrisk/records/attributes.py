@@ -107,6 +107,23 @@ class Attributes(Traces):
         new._columns, new._start = tuple(self._columns[i] for i in places), frozen(self._start[places])
         return new
 
+    def class_sizes(self) -> Ints:
+        """Return for each person how many have the same values in all columns; an empty cell is a value of its own.
+
+        >>> Attributes({"age": [31, 31, 40], "sex": ["f", "f", "m"]}).class_sizes().tolist()
+        [2, 2, 1]
+        """
+        import polars as pl
+
+        keys = self.keys()
+        return np.asarray(keys.select(pl.len().over(keys.columns)).to_series().to_numpy(), dtype=np.int64)
+
+    def keys(self) -> Any:
+        """Return the tokens as a polars frame, to group and to join by; its columns are called 0, 1 and so on."""
+        import polars as pl
+
+        return pl.DataFrame({str(place): values for place, values in enumerate(np.ascontiguousarray(self._rows.T))})
+
     def with_tokens(self, tokens: Any) -> Self:
         """Return the same people with other cells, of the same columns; -1 = missing.
 

@@ -108,7 +108,13 @@ class Knows(Scenario):
     def _of_columns(self, seed: int) -> Case:
         names = [str(name) for name in self.columns or ()]
         targets, queries, rows = known_columns(self.table, names, self.errors, self.draws, seed)
-        notes = (*self.table.notes, Note("knows-columns", columns=names, errors=float(self.errors)))
+        sizes = targets.class_sizes()
+        counted = {"n": len(sizes), "k": int(sizes.min()), "classes": int(np.rint((1.0 / sizes).sum()))}
+        notes = (
+            *self.table.notes,
+            Note("knows-columns", columns=names, errors=float(self.errors)),
+            Note("equivalence-classes", **counted, alone=int((sizes == 1).sum())),
+        )
         left = len(targets) - len(rows) // self.draws
         if left:
             notes += (Note("too-few-facts", n=left, of=len(targets), facts=1),)

@@ -1,6 +1,8 @@
 """What is said of people who are alone."""
 
 from reidrisk import Bags, measure
+from reidrisk.base.notes import Note
+from reidrisk.present import words
 from reidrisk.records import Attributes
 
 
@@ -19,4 +21,13 @@ def test_classes_are_read():
 def test_unicity_is_read():
     assert measure.unicity(Bags([[1, 1, 0], [0, 1, 1]]), 2).reading.startswith(
         "Of people with at least 2 facts, 100 in 100 (16 to 100 in 100) are the only ones"
+    )
+
+
+def test_classes_of_a_case_are_told_without_those_of_few_people():
+    note = Note("equivalence-classes", n=500, k=2, classes=100, alone=None, least=20)
+    assert words.sentence(note) == (
+        "In these columns 500 people fall into 100 classes of equal values; the smallest has 2 (k-anonymity), and "
+        "fewer than 20 are alone. An attacker who knows who is in the table, and makes no errors, names 20 in 100 "
+        "rightly, and 50 in 100 of the smallest class."
     )

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import in_words, joined, percent, range_in_words
-from reidrisk.present.words.register import reads
+from reidrisk.present.words.register import reads, says
 
 
 @reads("Classes")
@@ -26,4 +27,15 @@ def _unicity(found: Any, terms: Terms) -> str:
     return (
         f"Of {terms.people} with at least {drawn}, {in_words(found.share)} ({ends}) are the only ones whose "
         f"{terms.record} holds {found.facts:,} of theirs, drawn at random."
+    )
+
+
+@says("equivalence-classes")
+def _same(note: Note, terms: Terms) -> str:
+    alone = f"fewer than {note['least']:,}" if note["alone"] is None else f"{note['alone']:,}"
+    people, mean, highest = terms.many("person", note["n"]), note["classes"] / note["n"], 1.0 / note["k"]
+    return (
+        f"In these columns {people} fall into {note['classes']:,} classes of equal values; the smallest has "
+        f"{note['k']:,} (k-anonymity), and {alone} are alone. An attacker who knows who is in the table, and makes no "
+        f"errors, names {in_words(mean)} rightly, and {in_words(highest)} of the smallest class."
     )
