@@ -1,6 +1,10 @@
 """FellegiSunter: weights are those of the formula, what is learnt is what was put in, probabilities hold."""
 
+import os
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
 from attribute_people import copied, people
 
@@ -187,3 +191,24 @@ def test_no_simple_count_finds_more():
         scores = (rarity[np.maximum(row, 0)] * (row >= 0) * (targets.tokens == row)).sum(axis=1).round(9)
         credit += (scores[i] == scores.max()) / (scores == scores.max()).sum()
     assert measure.random_user(attacks.FellegiSunter(), targets, queries).rate >= credit / len(queries)
+
+
+@pytest.mark.data
+def test_no_simple_count_finds_more_in_noisy_copies_of_the_census():
+    path = Path(os.environ.get("REIDRISK_DATA", "")) / "adult_census" / "adult.data.gz"
+    if not path.is_file():
+        pytest.skip("REIDRISK_DATA names no folder with the census")
+    frame = pl.read_csv(path).drop_nulls("age").drop("fnlwgt")  # a weight of the survey, nearly an id
+    targets = Attributes(frame.head(12_000))
+    queries = copied(targets, 0.1, 0.1)
+    rows = np.arange(0, 12_000, 20)
+    share = np.bincount(targets.tokens[targets.observed], minlength=targets.n_tokens) / len(targets)
+    rarity, credit = -np.log(np.maximum(share, 1e-9)), 0.0
+    for i in rows:
+        row = queries.tokens[i]
+        scores = (rarity[np.maximum(row, 0)] * (row >= 0) * (targets.tokens == row)).sum(axis=1).round(9)
+        credit += (scores[i] == scores.max()) / (scores == scores.max()).sum()
+    attack = attacks.FellegiSunter().fit(targets).look_around(queries)
+    asked = queries.take(rows)
+    found = measure.credits(attack, asked, attack.link(asked), rows).mean()
+    assert found >= credit / len(rows)

@@ -32,7 +32,7 @@ from reidrisk.base.kernels import njit
 from reidrisk.base.streams import stream
 from reidrisk.search import EpochScorer, Index, RangeWeights, to_grid
 
-_QUERIES = 100, 600  # queries to learn from, at least and at most, where there are as many
+_QUERIES = 100, 1_000  # queries to learn from, at least and at most, where there are as many
 _CELLS = 2e9  # pairs of cells to look at for candidates: fewer queries where there are many targets
 _LEVELS = 6e7  # levels of pairs that are kept: fewer queries where there are many columns
 _TIERS = {0: 128, 128: 128, 1024: 128, 8192: 128}  # of the targets of a query by rank: from here on, this many
