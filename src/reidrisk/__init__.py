@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         scenarios,
         topics,
     )
+    from reidrisk.audit.assess import assess
     from reidrisk.base.errors import ReidRiskError
     from reidrisk.base.results import Bound, Difference, Measurement, Risk
     from reidrisk.base.vocabulary import Vocabulary
@@ -45,6 +46,7 @@ __all__ = [
     "Traces",
     "Vocabulary",
     "__version__",
+    "assess",
     "attacks",
     "audit",
     "bandits",
@@ -73,6 +75,7 @@ _HOME = {
     "TopSets": "records",
     "Traces": "records",
     "Vocabulary": "base.vocabulary",
+    "assess": "audit.assess",
 }
 
 _moved = _to_studies("reidrisk", {"studies": "reidrisk_studies"})

@@ -1,6 +1,7 @@
 """The main job: an AuditSpec in, an AuditResult out; the command line and the report only wrap it."""
 
 from reidrisk.audit.asking import audit_exports, audit_scenarios
+from reidrisk.audit.assess import assess
 from reidrisk.audit.assumptions import exceeds
 from reidrisk.audit.case import audit_case, together
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
@@ -31,6 +32,7 @@ __all__ = [
     "ThresholdCheck",
     "Timing",
     "TruthDoubt",
+    "assess",
     "audit_case",
     "audit_exports",
     "audit_scenarios",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from reidrisk import io
 from reidrisk.attacks import Attack
 from reidrisk.audit.amounts import settle_amounts
 from reidrisk.audit.case import audit_case, together
-from reidrisk.audit.questions import questions
+from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
 from reidrisk.base.errors import DataError
@@ -22,6 +22,11 @@ from reidrisk.records import Case
 from reidrisk.records.calendar import Every
 from reidrisk.scenarios import Scenario
 from reidrisk.search.engines import Engine
+
+Heard = Callable[[Note], None]
+"""Who is told at once how a table was understood, before the attacks begin."""
+
+_SAID_BEFORE = "rows-dropped"  # what was read of an export says it, with the rest
 
 
 def audit_exports(
@@ -84,7 +89,7 @@ def audit_scenarios(
     cases: list[tuple[Note, Case]] = []
     for scenario in scenarios:
         try:
-            cases.append((scenario.question, scenario.case(seed)))
+            cases.append((scenario.question, _without_repeats(scenario.case(seed), notes)))
         except DataError as error:
             if len(scenarios) == 1:
                 raise
@@ -105,11 +110,20 @@ def audit_scenarios(
     return together(answers)
 
 
-def run_exports(spec: AuditSpec, inputs: Exports, tell: Progress, engine: Engine | None) -> AuditResult:
+def _without_repeats(case: Case, notes: Sequence[str | Assumption | Note]) -> Case:
+    """Leave out of a case what the notes of its exports say already."""
+    if not any(isinstance(note, Note) and note.code == "export-read" for note in notes):
+        return case
+    return dataclasses.replace(case, notes=tuple(note for note in case.notes if note.code != _SAID_BEFORE))
+
+
+def run_exports(
+    spec: AuditSpec, inputs: Exports, tell: Progress, engine: Engine | None, heard: Heard | None = None
+) -> AuditResult:
     """Read the exports that a spec names, and audit them."""
     tell("reading the exports", 0.0)
     reading = inputs.reading
-    exports = io.read_exports(*inputs.files, reading) if len(inputs.files) == 2 else (_read(inputs),)
+    exports = read(inputs.files, reading, spec.scenario, heard)
     found = audit_exports(
         exports,
         spec,
@@ -124,5 +138,17 @@ def run_exports(spec: AuditSpec, inputs: Exports, tell: Progress, engine: Engine
     return found
 
 
-def _read(inputs: Exports) -> io.Export:
-    return io.read_export(inputs.files[0], inputs.reading)
+def read(
+    sources: Sequence[Any], reading: io.Reading, scenario: Asked | None = None, heard: Heard | None = None
+) -> tuple[io.Export, ...]:
+    """Read one or two exports, with the column that a scenario splits by; ``heard`` is told how."""
+    if scenario is not None and scenario.column is not None:
+        reading = reading.model_copy(update={"keep": tuple(dict.fromkeys((*reading.keep, scenario.column)))})
+    if len(sources) == 2:
+        exports: tuple[io.Export, ...] = io.read_exports(sources[0], sources[1], reading)
+    else:
+        exports = (io.read_export(sources[0], reading),)
+    if heard is not None:
+        for note in dict.fromkeys(note for export in exports for note in (export.how, *export.notes)):
+            heard(note)
+    return exports

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from reidrisk import io, measure, populations, topics
 from reidrisk.attacks import Attack
-from reidrisk.audit.asking import run_exports
+from reidrisk.audit.asking import Heard, run_exports
 from reidrisk.audit.case import audit_case
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.result import Assumption, AuditResult
@@ -30,12 +30,14 @@ def run(
     key: bytes | None = None,
     plain_sums: bool = False,
     engine: Engine | None = None,
+    heard: Heard | None = None,
 ) -> AuditResult:
     """Read or simulate what the spec names, and audit it.
 
     With a ``key`` the result holds keyed fingerprints of the files that were read (:class:`Fingerprints`), without one
     plain SHA-256 sums if ``plain_sums`` asks for them. Whoever has these can try guesses against them: a small table,
-    or one known but for a few cells, can be recovered. ``engine`` is as for :func:`audit_traces`.
+    or one known but for a few cells, can be recovered. ``engine`` is as for :func:`audit_traces`; ``heard``
+    is told at once how exports were understood.
 
     >>> from reidrisk.audit import AuditSpec, Published
     >>> result = run(AuditSpec(inputs=Published(users=200, epochs=2), system="topics", seed=1))
@@ -51,7 +53,7 @@ def run(
         return _run_published(spec, spec.inputs, tell, engine)
     if isinstance(spec.inputs, Exports):
         sums = fingerprints(_roles(spec.inputs), key) if key is not None or plain_sums else None
-        return dataclasses.replace(run_exports(spec, spec.inputs, tell, engine), fingerprints=sums)
+        return dataclasses.replace(run_exports(spec, spec.inputs, tell, engine, heard), fingerprints=sums)
     if spec.scenario is not None:
         raise OptionError("a scenario is for exports; two tables of traces are compared as they are")
     return _run_tables(spec, spec.inputs, tell, key, plain_sums, engine)

@@ -79,3 +79,24 @@ def of_class(what: str, value: object, kind: type | tuple[type, ...], example: s
     """
     if not isinstance(value, kind):
         raise DataError(f"{what} must be {example}, not {type(value).__name__}")
+
+
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(name: str, value: Any) -> float:
+    """Return a time in seconds: a number, or a text such as ``60s`` or ``5min``.
+
+    >>> seconds("budget", "60s"), seconds("budget", "5min"), seconds("budget", 90)
+    (60.0, 300.0, 90.0)
+    """
+    if is_number(value):
+        return float(value)
+    number = value.strip() if isinstance(value, str) else ""
+    unit = ""
+    while number and number[-1].isalpha():
+        number, unit = number[:-1], number[-1] + unit
+    try:
+        return float(number) * _UNITS[unit.lower()]
+    except (KeyError, ValueError) as error:
+        raise OptionError(f"{name} takes a time such as 60s or 5min, not {value!r}") from error

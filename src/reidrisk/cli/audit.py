@@ -9,13 +9,15 @@ import typer.core
 from pydantic import ValidationError
 
 from reidrisk.base.errors import FormatError, OptionError
+from reidrisk.base.options import seconds
 from reidrisk.cli import output
+from reidrisk.cli.exports import inputs_of
 from reidrisk.cli.parameters import Json, Out, Seed, argument, option
 from reidrisk.io.documents import read_json
 
 _FLAGS = {"attacks": "attack", "changes": "change"}
 _BESIDE_SPEC = ("spec", "out", "result", "as_json", "engine", "fingerprint_key", "plain_sums")
-_NO_OPTIONS = ("tables", "published", "memory", "inputs")
+_NO_OPTIONS = ("tables", "exports", "published", "memory", "inputs")
 
 _RESULT = typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
 ResultOut = Annotated[Path | None, _RESULT]
@@ -41,17 +43,30 @@ class WithAttacks(typer.core.TyperCommand):
 
 def audit(
     context: typer.Context,
-    targets: Path | None = argument(None, "Known records: Parquet, CSV, Arrow or NPZ."),
-    queries: Path | None = argument(None, "Records to identify, over the same vocabulary."),
+    targets: Path | None = argument(None, "A table as it was exported: CSV, JSON lines, Parquet, Arrow, NPZ or .xlsx."),
+    queries: Path | None = argument(None, "A second table, whose people are looked for in the first."),
     out: Out = None,
     result: ResultOut = None,
-    truth: Path | None = option(None, "True pairs: a table with columns query, target."),
+    user: str | None = option(None, "Column of people; in two tables that differ, FIRST=SECOND. Default: guessed."),
+    time: str | None = option(None, "Column of times, or 'none'. Default: guessed."),
+    item: list[str] | None = option(None, "Column of what people did, or a pattern; repeatable. Default: guessed."),
+    channels: bool = option(False, "Keep several --item columns apart instead of joining them.", "--channels"),
+    amount: str | None = option(None, "Column of whole amounts, or 'none'. Default: guessed."),
+    every: str | None = option(None, "Compare two logs by day, week or month, too (or a number of units of time)."),
+    columns: str | None = option(None, "Names of a file without a header; or attributes: age=number,postcode=prefix."),
+    grid: str | None = option(None, "Make cells of this width of coordinates, such as 500m."),
+    delimiter: str | None = option(None, "What separates cells: ';', tab, blanks. Default: found."),
+    comment: str | None = option(None, "What lines to leave out begin with, such as '#'."),
+    dates: str | None = option(None, "'day-first' or 'month-first', where the dates do not tell."),
+    merge_case: bool = option(False, "Take labels that differ only in case or blanks for one.", "--merge-case"),
+    skip_bad_rows: bool = option(False, "Leave out rows that cannot be read, and say so.", "--skip-bad-rows"),
+    truth: str | None = option(None, "True pairs: a table, and two of its columns, such as pairs.csv:crm_id=shop_id."),
     system: str = option("other", "What the tokens are: 'topics' (the Topics API) or 'other' (no noise declared)."),
     top_k: int | None = option(None, "Tokens the system holds for a person at a time."),
     noise: float | None = option(None, "Probability that a random token is shown instead."),
     n_tokens: int | None = option(None, "Size of the system's vocabulary."),
     vocabulary: Path | None = option(None, "All labels of the system: one per line, or a JSON list."),
-    layout: str | None = option(None, "'wide' or 'long'; default: recognised."),
+    layout: str | None = option(None, "'log', 'people', 'lists', 'wide' or 'long'; default: recognised."),
     allow_unmatched: bool = option(False, "Keep people who are in one table only.", "--allow-unmatched"),
     attack: list[str] | None = option(None, "Attack to run; repeatable."),
     epochs: str | None = option(
@@ -89,10 +104,11 @@ def audit(
     ),
     as_json: Json = False,
 ) -> None:
-    """Measure how many people can be linked across two tables, and write a report."""
-    from reidrisk.audit import AuditSpec, Tables, read_key, run
+    """Measure how many people can be found in one table, or linked across two, and write a report."""
+    from reidrisk.audit import AuditSpec, read_key, run
 
-    output.check_writable(out, result, inputs=(targets, queries, truth, vocabulary, spec, fingerprint_key))
+    pairs = None if truth is None else Path(truth)
+    output.check_writable(out, result, inputs=(targets, queries, pairs, vocabulary, spec, fingerprint_key))
     output.check_report(out)
     if plain_sums and fingerprint_key is not None:
         raise OptionError("choose keyed sums (--fingerprint-key) or plain ones (--plain-sums), not both")
@@ -107,21 +123,30 @@ def audit(
         _refuse_beside_spec(context)
         asked, saved = _saved_spec(spec)
         _compare_saved(asked, saved, key)
-    elif targets is None or queries is None:
-        raise OptionError("give two tables: reidrisk audit TARGETS QUERIES (or a saved one with --spec)")
+    elif targets is None:
+        raise OptionError("give a table, or two: reidrisk audit FILE [FILE] (or a saved audit with --spec)")
     else:
         given = {name: str(one) if isinstance(one, Path) else one for name, one in context.params.items()}
-        inputs = {name: given[name] for name in Tables.model_fields if name in given}
         options = {name: given[name] for name in AuditSpec.model_fields if name in given}
         options |= {"epochs": _numbers(epochs), "attacks": tuple(attack) if attack else None}
-        options |= {"budget": seconds(budget), "max_risk": None if max_risk is None else share("--max-risk", max_risk)}
+        options |= {
+            "budget": seconds("--budget", budget),
+            "max_risk": None if max_risk is None else share("--max-risk", max_risk),
+        }
         options |= {"changes": tuple(change) if change else None, "aim": None if aim is None else share("--aim", aim)}
-        options["what_if_budget"] = seconds(what_if_budget, "--what-if-budget")
+        options["what_if_budget"] = seconds("--what-if-budget", what_if_budget)
         options["scenario"] = chosen_scenario(scenario, facts, errors, split)
-        asked = checked(AuditSpec, options | {"inputs": {"kind": "tables", **inputs}})
+        asked = checked(AuditSpec, options | {"inputs": inputs_of(given, options["scenario"])})
     with output.progress_bar() as progress:
-        found = run(asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine))
+        found = run(asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine), heard=_tell)
     finish(found, out, result, as_json)
+
+
+def _tell(note: Any) -> None:
+    """Say at once how a table was understood."""
+    from reidrisk.present import words
+
+    output.remark(words.sentence(note))
 
 
 def _engine(name: str) -> Any:
@@ -268,22 +293,6 @@ def _refuse_beside_spec(context: typer.Context) -> None:
         if source is not None and source.name == "COMMANDLINE" and name not in _BESIDE_SPEC:
             what = "two tables" if name in ("targets", "queries") else f"--{_FLAGS.get(name, name).replace('_', '-')}"
             raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
-
-
-def seconds(text: str, flag: str = "--budget") -> float:
-    """Read a time such as ``60``, ``60s`` or ``5min``.
-
-    >>> seconds("60s"), seconds("5min")
-    (60.0, 300.0)
-    """
-    units = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
-    number, unit = text.strip(), ""
-    while number and number[-1].isalpha():
-        number, unit = number[:-1], number[-1] + unit
-    try:
-        return float(number) * units[unit.lower()]
-    except (KeyError, ValueError) as error:
-        raise OptionError(f"{flag} takes a time such as 60s or 5min, not {text!r}") from error
 
 
 def share(flag: str, text: str) -> float:

@@ -115,7 +115,7 @@ _WHAT = {
     "traces": "one item per person and period",
 }
 _FEW = 8  # columns of traces that are named
-_EPOCH = re.compile(r"epoch_[0-9]{1,9}")
+_EPOCH = re.compile(r"epoch_[0-9]{1,9}(?:_[0-9]{1,9})?")
 
 
 def _opened(given: Any, how: Reading) -> tuple[Source, Kind, Reading]:
@@ -130,7 +130,7 @@ def _kind(source: Source, how: Reading) -> Kind:
     if how.layout is not None:
         return "traces" if how.layout == "wide" or how.layout == "long" else how.layout
     named = how.user is not None or how.time is not None or bool(how.items)
-    if not named and _holds_traces(source):
+    if not named and _are_traces(source):
         return "traces"
     if list_columns(source, how):
         return "lists"
@@ -146,7 +146,12 @@ def _kind(source: Source, how: Reading) -> Kind:
     raise OptionError(f"{source.name}: no column names people; {say}")
 
 
-def _holds_traces(source: Source) -> bool:
+def holds_traces(given: Any) -> bool:
+    """Tell whether a file or a frame is a table of traces (or of top sets), by its columns."""
+    return _are_traces(open_source(given, Reading()))
+
+
+def _are_traces(source: Source) -> bool:
     """Tell whether these are traces: one item per person and period, so no two rows for one of them."""
     there = set(source.columns)
     if any(_EPOCH.fullmatch(name) for name in there):

@@ -1,0 +1,67 @@
+"""assess: the shortest way from a table to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from reidrisk.audit.asking import audit_exports, read
+from reidrisk.audit.questions import Asked
+from reidrisk.audit.result import AuditResult
+from reidrisk.audit.spec import AuditSpec, Exports, InMemory
+from reidrisk.base.notes import Note
+from reidrisk.base.options import seconds
+from reidrisk.base.progress import Progress
+from reidrisk.io import Reading
+
+
+def assess(
+    table: Any,
+    other: Any = None,
+    *,
+    truth: Any = None,
+    scenario: str | Asked | None = None,
+    budget: float | str | None = None,
+    max_risk: float | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    say: Callable[[str], object] | None = print,
+    **said: Any,
+) -> AuditResult:
+    """Measure how many people can be found in one table, or by linking two.
+
+    ``table`` and ``other`` are files or frames as they were exported (:func:`reidrisk.io.read_export`); further
+    keywords are the fields of a :class:`reidrisk.io.Reading`, such as ``user="customer"``, ``items=["category"]`` or
+    ``every="week"``. What they do not say is guessed, and the guess is handed to ``say``, line by line.
+
+    ``truth`` are true pairs where the ids of the two tables differ. ``scenario`` is a name such as ``"split"``, or an
+    :class:`reidrisk.audit.Asked`; default: every question that the records can answer. ``budget`` is the time given,
+    in reference seconds or as in ``"5min"``.
+
+    >>> rows = [(who, day, (who * day) % 7) for who in range(30) for day in range(12)]
+    >>> log = {name: list(cells) for name, cells in zip(("user", "day", "item"), zip(*rows))}
+    >>> result = assess(log, seed=1, scenario="knows", budget="2s", say=None)
+    >>> result.scenario["facts"], result.n_targets
+    (4, 30)
+    """
+    sources = [table] if other is None else [table, other]
+    reading = Reading(**said)
+    files = tuple(str(source) for source in sources if isinstance(source, str | Path))
+    saved: Any = InMemory()
+    if len(files) == len(sources) and (truth is None or isinstance(truth, str | Path)):
+        saved = Exports(files=files, truth=None if truth is None else str(truth), reading=reading)
+    asked = Asked.from_dict({"name": scenario}) if isinstance(scenario, str) else scenario
+    options = {"inputs": saved, "seed": seed, "max_risk": max_risk, "scenario": asked}
+    if budget is not None:
+        options["budget"] = seconds("budget", budget)
+    spec = AuditSpec.model_validate(options)
+    exports = read(sources, reading, asked, None if say is None else lambda note: _say(say, note))
+    given = reading.amount is not None
+    return audit_exports(exports, spec, truth=truth, every=reading.every, amounts_given=given, progress=progress)
+
+
+def _say(say: Callable[[str], object], note: Note) -> None:
+    from reidrisk.present import words
+
+    say(words.sentence(note))
