@@ -60,7 +60,7 @@ def test_a_bad_table_is_refused_in_one_line(reidrisk, table, tmp_path, case, fir
     ("arguments", "words"),
     [
         (["missing.csv", "good.csv"], ["missing.csv"]),
-        (["good.csv"], ["give two tables"]),
+        ([], ["give a table"]),
         (["good.csv", "good.csv", "--noise", "1.5"], ["noise", "1.5"]),
         (["good.csv", "good.csv", "--epochs", "1,9"], ["2 epochs", "9"]),
         (["good.csv", "good.csv", "--epochs", "one"], ["whole numbers", "'one'"]),

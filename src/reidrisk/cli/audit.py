@@ -84,7 +84,7 @@ def audit(
     max_risk: str | None = option(None, "Highest acceptable risk, such as 0.03 or 3%: adds the gate's answer."),
     what_if: bool = option(False, "Try changes that may lower the risk, and say what gives people away.", "--what-if"),
     change: list[str] | None = option(None, "Change to try, such as rotate:4 or coarsen:100; repeatable."),
-    what_if_budget: str = option("60s", "Reference seconds for trying changes."),
+    what_if_budget: str = option(60.0, "Reference seconds for trying changes."),
     aim: str | None = option(None, "Search for a change that leaves at most this share of people to be found."),
     population: int | None = option(None, "Forecast the risk among this many people."),
     level: float = option(0.95, "Level of the intervals, 0.8 to 0.9999."),

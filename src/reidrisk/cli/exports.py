@@ -45,7 +45,7 @@ def _are_traces(files: tuple[str, ...], layout: str | None) -> bool:
     if layout is not None:
         return layout in ("wide", "long")
     try:
-        return all(holds_traces(file) for file in files)
+        return any(holds_traces(file) for file in files)  # the reader of traces says what the other one lacks
     except ReidRiskError:
         from reidrisk.io.tables.formats import ENDINGS
 

@@ -1,0 +1,48 @@
+"""assess: frames and files in, one answer out, and what was understood is said."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import reidrisk
+from reidrisk.base.errors import DataError, OptionError
+
+
+def log(seed=0):
+    rng = np.random.default_rng(seed)
+    tastes = np.random.default_rng(1).dirichlet(np.full(30, 0.1), size=60)
+    who = np.repeat(np.arange(60), 20)
+    return {
+        "customer": who,
+        "date": np.datetime64("2024-01-01", "D") + rng.integers(0, 300, len(who)),
+        "category": [f"c{rng.choice(30, p=tastes[person])}" for person in who],
+    }
+
+
+def test_a_frame_alone_and_two_of_them():
+    said = []
+    options = {"seed": 1, "budget": "20s", "say": said.append}
+    one = reidrisk.assess(pl.DataFrame(log()), scenario="knows", **options)
+    assert one.scenario["facts"] == 4
+    assert any("'customer'" in line for line in said)
+    two = reidrisk.assess(log(1), log(2), items=["category"], time="date", **options)
+    assert two.strongest.rate > 0.3
+    assert two.spec["inputs"]["kind"] == "memory"
+
+
+def test_files_can_be_assessed_again(tmp_path):
+    pl.DataFrame(log()).write_parquet(tmp_path / "log.parquet")
+    found = reidrisk.assess(tmp_path / "log.parquet", scenario="knows", seed=1, budget=10, say=None)
+    assert found.spec["inputs"]["files"] == [str(tmp_path / "log.parquet")]
+    again = reidrisk.audit.run(reidrisk.audit.AuditSpec.model_validate(found.spec))
+    assert again.strongest.rate == found.strongest.rate
+
+
+def test_what_is_wrong_is_one_line():
+    for wrong in (7, [1], None):
+        with pytest.raises(DataError):
+            reidrisk.assess(wrong, say=None)
+    with pytest.raises(OptionError):
+        reidrisk.assess(log(), users="customer", say=None)
+    with pytest.raises(OptionError, match="budget"):
+        reidrisk.assess(log(), budget="soon", say=None)
