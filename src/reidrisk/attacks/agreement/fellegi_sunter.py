@@ -30,7 +30,7 @@ def _cost(targets: Any) -> Callable[[int], float]:
     return lambda n_queries: learning + _CELL * n_queries * cells
 
 
-@register(kinds=(Attributes,), cost=_cost, default=True)
+@register(kinds=(Attributes,), cost=_cost, default=True, whole=True)
 class FellegiSunter(ScoredAttack[Attributes]):
     r"""Link to the target whose agreements are the most telling (Fellegi and Sunter 1969; Winkler 1988).
 
