@@ -4,7 +4,9 @@ from reidrisk.audit.asking import audit_exports, audit_scenarios
 from reidrisk.audit.assess import assess
 from reidrisk.audit.assumptions import exceeds
 from reidrisk.audit.case import audit_case, together
+from reidrisk.audit.comparison import AuditDifference, compare
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
+from reidrisk.audit.further import Further
 from reidrisk.audit.gate import Gate, gate
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
@@ -19,10 +21,12 @@ from reidrisk.base.moved import moved
 __all__ = [
     "Asked",
     "Assumption",
+    "AuditDifference",
     "AuditResult",
     "AuditSpec",
     "Exports",
     "Fingerprints",
+    "Further",
     "Gate",
     "InMemory",
     "NotRun",
@@ -37,6 +41,7 @@ __all__ = [
     "audit_exports",
     "audit_scenarios",
     "audit_traces",
+    "compare",
     "differing",
     "exceeds",
     "fingerprints",

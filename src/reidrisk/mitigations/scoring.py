@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from reidrisk.attacks import Attack, Clock, Entry
 from reidrisk.attacks.registry import nameable
 from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
+from reidrisk.base.notes import Note
 from reidrisk.base.results import Risk
 from reidrisk.measure.jackknife import queries_per_person
 from reidrisk.measure.risk import credits, linked
@@ -131,9 +133,18 @@ def is_slow(one: Entry, case: Case) -> bool:
 def strongest(case: Case, views: Sequence[tuple[View, bool]], rows: Ints, chosen: Sequence[Any], trial: Trial) -> Risk:
     """Return the largest rate of people found that any of these attackers reaches with any of these views."""
     best: Risk | None = None
+    refused: list[Note] = []
     for view, knows in views:
         for attack in attackers(view, chosen, trial, knows):
-            risk = risk_of_people(case, rows, *found(attack, view, rows, trial.engine), attack.name, trial)
+            try:
+                credit, silent = found(attack, view, rows, trial.engine)
+            except DataError:  # too little is left of the records for this attack
+                refused.append(Note("too-little-left", attack=attack.name))
+                continue
+            risk = risk_of_people(case, rows, credit, silent, attack.name, trial)
             best = risk if best is None or risk.rate > best.rate else best
-    assert best is not None
-    return best
+    if best is None:
+        raise DataError(
+            f"none of the attacks {', '.join(note['attack'] for note in refused)} can compare these records"
+        )
+    return replace(best, notes=tuple(dict.fromkeys(refused))) if refused else best

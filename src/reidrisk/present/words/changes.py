@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from reidrisk.audit.comparison import AuditDifference
 from reidrisk.mitigations import Found, Tried, WhatIf
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
+from reidrisk.present.words.register import reads
 
 _SAID: dict[str, Callable[[str, Terms], str]] = {
     "rotate": lambda value, terms: f"giving every {terms.person} a new pseudonym after {_many(value, terms)}",
@@ -51,7 +53,7 @@ def advice(found: WhatIf, terms: Terms) -> str:
     """Say the change that buys most for what it costs, if any lowers the risk measurably."""
     good = [one for one in found.tried if one.full and one.difference.low > 0.0]
     if not good:
-        return f"No change that was tried lowers the risk measurably; {_before(found)} of {terms.people} are found."
+        return f"No change that was tried lowers the risk measurably; {_before(found)} {terms.people} are found."
     best = max(good, key=lambda one: one.kept.overall + one.difference.difference / max(found.before.rate, 1e-12))
     return f"{capital(lowers(best, terms))}."
 
@@ -92,6 +94,19 @@ def aimed(found: Found, terms: Terms) -> str:
     reached = f"{_hundred(best.risk.rate)} in 100 (up to {_hundred(best.risk.high)})"
     return (
         f"No change reaches the aim of {aim} {terms.people}; the best, {said(best.change, terms)}, reaches {reached}."
+    )
+
+
+@reads("AuditDifference")
+def _compared(found: AuditDifference, terms: Terms) -> str:
+    rates = f"from {_hundred(found.before)} to {_hundred(found.after)} in 100 {terms.people}"
+    ends = f"{_hundred(found.low)} to {_hundred(found.high)} in 100"
+    sure = "" if found.low > 0.0 or found.high < 0.0 else "; it may be chance"
+    way = "falls" if found.difference >= 0.0 else "rises"
+    apart = "The two audits were taken for independent, so that the interval is wide where they are of the same"
+    return (
+        f"The risk {way} {rates}, a difference of {_hundred(found.difference)} in 100 (interval {ends}){sure}. "
+        f"{apart} {terms.people}."
     )
 
 

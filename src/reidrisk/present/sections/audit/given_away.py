@@ -22,8 +22,8 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         return None
     order = sorted(found.parts, key=lambda part: -part.carried.difference)
     first = order[0]
-    without = f"without {_name(first, found, terms)} {in_words(first.without.rate)}"
-    see = f"With everything {in_words(found.whole.rate)} of {terms.people} are found, {without} are."
+    without = f"without {_name(first, found, terms)}, {in_words(first.without.rate)} are"
+    see = f"With everything, {in_words(found.whole.rate)} {terms.people} are found; {without}."
     if first.carried.low <= 0.0:
         see = f"No part of the {terms.records} carries the risk by itself: without any one, about as many are found."
     return Section(

@@ -1,0 +1,23 @@
+"""`reidrisk compare`: the difference of two audits."""
+
+from pathlib import Path
+
+from reidrisk.cli import output
+from reidrisk.cli.audit import read_result
+from reidrisk.cli.parameters import Json, argument
+
+
+def compare(
+    before: Path = argument(..., "Result of an audit (its --result file)."),
+    after: Path = argument(..., "Result of an audit of the same people after a change."),
+    as_json: Json = False,
+) -> None:
+    """Say how much lower the risk of a second audit is."""
+    from reidrisk.audit.comparison import compare as difference
+    from reidrisk.present import words
+    from reidrisk.present.words.audit import terms_of
+
+    first = read_result(before)
+    found = difference(first, read_result(after))
+    said = words.reading(found, terms_of(first))
+    output.print_json({**found.to_dict(), "reading": said}) if as_json else output.say(said)
