@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # One cache of compiled kernels for all test workers.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
+# Modules are kept compiled, whatever the environment says: tests start many processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test lint style types pytest docs bench fuzz stress conformance studies chromium clean
 
