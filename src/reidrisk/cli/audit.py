@@ -29,15 +29,15 @@ class WithAttacks(typer.core.TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Say which attacks there are, and which of them run by default."""
         from reidrisk.attacks.registry import nameable
-        from reidrisk.records import Traces
+        from reidrisk.records import Attributes, Bags, Traces
 
-        entries = nameable(Traces)
-        names = ", ".join(entry.name for entry in entries)
-        usual = ", ".join(entry.name for entry in entries if entry.default)
+        entries = {entry.name: entry for kind in (Traces, Bags, Attributes) for entry in nameable(kind)}
+        names = ", ".join(entries)
+        usual = ", ".join(name for name, entry in entries.items() if entry.default)
         for parameter in self.params:
             if parameter.name == "attack":
                 assert isinstance(parameter, typer.core.TyperOption)
-                parameter.help = f"{names}; repeatable. Default: {usual}."
+                parameter.help = f"{names}; repeatable. Default: those that apply of {usual}."
         super().format_help(ctx, formatter)
 
 
