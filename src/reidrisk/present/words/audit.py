@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -95,15 +96,19 @@ def _compared(note: Note, terms: Terms) -> Assumed:
 
 @says("attack-not-run")
 def _not_run(note: Note, terms: Terms) -> Assumed:
-    name = attack_label(entry(note["attack"]).attack.__name__)
+    return Assumed(not_run([note["attack"]], note["why"], terms), "Run it: give more time with --budget.")
+
+
+def not_run(attacks: Sequence[str], why: str, terms: Terms) -> str:
+    """Say of which attacks nothing is known, for one reason."""
+    names = joined([attack_label(entry(name).attack.__name__) for name in attacks])
+    were, it, they = ("was", "it", "It") if len(attacks) == 1 else ("were", "them", "They")
     said = {
-        "time": f"{name} was not run: there was not enough time to try it on enough {terms.people}",
-        "not asked": f"{name} was not run: other attacks were asked for",
-        "few people": f"{name} was tried on too few {terms.people} to count",
-    }[note["why"]]
-    return Assumed(
-        f"{said}. It may link more {terms.people} than is said here.", "Run it: give more time with --budget."
-    )
+        "time": f"{names} {were} not run: there was not enough time to try {it} on enough {terms.people}",
+        "not asked": f"{names} {were} not run: other attacks were asked for",
+        "few people": f"{names} {were} tried on too few {terms.people} to count",
+    }[why]
+    return f"{said}. {they} may link more {terms.people} than is said here."
 
 
 @says("left-out")

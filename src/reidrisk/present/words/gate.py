@@ -67,7 +67,7 @@ def because(gate: Gate, terms: Terms) -> str:
 
 def circumstances(gate: Gate, terms: Terms) -> str:
     """Say in a few words whom, with what and how surely; and what weakens the answer, where something does."""
-    who = "simulated people" if gate.simulated else "people"
+    who = f"simulated {terms.people}" if gate.simulated else terms.people
     unchecked = ", unchecked" if gate.truth_check == "no power" and not gate.simulated else ""
     said = [
         f"{gate.n_scored:,} {who}" if gate.everyone else f"{gate.n_scored:,} of {gate.n_targets:,} {who} scored",

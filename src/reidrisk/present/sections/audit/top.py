@@ -6,6 +6,7 @@ from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.present.model import Badge, Mood, Tile
 from reidrisk.present.terms import Terms
+from reidrisk.present.words.audit import not_run
 from reidrisk.present.words.frequencies import attack_label, in_words, interval, joined, people
 from reidrisk.present.words.gate import in_frequencies, periods_used
 from reidrisk.present.words.register import sentence
@@ -44,7 +45,10 @@ def facts(result: AuditResult, terms: Terms) -> tuple[str, ...]:
 def first(result: AuditResult, terms: Terms) -> tuple[str, ...]:
     """Say before anything else which attacks did not run."""
     notes = (note for answer in result.questions for note in answer.notes if note.code == "attack-not-run")
-    return tuple(dict.fromkeys(sentence(note, terms) for note in notes))
+    by_reason: dict[str, dict[str, None]] = {}
+    for note in notes:
+        by_reason.setdefault(note["why"], {})[note["attack"]] = None
+    return tuple(not_run(list(attacks), why, terms) for why, attacks in by_reason.items())
 
 
 def news(result: AuditResult, terms: Terms) -> str:
