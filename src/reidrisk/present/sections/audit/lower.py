@@ -16,6 +16,11 @@ _CAUTION = (
     "may find more, and what is kept says nothing of the use that you make of the {records}."
 )
 
+_HOW = (
+    "The dashed line is the risk as it is. What is kept is the mean of five shares: {items} as they were, different "
+    "ones left, how often each occurs, how long {records} are, and how alike two of them are."
+)
+
 
 def section(result: AuditResult, terms: Terms) -> Section | None:
     """Return the changes and the answer to an aim, where either was asked for."""
@@ -33,7 +38,7 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     return Section(
         "What would lower it",
         see=tuple(text for text in said if text),
-        figure=Figure(partial(chart, what, terms), alt),
+        figure=Figure(partial(chart, what, terms), alt, how=_HOW.format(items=terms.items, records=terms.records)),
         table=_table(what, terms),
         caution=_CAUTION.format(records=terms.records),
         console=True,
