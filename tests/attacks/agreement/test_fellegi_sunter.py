@@ -40,7 +40,7 @@ def twin(attack, targets, queries):
 def test_scores_are_those_of_the_formula(by_value, kinds):
     targets = copied(people(40, kinds=kinds), 0.0, 0.1, seed=5)
     queries = copied(targets.take(np.arange(12)), 0.2, 0.2)
-    attack = attacks.FellegiSunter(by_value).fit(targets).look_around(queries)
+    attack = attacks.FellegiSunter(by_value, gaps=False).fit(targets).look_around(queries)
     every = np.repeat(np.arange(len(queries)), len(targets)), np.tile(np.arange(len(targets)), len(queries))
     scores = attack.score(queries.take(every[0]), every[1]).reshape(len(queries), -1) / GRID
     assert scores == pytest.approx(twin(attack, targets, queries), abs=len(kinds) / GRID)
@@ -139,6 +139,23 @@ def test_m_and_u_of_equal_weights_are_frequencies():
         assert attack.u_[name][0] == pytest.approx(pairs[place], abs=1e-12)
         assert sum(attack.m_[name]) == pytest.approx(1.0)
         assert sum(attack.u_[name]) == pytest.approx(1.0)
+
+
+def test_empty_cells_tell_as_far_as_they_agree():
+    whole = people(1_000, kinds=("category", "category", "prefix"))
+    targets = copied(whole, 0.0, 0.3, seed=7)
+    same, other = copied(targets, 0.05, 0.0), copied(whole, 0.05, 0.3, seed=8)
+    for queries, least, most in ((same, 0.05, 1.0), (other, -0.02, 0.02)):
+        rates = [measure.random_user(attacks.FellegiSunter(gaps=gaps), targets, queries).rate for gaps in (True, False)]
+        assert least < rates[0] - rates[1] < most
+    found = attacks.FellegiSunter().fit(targets).look_around(same).agreement_
+    assert found.drawn[3:, 0] == pytest.approx(0.95, abs=0.03)  # an error may be a gap of somebody else's
+
+
+def test_without_errors_everybody_is_found_as_often_as_classes_say():
+    table = copied(people(800, kinds=("number", "category", "category")), 0.0, 0.1)
+    found = measure.random_user(attacks.FellegiSunter(), table, table)
+    assert found.rate == pytest.approx(measure.classes(table).mean)
 
 
 def test_a_query_of_nothing_ties_with_everybody_and_nobody_teaches_nothing():

@@ -10,7 +10,7 @@ import numpy as np
 
 from reidrisk import search
 from reidrisk.attacks.agreement.learn import Agreement, beginning, learn
-from reidrisk.attacks.agreement.levels import Bands, Levels, levels_of
+from reidrisk.attacks.agreement.levels import Bands, Levels, levels_of, with_gaps
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.registry import register
 from reidrisk.base.arrays import Floats
@@ -38,9 +38,11 @@ class FellegiSunter(ScoredAttack[Attributes]):
 
     Rarer agreements weigh more, by how many targets hold the query's value. Numbers also agree within ``bands`` around
     each other (distances by column; default: a twentieth and a fifth of the interquartile range), codes by common
-    prefixes. How often the two rows of one person agree, equal, near or not at all, is learnt from all targets and
-    queries by expectation-maximisation (:mod:`reidrisk.attacks.agreement.learn`), never from who is whom; so is the
-    share of queries whose person is among the targets, for which the probabilities allow. ``by_value=False`` gives all
+    prefixes. An empty cell weighs nothing; with ``gaps``, whether it is empty is a column of its own, where some
+    targets have a gap, and weighs as much as the two rows of one person agree in that, which may be nothing. How often
+    the two rows of one person agree, equal, near or not at all, is learnt from all targets and queries by
+    expectation-maximisation (:mod:`reidrisk.attacks.agreement.learn`), never from who is whom; so is the share of
+    queries whose person is among the targets, for which the probabilities allow. ``by_value=False`` gives all
     values of a column the same weights, log m / u.
 
     Errors in the columns of one person are taken for independent of each other. Values need not be: what two columns
@@ -58,8 +60,8 @@ class FellegiSunter(ScoredAttack[Attributes]):
         "agree weigh most. How often cells are wrong it learns from both tables, without truth (Fellegi and Sunter)."
     )
 
-    def __init__(self, by_value: bool = True, bands: Bands | None = None, seed: int = 0) -> None:
-        self.by_value, self.bands, self.seed = bool(by_value), bands, checked_seed(seed)
+    def __init__(self, by_value: bool = True, bands: Bands | None = None, gaps: bool = True, seed: int = 0) -> None:
+        self.by_value, self.bands, self.gaps, self.seed = bool(by_value), bands, bool(gaps), checked_seed(seed)
 
     @property
     def compares_queries(self) -> bool:
@@ -71,8 +73,12 @@ class FellegiSunter(ScoredAttack[Attributes]):
         if not isinstance(targets, Attributes):
             raise DataError(f"{self.name} compares Attributes, not {type(targets).__name__}")
         self._targets = targets
-        self._levels: Levels = levels_of(targets, self.bands)
-        self._known = self._everyone = search.Index(targets.tokens, targets.n_tokens)
+        lacking = (~targets.observed).mean(axis=0)
+        self._gaps = np.flatnonzero((lacking > 0.0) & (lacking < 1.0)) if self.gaps else np.zeros(0, dtype=np.int64)
+        self._levels: Levels = with_gaps(levels_of(targets, self.bands), targets.tokens, self._gaps)
+        self._n_tokens = targets.n_tokens + 2 * len(self._gaps)
+        self._starts = np.append(targets.start, targets.n_tokens + 2 * np.arange(len(self._gaps)))
+        self._known = self._everyone = search.Index(self._with_gaps(targets.tokens), self._n_tokens)
         self._learnt: list[tuple[Agreement, search.Weights]] = []  # shared with narrowed copies
         return self
 
@@ -81,7 +87,7 @@ class FellegiSunter(ScoredAttack[Attributes]):
         self._refuse_unfitted("_known")
         if not self._learnt and len(queries):
             tokens = self._checked(queries)
-            found = learn(self._levels, self._everyone, tokens, self._targets.start, self.by_value, self.seed)
+            found = learn(self._levels, self._everyone, tokens, self._starts, self.by_value, self.seed)
             self._learnt.append((found, self._weights(found)))
         return self
 
@@ -102,14 +108,11 @@ class FellegiSunter(ScoredAttack[Attributes]):
         return self._by_column(self.agreement_.u)
 
     def _by_column(self, shares: Floats) -> dict[str, tuple[float, ...]]:
-        depth = self._levels.depth
-        return {
-            name: (*row[:deep].tolist(), float(row[-1]))
-            for name, row, deep in zip(self._targets.names, shares, depth.tolist(), strict=True)
-        }
+        of = zip(self._targets.names, shares, self._levels.depth.tolist(), strict=False)  # gaps come last
+        return {name: (*row[:deep].tolist(), float(row[-1])) for name, row, deep in of}
 
     def _weights(self, found: Agreement) -> search.Weights:
-        weights = found.weights(self._targets.start, self._targets.n_tokens)
+        weights = found.weights(self._starts, self._n_tokens)
         if not weights.worth.any():  # categories alone: a weighted Hamming distance, for which there are faster ways
             return search.Weights(weights.match, weights.mismatch)
         return weights
@@ -122,7 +125,15 @@ class FellegiSunter(ScoredAttack[Attributes]):
             raise DataError(
                 f"targets have the columns {', '.join(self._targets.names)}; give queries the same, in order"
             )
-        return queries.tokens
+        return self._with_gaps(queries.tokens)
+
+    def _with_gaps(self, tokens: Any) -> Any:
+        """Append a column for each that has gaps: the first of two tokens where there is a value, else the second."""
+        if not len(self._gaps):
+            return tokens
+        first = self._targets.n_tokens + 2 * np.arange(len(self._gaps))
+        kind = np.int16 if self._n_tokens < 2**15 else np.int32
+        return np.concatenate([tokens, first + (tokens[:, self._gaps] < 0)], axis=1).astype(kind)
 
     def _posed(self, queries: Attributes) -> Posed:
         self._refuse_unfitted("_known")
@@ -145,8 +156,8 @@ class FellegiSunter(ScoredAttack[Attributes]):
         best = where.best(*alike)
         nats = best.score / GRID + np.log(where.total(*alike, best.score) / UNIT)
         # Scores of the two models are beside what each expects of a random target.
-        starts, n_tokens = self._targets.start, self._targets.n_tokens
-        by_chance = apart.chance(starts, n_tokens) - self.agreement_.chance(starts, n_tokens)
-        nats += np.where(posed.queries >= 0, by_chance[posed.queries], 0.0).sum(axis=1)
+        by_chance = (model.chance(self._starts, self._n_tokens) for model in (apart, self.agreement_))
+        more = np.subtract(*by_chance)
+        nats += np.where(posed.queries >= 0, more[posed.queries], 0.0).sum(axis=1)
         odds = np.exp(np.clip(nats - links.score / GRID, -700.0, 700.0)) * (1.0 - linked) / linked
         return replace(links, probability=1.0 / (1.0 / links.probability + odds))

@@ -83,6 +83,23 @@ def levels_of(targets: Attributes, bands: Bands | None = None) -> Levels:
     return Levels(first, last, np.minimum(share, 1.0), depth, values)
 
 
+def with_gaps(levels: Levels, tokens: npt.NDArray[np.signedinteger], gaps: Ints) -> Levels:
+    """Return the levels with a further column for each of these: whether it is empty; present comes first.
+
+    >>> people = Attributes({"age": [30, None, 60, 25]})
+    >>> with_gaps(levels_of(people), people.tokens, np.array([0])).share[0, -2:].tolist()
+    [0.75, 0.25]
+    """
+    n_tokens, deep, wide = levels.first.shape[1], len(levels.first), 2 * len(gaps)
+    new = np.tile(np.arange(n_tokens, n_tokens + wide), (deep, 1))
+    empty = (tokens[:, gaps] < 0).mean(axis=0)
+    share = np.tile(np.column_stack([1.0 - empty, empty]).ravel(), (deep, 1))
+    first, last, shares = (
+        np.concatenate(pair, axis=1) for pair in ((levels.first, new), (levels.last, new), (levels.share, share))
+    )
+    return Levels(first, last, shares, np.append(levels.depth, gaps * 0 + 1), np.append(levels.values, gaps * 0 + 2))
+
+
 def _near(column: Column, counts: Ints, said: Sequence[float] | None) -> list[tuple[Ints, Ints]]:
     numbers = column.numbers
     if numbers is None or not len(numbers):
