@@ -25,7 +25,8 @@ _QUERIES, _COMPARED, _FEWEST = 500, 200, 20  # rehearsed queries: to soften by, 
 _CHANCE = 0.15  # distance that two samples of a hundred or two may well have by chance
 _COOLING = 1e-4, 2.0  # bounds of 1 / T: where every rehearsed link is right, it would be as low as it may
 _GROWTHS = 0.0, 0.25, 0.5  # of T with the size of queries
-_USUAL, _DOUBT = 0.25, 0.05  # growth where an item may come often, unless another makes links so much more likely
+_USUAL, _DOUBT = 0.25, 0.05  # growth where strangers are alike, unless another makes links so much more likely
+_ALIKE = 1.3  # temperature above which they are, in other ways than the model knows
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +115,9 @@ def soften(parts: Parts, model: Model, size: float) -> Softness:
     below = scores - scores.max(axis=1, keepdims=True)
     relative = np.maximum(model.sizes_of(parts.queries), 1.0) / size
     found = [(_coolest(below * (relative**-growth)[:, None], parts.truth), growth) for growth in _GROWTHS]
-    # Parts are shorter than real queries, and hardly tell how T grows: in doubt it does.
-    in_doubt = 0.0 if parts.targets.distinct else _DOUBT
+    # Parts are shorter than real queries, and hardly tell how T grows: in doubt it does, where it is above 1 at all.
+    even = 1.0 / found[0][0][0]
+    in_doubt = _DOUBT if even > _ALIKE and not parts.targets.distinct else 0.0
     (cool, _), growth = max(found, key=lambda one: one[0][1] + (in_doubt if one[1] == _USUAL else 0.0))
     return Softness(1.0 / cool, growth, size)
 
