@@ -104,6 +104,13 @@ def place(error: BaseException) -> str:
     return f"{type(error).__name__} at {line}: {' '.join(str(error).split())[:120]}"
 
 
+def _is_refusal(text: str) -> bool:
+    """Tell whether this is one line, perhaps after those that say how exports were understood."""
+    *before, last = text.splitlines() or [""]
+    understood = not before or " is read as " in before[0]
+    return understood and text.endswith("\n") and last.startswith("reidrisk: ")
+
+
 def fault(ended: Ended) -> str | None:
     """Say what is wrong with how a call ended: it has to be exit 0 to 3 and printable text, one line with exit 2."""
     if ended.where:
@@ -114,7 +121,7 @@ def fault(ended: Ended) -> str | None:
         odd = next((c for c in text if unicodedata.category(c) in _UNSEEN and c not in _HARMLESS), None)
         if odd is not None:
             return f"unprintable {odd!r} on standard {name}"
-    if ended.code == 2 and (ended.err.count("\n") != 1 or not ended.err.startswith("reidrisk: ")):
+    if ended.code == 2 and not _is_refusal(ended.err):
         return f"not one line: {ended.err[:150]!r}"
     if "not enough memory" in ended.err:
         return f"memory: {ended.err.strip()[:150]}"

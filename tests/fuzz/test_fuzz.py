@@ -85,7 +85,9 @@ def commands(menu, words=()):
 
 
 def test_every_reader_is_behind_a_door(driven):
-    known = readers()
+    # Exports have a fuzzer of their own, which makes their dialects: tests/io/exports/test_door_fuzz.py.
+    elsewhere = ("reidrisk.io.exports.", "reidrisk.records.column.")
+    known = {name: code for name, code in readers().items() if not name.startswith(elsewhere)}
     assert len(known) > 25
     missed = [name for name, code in known.items() if f"{code.co_filename}:{code.co_firstlineno}" not in driven.ran]
     assert not missed, f"add a door to tests/fuzz/doors.py for {missed}"
