@@ -4,7 +4,7 @@ import numpy as np
 from people import two_looks
 
 from reidrisk import attacks
-from reidrisk.attacks.rehearsed.panel import Panel, features, reference
+from reidrisk.attacks.rehearsed.panel import Panel, features_of, reference
 
 
 def test_the_readings_of_a_score_are_standard_scores_of_query_and_target():
@@ -12,7 +12,7 @@ def test_the_readings_of_a_score_are_standard_scores_of_query_and_target():
     panel = Panel([attacks.TfIdf(), attacks.Hellinger()], targets, queries)
     asked = panel.asked(queries)
     raw = [attack.near_best(queries, np.full(60, -1)).astype(float) for attack in panel.attacks]
-    found = features(raw, panel.typical, panel.known, asked)
+    found = features_of(raw, panel.typical, panel.known, asked)
     for k, scores in enumerate(raw):
         z = (scores - scores.mean(axis=1, keepdims=True)) / scores.std(axis=1, keepdims=True)
         t = (z - z.mean(axis=0)) / (z.std(axis=0) + 0.3)
@@ -27,7 +27,7 @@ def test_a_query_without_items_says_nothing_of_any_target():
     panel = Panel([attacks.TfIdf()], targets, queries)
     asked = panel.asked(empty)
     raw = [panel.scorers[0].scores(panel.known.parts[0], asked.parts[0]).astype(float)]
-    read = features(raw, panel.typical, panel.known, asked)
+    read = features_of(raw, panel.typical, panel.known, asked)
     assert np.isfinite(read).all()
     assert not read[..., 0].any()
 

@@ -5,8 +5,8 @@ import pytest
 from people import two_looks
 
 from reidrisk import attacks
-from reidrisk.attacks.rehearsed.panel import Panel, features
-from reidrisk.attacks.rehearsed.scorer import WeighedPanel, best_scale, learnt_weights, log_shares, starting_weights
+from reidrisk.attacks.rehearsed.panel import Panel, features_of
+from reidrisk.attacks.rehearsed.scorer import Choices, WeighedPanel, fitting_scale, learnt_weights, starting_weights
 from reidrisk.search import UNIT
 
 
@@ -17,7 +17,7 @@ def choices(weights, m=3_000, c=12, seed=0):
     chance = np.exp(x @ weights)
     true = (chance.cumsum(axis=1) < rng.random((m, 1)) * chance.sum(axis=1, keepdims=True)).sum(axis=1)
     x[np.arange(m), [0] * m], x[np.arange(m), true] = x[np.arange(m), true].copy(), x[np.arange(m), 0].copy()
-    return x
+    return Choices(x, np.zeros((m, c)), np.ones(m))
 
 
 def test_weights_are_recovered_and_a_penalty_keeps_them_at_the_start():
@@ -34,18 +34,42 @@ def test_a_score_never_speaks_against_a_target_unless_signed():
     assert (learnt_weights(x, np.zeros(3), 0.01, signed=False) >= 0.0).all()
 
 
-def test_everybody_has_an_equal_say_at_the_start_unless_one_is_clearly_better():
-    even = starting_weights(choices(np.array([1.0, 0, 0, 1.0, 0, 0])))
-    assert even[0] == even[3] > 0
-    alone = starting_weights(choices(np.array([2.0, 0, 0, 0, 0, 0])))
+def test_everybody_good_has_an_equal_say_at_the_start_unless_one_is_clearly_better():
+    good, bad = np.ones(3_000), np.zeros(3_000)
+    x = choices(np.array([1.0, 0, 0, 1.0, 0, 0, 0, 0, 0]))
+    even = starting_weights(x, [good, good, bad])
+    assert even[0] == even[3] > 0 == even[6]
+    alone = starting_weights(choices(np.array([2.0, 0, 0, 0, 0, 0])), [good, good])
     assert np.flatnonzero(alone).tolist() == [0]
 
 
-def test_log_shares_and_scales_fit_the_probabilities_that_made_the_choices():
-    x = choices(np.array([1.5]), m=6_000)[..., 0]
-    twin = np.log(np.exp(x[:, 0]) / np.exp(x).sum(axis=1))
-    np.testing.assert_allclose(log_shares(x), twin)
-    assert best_scale(x[:, 0], x) == pytest.approx(1.5, rel=0.15)
+def test_gains_and_scales_fit_the_probabilities_that_made_the_choices():
+    x = choices(np.array([1.5]), m=6_000)
+    scores = x.features[..., 0]
+    twin = np.log(np.exp(scores[:, 0]) / np.exp(scores).sum(axis=1))
+    np.testing.assert_allclose(x.gains(scores), twin)
+    assert fitting_scale(x, scores)[0] == pytest.approx(1.5, rel=0.15)
+
+
+def test_a_few_choices_stand_for_all():
+    """Ten of a hundred others, each for ten: weights and probabilities are about those of all."""
+    true = np.array([1.0, 0.5])
+    every = choices(true, m=4_000, c=101)
+    more = np.zeros((4_000, 11))
+    more[:, 1:] = np.log(10.0)
+    few = Choices(every.features[:, :11], more, np.ones(4_000))
+    np.testing.assert_allclose(learnt_weights(few, np.zeros(2), 0.01, signed=True), true, atol=0.15)
+    assert few.gains(few.scores(true)).mean() == pytest.approx(every.gains(every.scores(true)).mean(), abs=0.1)
+
+
+def test_choices_side_by_side_count_by_their_shares():
+    one, two = choices(np.array([2.0]), m=900, c=8), choices(np.array([0.0]), m=300, c=12, seed=1)
+    both = one.beside(two, 0.25)
+    assert both.more.shape == (1_200, 12)
+    assert both.weight[900:].sum() == pytest.approx(300.0)
+    learnt = learnt_weights(both, np.zeros(1), 0.01, signed=True)
+    twin = learnt_weights(one.beside(two, 1.0 - 1e-9), np.zeros(1), 0.01, signed=True)
+    assert abs(twin[0]) < 0.1 < learnt[0]
 
 
 def test_the_scorer_is_the_weighted_sum_of_the_features():
@@ -56,7 +80,7 @@ def test_the_scorer_is_the_weighted_sum_of_the_features():
     scorer, asked = WeighedPanel(panel.scorers, panel.typical, weights), panel.asked(queries)
     scores = scorer.scores(panel.known, asked)
     raw = [attack.near_best(queries, np.full(50, -1)).astype(float) for attack in panel.attacks]
-    twin = features(raw, panel.typical, panel.known, asked) @ weights
+    twin = features_of(raw, panel.typical, panel.known, asked) @ weights
     np.testing.assert_allclose(scores / scorer.per_nat, twin, atol=1e-5)
     rows = np.random.default_rng(1).integers(50, size=50)
     assert np.array_equal(scorer.pairs(panel.known, asked, rows), scores[np.arange(50), rows])

@@ -6,7 +6,9 @@ from people import baskets, drawn, sets, tastes, two_looks
 
 from reidrisk import Bags
 from reidrisk.attacks import Rehearsed
-from reidrisk.attacks.rehearsed.ways import find_way, held_factors, mixture_factors, thinned
+from reidrisk.attacks.rehearsed.explained import held_factors, mixture_factors, thinned
+from reidrisk.attacks.rehearsed.strangers import excess
+from reidrisk.attacks.rehearsed.ways import find_way
 from reidrisk.records.cut import cut
 from reidrisk.scenarios import Split
 
@@ -96,3 +98,28 @@ def test_fewer_items_keep_all_their_events():
     short = thinned(Bags(np.full((5, 8), 9)), 0.5, seed=0, items=True)
     assert (np.diff(short.counts.indptr) == 4).all()
     assert set(short.counts.data) == {9}
+
+
+def test_sets_of_five_of_which_some_are_shared_are_no_tables_that_share_nothing():
+    """Both sides draw from the same five items: too little to cut, and enough to see that something is shared."""
+    rng = np.random.default_rng(0)
+    five = sets(500, items=150, size=5).counts.toarray()
+    tables = [five * (rng.random(five.shape) < 0.5) for _ in range(2)]
+    known, asked = (Bags(table[(tables[0].sum(1) > 0) & (tables[1].sum(1) > 0)]) for table in tables)
+    assert excess(known, asked, seed=0).errors > 2.0
+    found = find_way(known, asked, seed=0)
+    assert found.way == "part"
+    assert found.kept > 0.1
+
+
+def test_facts_that_are_items_and_not_events_are_seen():
+    """Somebody knows which artists another hears, not how often."""
+    plays = sets(300, size=30)
+    plays = plays.with_counts(np.random.default_rng(0).geometric(0.02, plays.counts.nnz))
+    units = plays.with_counts(np.ones(plays.counts.nnz, dtype=np.int64))
+    asked = cut(units, np.array([3]), seed=0, way="held").queries
+    found = find_way(plays, asked, seed=0)
+    assert (found.way, found.once) == ("held", True)
+    case = found.rehearse(plays, asked, seed=0)
+    assert set(case.queries.counts.data) == {1}
+    assert case.targets.counts.data.max() > 1

@@ -11,6 +11,7 @@ import numpy as np
 from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.registry import nameable, per_pair, register
+from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
 from reidrisk.attacks.rehearsed.panel import Panel, Side
 from reidrisk.attacks.rehearsed.practice import Practice, practise
@@ -116,18 +117,26 @@ class Rehearsed(ScoredAttack[Counted]):
         targets = self._targets
         if queries.n_tokens != targets.n_tokens:
             raise DataError(f"targets have {targets.n_tokens} tokens, queries {queries.n_tokens}; use one vocabulary")
-        panel = Panel(self._attacks(), targets, queries)
-        alone = np.zeros(panel.n_features)
-        alone[0] = 1.0
         if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < _FEWEST or not queries.counts.nnz:
-            return _Learnt(panel, alone)
+            return self._alone(queries)
         cutting = find_way(targets, queries, self.seed)
         case = cutting.rehearse(targets, queries, self.seed)
         if len(case.queries) < _FEWEST:
-            return _Learnt(panel, alone)
-        practice = practise(self._attacks(), case, self.people, self.seed)
-        estimate, scale = outlook(self._attacks, practice, case, targets, queries, cutting, self.people, self.seed)
-        return _Learnt(panel, practice.weights * scale, practice, cutting, estimate)
+            return self._alone(queries)
+        practice = practise(self._attacks, case, self.people, self.seed)
+        estimate = outlook(self._attacks, practice, case, targets, queries, cutting, self.people, self.seed)
+        panel = Panel(practice.attacks, targets, queries)
+        real = RealLinks(panel, queries)
+        # Where queries are facts that the targets hold, a rehearsal is like the real case already.
+        weights = practice.weights if cutting.way == "held" else real.adapted(practice, self.seed)
+        return _Learnt(panel, real.scaled(weights, estimate.rate), practice, cutting, estimate)
+
+    def _alone(self, queries: Bags) -> _Learnt:
+        """Return the panel's first attack alone, where there is too little to practise on."""
+        panel = Panel(self._attacks(), self._targets, queries)
+        weights = np.zeros(panel.n_features)
+        weights[0] = 1.0
+        return _Learnt(panel, weights)
 
     def _attacks(self) -> list[ScoredAttack[Any]]:
         """Return every registered attack on such records that scores pairs, but those that rehearse."""

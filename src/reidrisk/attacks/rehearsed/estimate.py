@@ -1,4 +1,4 @@
-"""What a rehearsal says of the real links: their rate, with its error, and the scale of probabilities.
+"""What a rehearsal says of the real links: their rate, with its error.
 
 Records that were cut are shorter than real ones, and shorter records are found less often. So the rehearsal is held
 once more with records shorter by the same factor, and the step from that to the first is taken once more:
@@ -9,15 +9,13 @@ once more with records shorter by the same factor, and the step from that to the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from reidrisk.attacks.base import ScoredAttack
-from reidrisk.attacks.rehearsed.practice import Practice, retried
-from reidrisk.attacks.rehearsed.ways import Cutting, thinned
+from reidrisk.attacks.rehearsed.explained import thinned
+from reidrisk.attacks.rehearsed.practice import Attacks, Practice, retried
+from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Case
@@ -26,7 +24,6 @@ _SAME = 0.97  # records as long as this share of real ones need no correction
 _DOUBT = 0.5  # share of a correction that is in doubt
 _UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
 _BLIND = 1.0  # in logits: where records are too short to be cut again
-_SCALES = (1.0 / 3.0, 3.0)  # between which a correction of the scale is believed
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Estimate:
 
 
 def outlook(
-    attacks: Callable[[], Sequence[ScoredAttack[Any]]],
+    attacks: Attacks,
     practice: Practice,
     case: Case,
     targets: Bags,
@@ -52,8 +49,8 @@ def outlook(
     cutting: Cutting,
     people: int,
     seed: int,
-) -> tuple[Estimate, float]:
-    """Return what to expect of real links, and the factor by which the scale of scores must change for them."""
+) -> Estimate:
+    """Return what to expect of real links."""
     assert case.truth is not None
     n = len(queries)
     by_visits, items = cutting.way == "visits", cutting.way == "apart"
@@ -64,19 +61,19 @@ def outlook(
     shorter = math.sqrt(min(factors[0], 1.0) * min(factors[1], 1.0))
     one, doubt = _logit(practice.learnt)
     if shorter >= _SAME:
-        return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter, n), 1.0
+        return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter, n)
     # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
     long = (case.targets, case.queries) if by_visits else (targets, queries)
     less = [thinned(bags, min(f, 1.0), seed, items) for bags, f in zip(long, factors, strict=True)]
     try:
         again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
-        return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter, n), 1.0
-    credit, scale = retried(attacks(), again, practice.weights, people)
+        return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter, n)
+    credit = retried(attacks, again, practice.weights, people, seed)
     two, more = _logit(credit)
     step = one - two
     error = math.hypot(1.96 * math.hypot(2.0 * doubt, more), _DOUBT * step, _UNKNOWN)
-    return _estimate(one + step, error, practice, shorter, n), float(np.clip(1.0 / scale, *_SCALES))
+    return _estimate(one + step, error, practice, shorter, n)
 
 
 def _estimate(middle: float, error: float, practice: Practice, shorter: float, n: int) -> Estimate:

@@ -96,7 +96,7 @@ class Panel:
         return READINGS * len(self.attacks)
 
 
-def features(scores: Sequence[Floats], typical: Floats, targets: Side, queries: Side) -> Floats:
+def features_of(scores: Sequence[Floats], typical: Floats, targets: Side, queries: Side) -> Floats:
     """Return the (q, n, F) features of pairs, from the (q, n) scores of each attack.
 
     With m_q, s_q the mean and spread of a query's scores with some targets, m_t, s_t those of a target's standard

@@ -9,11 +9,11 @@ penalty on the distance from the best single feature: what cannot be learnt stay
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from reidrisk.attacks.rehearsed.panel import READINGS, Side
 from reidrisk.base.arrays import Floats, Ints
@@ -21,7 +21,8 @@ from reidrisk.search import UNIT, ByBlocks
 from reidrisk.search.answer import FAR
 
 GRID = 1 << 24  # steps of a nat: fine enough that different scores of one attack stay different
-_SCALES = np.geomspace(0.02, 50.0, 60)
+SCALES = np.geomspace(0.02, 50.0, 40)
+_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,70 +70,139 @@ class WeighedPanel(ByBlocks):
         return np.asarray(z * standard + t * ((standard - mean) / spread) + s * (less / self.typical[k]))
 
 
-def learnt_weights(choices: Floats, start: Floats, penalty: float, signed: bool) -> Floats:
-    """Return the weights under which the first of the choices (m, c, F) is most likely, less a penalty.
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """Rehearsed queries, each with its own target first and then others: ``features`` (m, c, F).
 
-    They maximise sum over m of log softmax(choices . w)[0]  -  penalty |w - start|^2 / 2. Unless ``signed``, weights
-    are 0 at least: that an attack likes a target never speaks against it.
+    Others that come close are all there. Of the rest a few stand for all: ``more`` (m, c) is the logarithm of how many
+    each of them stands for, 0 for those that stand for themselves, and minus infinity where there is none. Each query
+    counts ``weight`` (m,).
+    """
+
+    features: Floats
+    more: Floats
+    weight: Floats
+
+    def take(self, rows: Any) -> Choices:
+        """Return the chosen queries."""
+        return Choices(self.features[rows], self.more[rows], self.weight[rows])
+
+    @property
+    def spread(self) -> Floats:
+        """How much each feature varies."""
+        there = np.isfinite(self.more)
+        return np.asarray(self.features[there].std(axis=0) + 1e-9)
+
+    def over(self, spread: Floats) -> Choices:
+        """Return the choices with each feature divided by its spread."""
+        return Choices(self.features / spread, self.more, self.weight)
+
+    def beside(self, other: Choices, share: float) -> Choices:
+        """Return both together, the others counting for this share of all."""
+        width = max(self.more.shape[1], other.more.shape[1])
+        parts = [one._as_wide(width) for one in (self, other)]
+        total = self.weight.sum() + other.weight.sum()
+        each = zip(parts, (1.0 - share, share), strict=True)
+        weights = [one.weight * (part * total / one.weight.sum()) for one, part in each]
+        features, more = (np.concatenate([getattr(one, name) for one in parts]) for name in ("features", "more"))
+        return Choices(features, more, np.concatenate(weights))
+
+    def _as_wide(self, width: int) -> Choices:
+        lacking = width - self.more.shape[1]
+        features = np.pad(self.features, ((0, 0), (0, lacking), (0, 0)))
+        return Choices(features, np.pad(self.more, ((0, 0), (0, lacking)), constant_values=-np.inf), self.weight)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the (m, c) scores."""
+        return np.asarray(self.features @ weights)
+
+    def gains(self, scores: Floats) -> Floats:
+        """Return the log-probability of each query's own target among all."""
+        total = scores + self.more
+        top = total.max(axis=1)
+        return np.asarray(total[:, 0] - top - np.log(np.exp(total - top[:, None]).sum(axis=1)))
+
+    def credits(self, scores: Floats) -> Floats:
+        """Return 1 where the own target comes first, its share where it ties, else 0."""
+        scores = np.where(np.isfinite(self.more), scores, -np.inf)
+        best = scores.max(axis=1, keepdims=True) - 1e-9
+        return np.asarray((scores[:, 0] >= best[:, 0]) / (scores >= best).sum(axis=1))
+
+
+def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool, at: Floats | None = None) -> Floats:
+    """Return the weights under which the first of the choices is most likely, less a penalty.
+
+    They maximise the sum over queries of the log-probability of the own target among all, less
+    penalty |w - start|^2 / 2; ``at`` is where to begin, default: the start. Unless ``signed``, weights are 0 at least:
+    that an attack likes a target never speaks against it.
     """
     from scipy.optimize import minimize
 
+    if np.isinf(penalty):
+        return start
+    features, more, counts = choices.features, choices.more, choices.weight
+    m, c, width = features.shape
+    flat = features.reshape(m * c, width)
+
     def loss(weights: Floats) -> tuple[float, Floats]:
-        scores = choices @ weights
-        scores -= scores.max(axis=1, keepdims=True)
-        chance = np.exp(scores)
+        scores = (flat @ weights).reshape(m, c) + more
+        top = scores.max(axis=1, keepdims=True)
+        chance = np.exp(scores - top)
         sums = chance.sum(axis=1)
-        expected = ((chance / sums[:, None])[:, None] @ choices)[:, 0]
-        gain = float((scores[:, 0] - np.log(sums)).sum())
+        gain = float(counts @ (scores[:, 0] - top[:, 0] - np.log(sums)))
+        chance /= -sums[:, None]
+        chance[:, 0] += 1.0
+        chance *= counts[:, None]
         away = weights - start
-        slope = (choices[:, 0] - expected).sum(axis=0)
-        return (penalty * float(away @ away) / 2 - gain) / len(choices), (penalty * away - slope) / len(choices)
+        slope = chance.reshape(m * c) @ flat
+        return (penalty * float(away @ away) / 2 - gain) / m, (penalty * away - slope) / m
 
     least = None if signed else 0.0
     bounds = [(least, None)] * len(start)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200})
+    begin = start if at is None else at
+    found = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _STEPS})
     return np.asarray(found.x)
 
 
-def starting_weights(choices: Floats) -> Floats:
-    """Return what to start from: all attacks with equal say, unless one feature alone is clearly better.
+def starting_weights(choices: Choices, credits: Sequence[Floats]) -> Floats:
+    """Return what to start from: equal say of the good attacks, unless one feature alone is clearly better.
 
-    Better by two standard errors of the mean log-probability of the true target, each on the scale that fits best.
-    Equal say, of the first reading of each score, is what holds where a rehearsal teaches little.
+    Good are those that find about as many as the best, within two standard errors of the difference; ``credits`` are
+    each attack's. Clearly better is what gives the true target a higher mean log-probability by two standard errors,
+    each on the scale that fits best. Equal say, of the first reading of each score, is what holds where a rehearsal
+    teaches little.
     """
-    equal = np.zeros(choices.shape[2])
-    equal[::READINGS] = 1.0
+    best = max(credits, key=lambda one: float(one.mean()))
+    width = choices.features.shape[2]
+    equal = np.zeros(width)
+    equal[::READINGS] = [not clearly_above(best - one, 2.0) for one in credits]
     weights, gains = _scaled(choices, equal)
-    best = weights, gains
-    for j in range(choices.shape[2]):
-        one = np.zeros(choices.shape[2])
+    found = weights, gains
+    for j in range(width):
+        one = np.zeros(width)
         one[j] = 1.0
-        found = _scaled(choices, one)
-        if found[1].mean() > best[1].mean():
-            best = found
-    more = best[1] - gains
-    return best[0] if more.mean() > 2.0 * more.std() / math.sqrt(len(more)) else weights
+        tried = _scaled(choices, one)
+        if tried[1].mean() > found[1].mean():
+            found = tried
+    return found[0] if clearly_above(found[1] - gains, 2.0) else weights
 
 
-def _scaled(choices: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def clearly_above(more: Floats, errors: float) -> bool:
+    """Whether a mean is above 0 by more than this many standard errors."""
+    return bool(more.mean() > errors * more.std() / math.sqrt(len(more)))
+
+
+def _scaled(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
     """Return the weights on the scale that fits best, and the log-probability of each true target."""
-    scores = choices @ weights
-    gains = [log_shares(scores * scale) for scale in _SCALES]
-    best = max(range(len(gains)), key=lambda i: float(gains[i].mean()))
-    return weights * _SCALES[best], gains[best]
+    scale, gains = fitting_scale(choices, choices.scores(weights))
+    return weights * scale, gains
 
 
-def log_shares(scores: Floats) -> Floats:
-    """Return the log-probability of the first of each row of scores (m, c)."""
-    top = scores.max(axis=1)
-    return np.asarray(scores[:, 0] - top - np.log(np.exp(scores - top[:, None]).sum(axis=1)))
-
-
-def best_scale(own: Floats, others: npt.NDArray[np.float64]) -> float:
-    """Return by how much to multiply scores so that the true target is most likely; (m,) and (m, n) scores in nats."""
-    gains = []
-    for scale in _SCALES:
-        top = np.maximum(others.max(axis=1), own)
-        sums = np.exp(scale * (others - top[:, None])).sum(axis=1)
-        gains.append(float((scale * (own - top) - np.log(sums)).mean()))
-    return float(_SCALES[int(np.argmax(gains))])
+def fitting_scale(choices: Choices, scores: Floats) -> tuple[float, Floats]:
+    """Return by how much to multiply scores so that own targets are most likely, and their log-probabilities then."""
+    found: tuple[float, Floats] = (1.0, np.full(len(scores), -np.inf))
+    for scale in SCALES:
+        gains = choices.gains(scores * scale)
+        if gains.mean() > found[1].mean():
+            found = float(scale), gains
+    return found

@@ -10,21 +10,30 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from reidrisk.attacks.rehearsed.explained import (
+    anybody,
+    damped,
+    held_factors,
+    mean_log,
+    mixture_factors,
+    of_sizes,
+    once,
+)
 from reidrisk.attacks.rehearsed.panel import reference
-from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.streams import stream
+from reidrisk.attacks.rehearsed.strangers import Excess, excess
+from reidrisk.base.arrays import Ints
 from reidrisk.records import Bags, Case
 from reidrisk.records.cut import Way, cut
-from reidrisk.records.thinning import drawn
 
-_QUERIES, _SCORES = 600, 2_000_000
+_QUERIES, _SCORES = 400, 2_000_000
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
+_CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
+_NEARLY = 0.25  # of what a rehearsal shares: less is taken for nothing
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
@@ -34,15 +43,20 @@ _HALF = 0.5  # a share that is kept, which must be excluded before none is taken
 class Cutting:
     """A way to cut, the share of a query's events that its target ``kept``, and how far from the real case it is.
 
-    ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors.
+    ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
+    query has each item once, however often its target does.
     """
 
     way: Way
     kept: float = 0.0
     distance: float = 0.0
+    once: bool = False
 
     def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
         """Cut the targets this way, into queries of the real ones' sizes."""
+        if self.once:
+            case = cut(once(targets), _sizes(queries, self.way), seed, self.way, self.kept)
+            return Case(targets, case.queries, case.truth)
         return cut(targets, _sizes(queries, self.way), seed, self.way, self.kept)
 
 
@@ -62,22 +76,51 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     few = queries.take(reference(queries, most))
     _, _, gain = _mixture(targets, few)
     share, strength, _ = _mixture(damped(targets), damped(few))
-    if max(float(_mean_log(held_factors(targets, few, wrong)).mean()) for wrong in _WRONG) > gain:
-        return Cutting("held")
+    held = _held(targets, few)
+    if held > gain:
+        units = once(targets)
+        more = _held(units, few) + anybody(units, few) - held - anybody(targets, few)
+        return Cutting("held", once=more > 0.0)
+    shares = excess(targets, queries, seed)
     parts = [_compared(Cutting("part", kept), targets, few, (share, strength), seed) for kept in _KEPT]
     none, half = parts[0], parts[_KEPT.index(_HALF)]
-    if none.distance > _SURER:
+    if none.distance > _SURER and shares.errors > _SURE:
         apart = _compared(Cutting("apart"), targets, few, (share, strength), seed)
-        if -_SURER <= apart.distance <= max(_SURER, none.distance / 2.0):
-            return apart
-        if -2.0 * none.distance < apart.distance < 0.0:
+        if -2.0 * none.distance < apart.distance < -_SURER:
             return _crossing([_compared(Cutting("apart", k), targets, few, (share, strength), seed) for k in _KEPT])
     if _whole_visits(targets, queries):
         parts[0] = none = _compared(Cutting("visits"), targets, few, (share, strength), seed)
+    cut_once = none.rehearse(targets, queries, seed)
+    nothing = not _shared(cut_once)  # each item is held once: what was taken out of a record is not in it
+    if nothing:
+        cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
+    # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
+    # nobody is found if that is wrong.
+    if _hidden(shares, cut_once, seed):
+        return none if nothing else Cutting("apart")
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
-    if none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE):
+    if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
         return none
-    return _crossing(parts)
+    return _crossing(parts[1:] if nothing else parts)
+
+
+def _held(targets: Bags, queries: Bags) -> float:
+    """Return how likely queries are as draws from a target, of all events or of some."""
+    return max(float(mean_log(held_factors(targets, queries, wrong)).mean()) for wrong in _WRONG)
+
+
+def _hidden(shares: Excess, case: Case, seed: int) -> bool:
+    """Whether real queries share nearly nothing, although queries of such a rehearsal would be seen to share."""
+    if shares.errors > _CLEAR:
+        return False
+    seen = excess(case.targets, case.queries, seed)
+    return seen.above(shares) > _SURER and shares.nats < _NEARLY * seen.nats
+
+
+def _shared(case: Case) -> bool:
+    """Whether any rehearsed query shares an item with its own target."""
+    assert case.truth is not None
+    return bool(case.queries.counts.minimum(case.targets.counts[case.truth.target]).nnz)
 
 
 def _whole_visits(targets: Bags, queries: Bags) -> bool:
@@ -102,63 +145,10 @@ def _crossing(parts: list[Cutting]) -> Cutting:
     return min(parts, key=lambda one: abs(one.distance))
 
 
-def mixture_factors(targets: Bags, queries: Bags, share: float, strength: float) -> Floats:
-    """Return the (q, n) log Bayes factors of drawing a query's events from a target's, or from anybody's.
-
-        sum_i c_i log((1 - share) + share (d_i + strength p_i) / ((d + strength) p_i))
-
-    with p_i how common item i is among the targets' events.
-    """
-    from scipy import sparse
-
-    held = targets.counts.astype(np.float64)
-    sizes = np.asarray(held.sum(axis=1)).ravel()
-    common = _common(targets)
-    rest = (1.0 - share) + share * strength / (sizes + strength)
-    rows = np.repeat(np.arange(len(targets)), np.diff(held.indptr))
-    more = np.log1p(share * held.data / ((sizes[rows] + strength) * common[held.indices] * rest[rows]))
-    gains = sparse.csr_array((more, held.indices, held.indptr), held.shape)
-    asked = queries.counts.astype(np.float64)
-    shared = (asked @ gains.T.tocsr()).toarray()
-    return np.asarray(shared + np.asarray(asked.sum(axis=1)).reshape(-1, 1) * np.log(rest))
-
-
-def damped(bags: Bags) -> Bags:
-    """Return records in which an item counts 1 + log2 of its events, rounded down: one of many plays tells little."""
-    return bags.with_counts(1 + np.floor(np.log2(np.maximum(bags.counts.data, 1))).astype(np.int64))
-
-
-def held_factors(targets: Bags, queries: Bags, wrong: float) -> Floats:
-    """Return the (q, n) log Bayes factors of drawing a query's events, without replacement, from a target's.
-
-    log(wrong + (1 - wrong) prod_i (d_i)_c_i / ((d)_m prod_i p_i^c_i)),  (d)_c = d (d - 1) … (d - c + 1)
-    """
-    from scipy.special import gammaln
-
-    columns, sizes = targets.counts.tocsc(), np.asarray(targets.counts.sum(axis=1), dtype=np.float64).ravel()
-    common, asked = np.log(_common(targets)), queries.counts
-    out = np.empty((len(queries), len(targets)))
-    for i in range(len(queries)):
-        part = slice(asked.indptr[i], asked.indptr[i + 1])
-        items, times = asked.indices[part], asked.data[part].astype(np.float64)
-        m = times.sum()
-        held = columns[:, items].tocsr()
-        row, c, d = np.repeat(np.arange(len(targets)), np.diff(held.indptr)), times[held.indices], held.data
-        enough = d >= c
-        falls = gammaln(d[enough] + 1.0) - gammaln(d[enough] - c[enough] + 1.0)
-        whole = np.bincount(row[enough], minlength=len(targets)) == len(items)
-        fits = whole & (sizes >= m)
-        room = np.maximum(sizes, m)
-        factor = np.bincount(row[enough], falls, len(targets)) - gammaln(room + 1.0) + gammaln(room - m + 1.0)
-        factor = factor - times @ common[items]
-        out[i] = np.where(fits, np.logaddexp(np.log(wrong), np.log1p(-wrong) + factor), np.log(wrong))
-    return out
-
-
 def _mixture(targets: Bags, queries: Bags) -> tuple[float, float, float]:
     """Return the share and strength under which queries are most likely drawn from some target, and how likely."""
     options = [(share, strength) for strength in _STRENGTHS for share in _SHARES]
-    gains = [float(_mean_log(mixture_factors(targets, queries, *one)).mean()) for one in options]
+    gains = [float(mean_log(mixture_factors(targets, queries, *one)).mean()) for one in options]
     best = int(np.argmax(gains))
     return *options[best], gains[best]
 
@@ -170,42 +160,11 @@ def _compared(cutting: Cutting, targets: Bags, queries: Bags, fitted: tuple[floa
     """
     case = cutting.rehearse(targets, queries, seed)
     asked = case.queries.take(np.arange(min(len(case.queries), 2 * len(queries))))
-    real, left = _of_sizes(queries, asked, seed), damped(case.targets)
-    one, two = (_mean_log(mixture_factors(left, damped(some), *fitted)) for some in (asked, real))
+    real, left = of_sizes(queries, asked, seed), damped(case.targets)
+    one, two = (mean_log(mixture_factors(left, damped(some), *fitted)) for some in (asked, real))
     error = math.sqrt(one.var() / len(one) + two.var() / len(two))
     remain = float(case.targets.counts.sum() / targets.counts.sum())
     return Cutting(cutting.way, min(cutting.kept / remain, 1.0), float(one.mean() - two.mean()) / max(error, 1e-9))
-
-
-def thinned(bags: Bags, share: float, seed: int, items: bool = False) -> Bags:
-    """Return the records with this share of their events, or of their items with all their events; one at least."""
-    units = bags if not items else bags.with_counts(np.ones(bags.counts.nnz, dtype=np.int64))
-    wanted = np.maximum(np.rint(_totals(units) * share), 1.0).astype(np.int64)
-    taken = drawn(units.counts, wanted, stream(seed, "ways: shorter"))
-    return bags.with_counts(taken * bags.counts.data if items else taken)
-
-
-def _of_sizes(queries: Bags, like: Bags, seed: int) -> Bags:
-    """Return queries thinned to the sizes of others, rank by rank."""
-    sizes = np.sort(_totals(like)).astype(np.int64)
-    rank = np.argsort(np.argsort(_totals(queries), kind="stable"), kind="stable")
-    wanted = sizes[np.minimum(rank * len(sizes) // len(queries), len(sizes) - 1)]
-    return queries.with_counts(drawn(queries.counts, wanted, stream(seed, "ways: thinned")))
-
-
-def _mean_log(factors: Floats) -> Floats:
-    """Return the log of the mean of exp over each row."""
-    top = factors.max(axis=1)
-    return np.asarray(top + np.log(np.exp(factors - top[:, None]).mean(axis=1)))
-
-
-def _common(targets: Bags) -> Floats:
-    total = np.asarray(targets.counts.sum(axis=0), dtype=np.float64).ravel() + 0.5
-    return np.asarray(total / total.sum())
-
-
-def _totals(bags: Any) -> Floats:
-    return np.maximum(np.asarray(bags.counts.sum(axis=1), dtype=np.float64).ravel(), 1.0)
 
 
 def _sizes(queries: Bags, way: Way) -> Ints:
