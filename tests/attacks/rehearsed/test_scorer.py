@@ -52,12 +52,12 @@ def test_gains_and_scales_fit_the_probabilities_that_made_the_choices():
 
 
 def test_a_few_choices_stand_for_all():
-    """Ten of a hundred others, each for ten: weights and probabilities are about those of all."""
+    """Fifty of a hundred others, each for two: weights and probabilities are about those of all."""
     true = np.array([1.0, 0.5])
     every = choices(true, m=4_000, c=101)
-    more = np.zeros((4_000, 11))
-    more[:, 1:] = np.log(10.0)
-    few = Choices(every.features[:, :11], more, np.ones(4_000))
+    more = np.zeros((4_000, 51))
+    more[:, 1:] = np.log(2.0)
+    few = Choices(every.features[:, :51], more, np.ones(4_000))
     np.testing.assert_allclose(learnt_weights(few, np.zeros(2), 0.01, signed=True), true, atol=0.15)
     assert few.gains(few.scores(true)).mean() == pytest.approx(every.gains(every.scores(true)).mean(), abs=0.1)
 
