@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,7 +11,7 @@ import numpy as np
 
 from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.attacks.profile.counts import one_table
-from reidrisk.attacks.registry import nameable, per_pair, register
+from reidrisk.attacks.registry import nameable, register
 from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
 from reidrisk.attacks.rehearsed.panel import Panel, Side
@@ -27,6 +28,12 @@ from reidrisk.records import Bags, Traces
 _FEWEST = 20  # rehearsed people below which nothing can be learnt: then the panel's most general attack is used alone
 
 
+def _cost(targets: Any) -> Callable[[int], float]:
+    """Return reference seconds: most go into the rehearsals, which ask a fixed number of queries of all targets."""
+    n = len(targets)
+    return lambda n_queries: 3.0 + 4e-3 * n + 6e-7 * n * n_queries
+
+
 @dataclass(frozen=True, eq=False)
 class _Learnt:
     """All that was learnt from the targets and the sight of the queries; no truth."""
@@ -38,7 +45,7 @@ class _Learnt:
     estimate: Estimate | None = None
 
 
-@register(kinds=(Bags, Traces), cost=per_pair(1e-7))
+@register(kinds=(Bags, Traces), cost=_cost, whole=True)
 class Rehearsed(ScoredAttack[Counted]):
     """Link as practised: whoever holds the targets cuts each in two, and learns which attacks find the other half.
 

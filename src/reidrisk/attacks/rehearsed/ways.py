@@ -28,7 +28,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.records import Bags, Case
 from reidrisk.records.cut import Way, cut
 
-_QUERIES, _SCORES = 400, 2_000_000
+_QUERIES, _FITTED, _SCORES = 600, 200, 2_000_000
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
@@ -74,12 +74,13 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     """
     most = int(np.clip(_SCORES // len(targets), 100, _QUERIES))
     few = queries.take(reference(queries, most))
-    _, _, gain = _mixture(targets, few)
-    share, strength, _ = _mixture(damped(targets), damped(few))
-    held = _held(targets, few)
+    fewer = queries.take(reference(queries, min(most, _FITTED)))
+    _, _, gain = _mixture(targets, fewer)
+    share, strength, _ = _mixture(damped(targets), damped(fewer))
+    held = _held(targets, fewer)
     if held > gain:
         units = once(targets)
-        more = _held(units, few) + anybody(units, few) - held - anybody(targets, few)
+        more = _held(units, fewer) + anybody(units, fewer) - held - anybody(targets, fewer)
         return Cutting("held", once=more > 0.0)
     shares = excess(targets, queries, seed)
     parts = [_compared(Cutting("part", kept), targets, few, (share, strength), seed) for kept in _KEPT]
