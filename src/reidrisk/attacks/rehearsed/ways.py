@@ -33,7 +33,10 @@ _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
 _CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
-_NEARLY = 0.25  # of what a rehearsal shares: less is taken for nothing
+_NEARLY, _SEEN = (
+    (0.25, 0.1),
+    1.0,
+)  # of what a rehearsal shares: less is taken for nothing; and if sharing is seen at all
 _FEW, _MANY = 20, 100  # records with two visits: below none can be practised on, above always
 _TORN = 0.6  # size of a query's visits, of that of targets' visits, below which they are parts of visits
 _HALF = 0.5  # a share that is kept, which must be excluded before none is taken to be kept
@@ -76,7 +79,7 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
     _, _, gain = _mixture(targets, fewer)
-    share, strength, _ = _mixture(damped(targets), damped(fewer))
+    share, strength, _ = _mixture(damped(targets), damped(few))
     held = _held(targets, fewer)
     if held > gain:
         units = once(targets)
@@ -97,7 +100,7 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    if _hidden(shares, cut_once, seed):
+    if _hidden(shares, cut_once, _NEARLY[nothing], seed):
         return none if nothing else Cutting("apart")
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
@@ -110,12 +113,12 @@ def _held(targets: Bags, queries: Bags) -> float:
     return max(float(mean_log(held_factors(targets, queries, wrong)).mean()) for wrong in _WRONG)
 
 
-def _hidden(shares: Excess, case: Case, seed: int) -> bool:
+def _hidden(shares: Excess, case: Case, nearly: float, seed: int) -> bool:
     """Whether real queries share nearly nothing, although queries of such a rehearsal would be seen to share."""
     if shares.errors > _CLEAR:
         return False
     seen = excess(case.targets, case.queries, seed)
-    return seen.above(shares) > _SURER and shares.nats < _NEARLY * seen.nats
+    return seen.above(shares) > _SURER and shares.nats < nearly * seen.nats
 
 
 def _shared(case: Case) -> bool:
