@@ -165,25 +165,20 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
 
 
 def starting_weights(choices: Choices, credits: Sequence[Floats]) -> Floats:
-    """Return what to start from: the first attack alone if it is good, else equal say of the good ones.
+    """Return what to start from: equal say of the good attacks, unless one feature alone is clearly better.
 
     Good are those that find about as many as the best, within two standard errors of the difference; ``credits`` are
-    each attack's. The first is the most general one, and carries over best to longer records; its first reading is
-    what holds where a rehearsal teaches little. Another single feature, or equal say, is taken if it is clearly better:
-    it gives the true target a higher mean log-probability by two standard errors, each on the scale that fits best, and
-    finds more by one.
+    each attack's. Clearly better is what gives the true target a higher mean log-probability by two standard errors,
+    each on the scale that fits best. Equal say, of the first reading of each score, is what holds where a rehearsal
+    teaches little.
     """
     best = max(credits, key=lambda one: float(one.mean()))
-    good = [not clearly_above(best - one, 2.0) for one in credits]
     width = choices.features.shape[2]
     equal = np.zeros(width)
-    equal[::READINGS] = good
-    starts = [equal, *np.eye(width)]
-    plain = starts.pop(1) if good[0] else starts.pop(0)
-    weights, gains = _scaled(choices, plain)
-    found = max((_scaled(choices, one) for one in starts), key=lambda one: float(one[1].mean()))
-    more = choices.credits(choices.scores(found[0])) - choices.credits(choices.scores(weights))
-    return found[0] if clearly_above(found[1] - gains, 2.0) and clearly_above(more, 1.0) else weights
+    equal[::READINGS] = [not clearly_above(best - one, 2.0) for one in credits]
+    weights, gains = _scaled(choices, equal)
+    found = max((_scaled(choices, one) for one in np.eye(width)), key=lambda one: float(one[1].mean()))
+    return found[0] if clearly_above(found[1] - gains, 2.0) else weights
 
 
 def clearly_above(more: Floats, errors: float) -> bool:
