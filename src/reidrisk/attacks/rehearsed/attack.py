@@ -31,7 +31,7 @@ _FEWEST = 20  # rehearsed people below which nothing can be learnt: then the pan
 def _cost(targets: Any) -> Callable[[int], float]:
     """Return reference seconds: most go into the rehearsals, which ask a fixed number of queries of all targets."""
     n = len(targets)
-    return lambda n_queries: 3.0 + 4e-3 * n + 6e-7 * n * n_queries
+    return lambda n_queries: 4.0 + 7e-3 * n + 5e-7 * n * n_queries
 
 
 @dataclass(frozen=True, eq=False)
