@@ -48,6 +48,7 @@ _COMMANDS = {
     "gate result.json --max-risk 0.5": 8,
     "gate result.json --max-risk 0.01 --json": 2,
     "gate keyed.json --max-risk 0.5 --inputs a.csv b.csv --fingerprint-key own.key": 2,
+    "compare result.json keyed.json": 3,
     "bench --data logs.toml --attack overlap --setting later --setting knows-2": 2,
     "bench --data logs.toml --only text --attack tf-idf --setting halves --setting apart --seed 1 --json": 2,
     "bounds matrix.csv": 3,
