@@ -46,3 +46,11 @@ def test_what_is_wrong_is_one_line():
         reidrisk.assess(log(), users="customer", say=None)
     with pytest.raises(OptionError, match="budget"):
         reidrisk.assess(log(), budget="soon", say=None)
+
+
+def test_options_of_the_audit_are_taken_beside_those_of_reading():
+    found = reidrisk.assess(log(), scenario="knows", attacks=("bm25",), changes=("suppress-rare:5",), seed=1, say=None)
+    assert list(found.descriptions) == ["BM25"]
+    assert [one.change for one in found.further.what_if.tried] == ["suppress-rare:5"]
+    with pytest.raises(OptionError, match="inputs"):
+        reidrisk.assess(log(), inputs={"kind": "memory"}, say=None)

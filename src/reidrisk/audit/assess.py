@@ -33,7 +33,8 @@ def assess(
 
     ``table`` and ``other`` are files or frames as they were exported (:func:`reidrisk.io.read_export`); further
     keywords are the fields of a :class:`reidrisk.io.Reading`, such as ``user="customer"``, ``items=["category"]`` or
-    ``every="week"``. What they do not say is guessed, and the guess is handed to ``say``, line by line.
+    ``every="week"``, or of the :class:`reidrisk.audit.AuditSpec`, such as ``what_if=True`` or ``attacks=("bm25",)``.
+    How to read what they do not say is guessed, and the guess is handed to ``say``, line by line.
 
     ``truth`` are true pairs where the ids of the two tables differ. ``scenario`` is a name such as ``"split"``, or an
     :class:`reidrisk.audit.Asked`; default: every question that the records can answer. ``budget`` is the time given,
@@ -46,13 +47,14 @@ def assess(
     (4, 30)
     """
     sources = [table] if other is None else [table, other]
+    options = {name: said.pop(name) for name in AuditSpec.model_fields if name in said and name != "inputs"}
     reading = Reading(**said)
     files = tuple(str(source) for source in sources if isinstance(source, str | Path))
     saved: Any = InMemory()
     if len(files) == len(sources) and (truth is None or isinstance(truth, str | Path)):
         saved = Exports(files=files, truth=None if truth is None else str(truth), reading=reading)
     asked = Asked.from_dict({"name": scenario}) if isinstance(scenario, str) else scenario
-    options = {"inputs": saved, "seed": seed, "max_risk": max_risk, "scenario": asked}
+    options |= {"inputs": saved, "seed": seed, "max_risk": max_risk, "scenario": asked}
     if budget is not None:
         options["budget"] = seconds("budget", budget)
     spec = AuditSpec.model_validate(options)

@@ -61,7 +61,7 @@ def audit_case(
     default: here; it changes no answer. ``top_sets``, what the system held of the users, allow more bounds. Where the
     case is one of several ``questions`` of the same data, each has its part of the time and of the error.
 
-    >>> from reidrisk.records import Truth
+    >>> from reidrisk.records import Bags, Truth
     >>> rng = np.random.default_rng(0)
     >>> known = Bags(rng.poisson(rng.gamma(0.1, 20.0, (50, 30))))
     >>> case = Case(known, known.take(np.arange(40)), Truth(np.arange(40), "given"))

@@ -19,7 +19,7 @@ _SPARE, _ROUNDS = 16, 5  # of the decomposition: vectors beside those wanted, an
 _DENSE = 300  # items up to which the decomposition is of the whole matrix
 
 
-@register(kinds=(Bags, Traces), cost=per_pair(1e-8, learning=1.5))
+@register(kinds=(Bags, Traces), cost=per_pair(1e-8, learning=1.5), default=True, whole=True)
 class Affinity(ScoredAttack[Counted]):
     """Link to the target with the nearest taste: the cosine of two means of item vectors, where rare items weigh more.
 
@@ -38,6 +38,16 @@ class Affinity(ScoredAttack[Counted]):
         "Learns from the targets which items go together, and links to the one whose items go best with the query's: "
         "the two need not share any. It knows nothing of the system (embeddings of items)."
     )
+
+    @classmethod
+    def applies(cls, targets: Counted, queries: Counted) -> bool:
+        """Whether these are bags: epoch by epoch, other attacks see what traces share.
+
+        >>> bags, traces = Bags([[1, 1]]), Traces([[0]], n_tokens=1)
+        >>> Affinity.applies(bags, bags), Affinity.applies(traces, traces)
+        (True, False)
+        """
+        return isinstance(targets, Bags)
 
     def __init__(self, size: int = 64, seed: int = 0) -> None:
         self.size, self.seed = size, checked_seed(seed)
