@@ -1,16 +1,26 @@
 """Reading and writing: tables of traces, top sets and bags, channels, vocabularies, true pairs, TFRecord files."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from reidrisk.io.atomic import write_atomically
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
 from reidrisk.io.convert import convert
-from reidrisk.io.exports import Export, Reading, read_export, read_exports
-from reidrisk.io.frames import bags_from_frame, pair_from_frames
-from reidrisk.io.pair import Pair, read_bags_pair, read_pair, read_truth
 from reidrisk.io.sets import read_top_sets, write_top_sets
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
 from reidrisk.io.traces import read_traces, traces_from_frame, write_traces
 from reidrisk.io.vocabulary import read_vocabulary
+
+if TYPE_CHECKING:
+    from reidrisk.io.exports import Export, Reading, read_export, read_exports
+    from reidrisk.io.frames import bags_from_frame, pair_from_frames
+    from reidrisk.io.pair import Pair, read_bags_pair, read_pair, read_truth
+
+# Imported when first used: they need pydantic and polars, which a machine for fitting models may not have.
+_LATER = dict.fromkeys(("Export", "Reading", "read_export", "read_exports"), "exports")
+_LATER |= dict.fromkeys(("bags_from_frame", "pair_from_frames"), "frames")
+_LATER |= dict.fromkeys(("Pair", "read_bags_pair", "read_pair", "read_truth"), "pair")
 
 __all__ = [
     "Export",
@@ -38,3 +48,13 @@ __all__ = [
     "write_top_sets",
     "write_traces",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -37,7 +37,7 @@ def found():
 
 def test_the_verdict_names_who_falls_behind_the_least(found):
     assert found.reading == (
-        "In 2 settings of 1 data set, Tf Idf falls behind the least: it finds 0.5 people per 100 fewer than the best "
+        "In 2 settings of 1 data set, TF-IDF falls behind the least: it finds 0.5 people per 100 fewer than the best "
         "attack of each on average, at most 1.0; it is not beaten in 2 of 2."
     )
     assert replace(found, rows=()).reading == "Nothing could be compared: no attack ran on any data set."
@@ -50,7 +50,7 @@ def test_the_leaderboard_is_the_same_on_terminal_and_page(found):
     board = shown.sections[0]
     assert board.table in list(parts_of(shown))
     assert [tuple(map(str, line)) for line in board.table.rows] == [
-        ("Tf Idf", "2", "2", "0.5", "1.0 (shop, knows-4)", "1 of 2", "1 of 1", "3"),
+        ("TF-IDF", "2", "2", "0.5", "1.0 (shop, knows-4)", "1 of 2", "1 of 1", "3"),
         ("Overlap", "2", "1", "5.0", "10.0 (shop, halves)", "", "", "3"),
     ]
     text = render(found)
@@ -61,15 +61,15 @@ def test_the_leaderboard_is_the_same_on_terminal_and_page(found):
 def test_the_best_of_each_setting_and_every_rate(found):
     sections = {section.name or section.title: section for section in page(found).sections}
     assert [tuple(map(str, line)) for line in sections["best"].table.rows] == [
-        ("shop (halves)", "500 of 1,000", "Tf Idf", "50.0 (48.0 to 52.0)", "0.1", "0"),
+        ("shop (halves)", "500 of 1,000", "TF-IDF", "50.0 (48.0 to 52.0)", "0.1", "0"),
         ("shop (knows-4)", "500 of 1,000", "Overlap", "80.0 (78.0 to 82.0)", "0.1", "1"),
     ]
     halves, knows = sections["rates"].parts[0].parts
     assert (halves.title, knows.title) == ("halves", "knows-4")
     lines = [tuple(map(str, line)) for line in halves.table.rows]
-    assert lines[0] == ("Tf Idf not beaten", "50.0 (48.0 to 52.0)", "0.0", "52.0", "+2.0", "45.0 to 55.0", "1.5")
+    assert lines[0] == ("TF-IDF not beaten", "50.0 (48.0 to 52.0)", "0.0", "52.0", "+2.0", "45.0 to 55.0", "1.5")
     assert lines[1][2:6] == ("10.0 (8.0 to 12.0)", "", "", "")
-    assert [str(line[0]) for line in knows.table.rows] == ["Overlap not beaten", "Tf Idf not beaten"]
+    assert [str(line[0]) for line in knows.table.rows] == ["Overlap not beaten", "TF-IDF not beaten"]
     assert [line[0] for line in sections["Left out"].table.rows] == [
         "bank is not on this machine: there is no bank.csv. Published by: its authors.",
         "full-information needs more than records (top sets), and was not run.",
@@ -80,7 +80,7 @@ def test_data_held_back_has_a_leaderboard_of_its_own_which_comes_first(found):
     held = tuple(replace(one, data="bank", held_back=True) for one in found.rows[:2])
     both = replace(found, rows=(*found.rows[:2], *held, *found.rows[2:]))
     assert both.reading.startswith(
-        "In 1 setting of 1 data set on which nothing was chosen, Tf Idf falls behind the least"
+        "In 1 setting of 1 data set on which nothing was chosen, TF-IDF falls behind the least"
     )
     rates = next(section for section in page(both).sections if section.name == "rates")
     assert [part.title for part in rates.parts] == ["shop", "bank"]

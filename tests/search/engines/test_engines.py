@@ -13,6 +13,7 @@ from reidrisk import Bags, TopSets, Traces, attacks, measure
 from reidrisk.attacks import Cells
 from reidrisk.audit import AuditSpec, audit_traces
 from reidrisk.mechanisms import TopKNoise
+from reidrisk.records import Attributes
 from reidrisk.search.engines import ENGINES, LocalEngine
 
 N, TOKENS = 40, 6
@@ -26,6 +27,12 @@ def tables(kind, seed):
         return Traces(tokens, TOKENS), Traces(other, TOKENS)
     if kind is Cells:
         return Cells(np.where(tokens < 0, np.nan, tokens / 9)), Cells(np.where(other < 0, np.nan, other / 9))
+    if kind is Attributes:
+        cells = (
+            {f"c{i}": [None if v < 0 else f"v{v}" for v in column] for i, column in enumerate(t.T)}
+            for t in (tokens, other)
+        )
+        return Attributes.together(*(Attributes(columns) for columns in cells))
     counts = [np.stack([np.bincount(row[row >= 0], minlength=TOKENS) for row in table]) for table in (tokens, other)]
     return tuple(Bags(table) for table in counts)
 

@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reidrisk import search
 from reidrisk.attacks.agreement.levels import Levels
 from reidrisk.base.arrays import Floats, Ints
-from reidrisk.base.kernels import njit
 from reidrisk.base.streams import stream
-from reidrisk.search import EpochScorer, Index, RangeWeights, to_grid
+from reidrisk.search import Index, RangeWeights, to_grid
 
 _QUERIES = 100, 1_000  # queries to learn from, at least and at most, where there are as many
 _CELLS = 2e9  # pairs of cells to look at for candidates: fewer queries where there are many targets
@@ -137,6 +137,8 @@ def learn(levels: Levels, targets: Index, queries: Ints, starts: Ints, by_value:
 
 def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> tuple[Agreement, Floats]:
     """Return the best parameters, and for each query the sum of its likelihoods over all targets."""
+    from reidrisk.attacks.agreement.kernel import expected
+
     found, column = begun, np.broadcast_to(np.arange(asked.shape[1]), asked.shape)
     level, likely = pairs.level(begun.levels, asked), np.zeros(len(asked))
     for _ in range(_STEPS):
@@ -146,7 +148,7 @@ def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> t
         nats = np.log(np.concatenate([ratios, missing[..., None]], axis=-1))
         sums, links = np.zeros(nats.shape), np.zeros(len(asked))
         odds = strangers * (1.0 - found.linked) / found.linked if found.linked < 1.0 else np.zeros(len(asked))
-        _expected(level, nats, pairs.counts, odds, sums, links, likely)
+        expected(level, nats, pairs.counts, odds, sums, links, likely)
         found = _better(found, begun, sums[..., :-1], links, asked, column)
         if np.abs(found.m - before.m).max() < _SMALL and abs(found.linked - before.linked) < _SMALL:
             break
@@ -218,7 +220,7 @@ def _pairs(found: Agreement, targets: Index, asked: Ints, starts: Ints, rng: np.
     content = _by_content(targets.tokens)
     sorted_targets = targets.take(content)
     ends = [min(rank, n) for rank in (*_TIERS, n)][1:]
-    scorer = EpochScorer(found.weights(starts, targets.n_tokens))
+    scorer = search.EpochScorer(found.weights(starts, targets.n_tokens))
     rows, counts = np.zeros((len(asked), size), dtype=np.int64), np.zeros((len(asked), size))
     at_once = max(1, _SCORES // n)
     for start in range(0, len(asked), at_once):
@@ -232,34 +234,3 @@ def _pairs(found: Agreement, targets: Index, asked: Ints, starts: Ints, rng: np.
                 counts[i, place : place + len(chosen)] = len(tier) / max(len(chosen), 1)
                 place += many
     return Pairs(targets, rows, counts)
-
-
-@njit(cache=True, nogil=True)
-def _expected(level: Any, nats: Any, counts: Any, stranger: Any, sums: Any, links: Any, likely: Any) -> None:
-    """Add up, for each query and column, how likely each level is that of its own person; and that there is one.
-
-    ``likely`` is the sum of the likelihoods over all targets.
-    """
-    q, p, r = level.shape
-    score = np.empty(p)
-    for i in range(q):
-        top = 0.0
-        for j in range(p):
-            total = 0.0
-            for c in range(r):
-                total += nats[i, c, level[i, j, c]]
-            score[j] = total
-            if counts[i, j] > 0.0:
-                top = max(top, total)
-        whole = 0.0
-        for j in range(p):
-            score[j] = counts[i, j] * np.exp(min(score[j] - top, 0.0))
-            whole += score[j]
-        likely[i] = whole * np.exp(top)
-        whole += stranger[i] * np.exp(-top)
-        for j in range(p):
-            share = score[j] / whole if whole > 0.0 else 0.0
-            links[i] += share
-            if share > 0.0:
-                for c in range(r):
-                    sums[i, c, level[i, j, c]] += share

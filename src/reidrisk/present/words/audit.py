@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reidrisk.attacks.registry import entry
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms, plural, terms_of_columns
 from reidrisk.present.words.frequencies import attack_label, in_words, joined, percent
@@ -101,6 +100,8 @@ def _not_run(note: Note, terms: Terms) -> Assumed:
 
 def not_run(attacks: Sequence[str], why: str, terms: Terms) -> str:
     """Say of which attacks nothing is known, for one reason."""
+    from reidrisk.attacks.registry import entry  # loads numba, which who reads other sentences may not have
+
     names = joined([attack_label(entry(name).attack.__name__) for name in attacks])
     were, it, they = ("was", "it", "It") if len(attacks) == 1 else ("were", "them", "They")
     said = {

@@ -1,12 +1,17 @@
 """Changes in words: what each does to the reader's own records, and what it buys."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
 
-from reidrisk.audit.comparison import AuditDifference
-from reidrisk.mitigations import Found, Tried, WhatIf
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
 from reidrisk.present.words.register import reads
+
+if TYPE_CHECKING:
+    from reidrisk.audit.comparison import AuditDifference
+    from reidrisk.mitigations import Found, Tried, WhatIf
 
 _SAID: dict[str, Callable[[str, Terms], str]] = {
     "rotate": lambda value, terms: f"giving every {terms.person} a new pseudonym after {_many(value, terms)}",
