@@ -71,10 +71,8 @@ def test_equivalence_classes_are_those_of_pycanon(seed):
 
 
 @pytest.mark.data
-def test_classes_of_the_census_are_those_of_pycanon_and_quick():
-    path = Path(os.environ.get("REIDRISK_DATA", "")) / "adult_census" / "adult.data.gz"
-    if not path.is_file():
-        pytest.skip("REIDRISK_DATA names no folder with the census")
+def test_classes_of_the_census_are_those_of_pycanon_and_quick(study_file):
+    path = study_file("adult_census/adult.data.gz")
     columns = ["age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country"]
     answer = asked("classes", path=str(path), columns=columns)
     import polars as pl

@@ -87,7 +87,7 @@ def _parts(case: Case, spec: AuditSpec, attack: Attack[Any], notes: list[Note]) 
 
 def _with_counterpart(case: Case) -> Case:
     """Return the case without people who are not among the targets: they would dilute every rate."""
-    truth: Truth = case.truth  # type: ignore[assignment]
+    truth = case.known_truth
     rows = np.flatnonzero(truth.target >= 0)
     if len(rows) == len(truth.target):
         return case

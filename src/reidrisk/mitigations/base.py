@@ -1,7 +1,7 @@
 """What every change does: make another case of a case, and say what an attacker may know of it."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -53,8 +53,8 @@ class Mitigation(ABC):
     @property
     def text(self) -> str:
         """The change as :func:`reidrisk.mitigations.named` reads it."""
-        main, values = self.main_field(), {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
-        usual = {one.name: one.default for one in fields(self)}  # type: ignore[arg-type]
+        main, usual = self.main_field(), {one.name: one.default for one in self.settings()}
+        values = {name: getattr(self, name) for name in usual}
         given = [] if values[main] is None else [f"{values[main]}"]
         given += [f"{name}={one}" for name, one in values.items() if name != main and one != usual[name]]
         return f"{self.name}:{','.join(given)}" if given else self.name
@@ -62,7 +62,13 @@ class Mitigation(ABC):
     @classmethod
     def main_field(cls) -> str:
         """Return the name of the field that a value by itself is of."""
-        return cls.main or fields(cls)[0].name  # type: ignore[arg-type]
+        return cls.main or cls.settings()[0].name
+
+    @classmethod
+    def settings(cls) -> tuple[Field[Any], ...]:
+        """Return the fields; every change is a dataclass, which this class, having none, is not."""
+        made: Any = cls
+        return fields(made)
 
     def apply(self, case: Case, seed: int = 0, side: Side = "queries") -> Case:
         """Return the case as it is released; the one given stays as it is, and the same seed gives the same case."""

@@ -59,7 +59,7 @@ class DropPeople(Mitigation):
     def released(self, case: Case, seed: int = 0, side: Side = "queries") -> View:
         """Return the case without those people: on the side that is released, and asking about one half alone."""
         self.check(case, seed, side)
-        truth: Truth = case.truth  # type: ignore[assignment]
+        truth = case.known_truth
         person = np.where(truth.target >= 0, truth.target, len(case.targets) + np.arange(len(case.queries)))
         people = np.unique(person)
         taught = np.isin(person, stream(seed, "change: drop-people").permutation(people)[: len(people) // 2])
@@ -92,7 +92,7 @@ def _expected(case: Case, taught: Any) -> Floats:
     rows = np.flatnonzero(taught)
     attack = TfIdf().fit(case.targets)
     asked = case.queries.take(rows)
-    truth: Truth = case.truth  # type: ignore[assignment]
+    truth = case.known_truth
     found = credits(attack, asked, attack.link(asked), truth.target[rows])
     traits = _traits(case)
     fitted = np.linalg.lstsq(traits[rows], found, rcond=None)[0]

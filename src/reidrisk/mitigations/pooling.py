@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.attacks import TfIdf
 from reidrisk.base.arrays import Ints
+from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Traces
 
 Table = Traces | Bags
@@ -52,12 +53,14 @@ def joined(table: Table, chain: Ints) -> Table:
 
 
 def stacked(one: Table, two: Table) -> Table:
-    """Return the rows of both tables, without names."""
-    if isinstance(one, Traces):
-        return Traces(np.concatenate((one.tokens, two.tokens)), one.n_tokens, None, one.vocabulary)  # type: ignore[union-attr]
-    from scipy import sparse
+    """Return the rows of both tables, which are of one kind, without names."""
+    if isinstance(one, Traces) and isinstance(two, Traces):
+        return Traces(np.concatenate((one.tokens, two.tokens)), one.n_tokens, None, one.vocabulary)
+    if isinstance(one, Bags) and isinstance(two, Bags):
+        from scipy import sparse
 
-    return Bags(sparse.vstack([one.counts, two.counts]).tocsr(), None, one.vocabulary)  # type: ignore[union-attr]
+        return Bags(sparse.vstack([one.counts, two.counts]).tocsr(), None, one.vocabulary)
+    raise DataError(f"{type(one).__name__} and {type(two).__name__} have no rows of one kind; bring both into one form")
 
 
 def _only_best(targets: Bags, queries: Bags) -> tuple[Ints, npt.NDArray[np.bool_]]:

@@ -2,7 +2,7 @@
 
 import typing
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass
 from typing import Any, TypeVar
 
 from reidrisk.base.errors import OptionError
@@ -64,7 +64,7 @@ def named(text: str) -> Mitigation:
     if hasattr(made, "from_text"):
         read: Mitigation = made.from_text(rest)
         return read
-    known = {one.name: one for one in fields(made)}  # type: ignore[arg-type]
+    known = {one.name: one for one in made.settings()}
     given: dict[str, Any] = {}
     for position, part in enumerate(rest.split(",") if rest else ()):
         field, equals, value = part.partition("=")

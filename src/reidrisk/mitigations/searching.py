@@ -210,7 +210,7 @@ def _paired(one: Ladder, two: Ladder) -> Ladder:
 
 def _halves(case: Case, rows: Ints, seed: int) -> tuple[Ints, Ints]:
     """Return the queries of half of the people, and those of the others."""
-    truth = case.truth.target[rows]  # type: ignore[union-attr]
+    truth = case.known_truth.target[rows]
     person = np.where(truth >= 0, truth, len(case.targets) + np.arange(len(rows)))
     people = np.unique(person)
     if len(people) < 2 * _FEWEST:

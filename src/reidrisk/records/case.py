@@ -38,6 +38,19 @@ class Case:
         if self.truth is not None:
             object.__setattr__(self, "truth", find_truth(self.targets, self.queries, self.truth))
 
+    @property
+    def known_truth(self) -> Truth:
+        """Who is whom, for what cannot be done without; refused in one line where it is not known.
+
+        >>> from reidrisk import Bags
+        >>> Case(Bags([[1]]), Bags([[1]]), None).known_truth
+        Traceback (most recent call last):
+        reidrisk.base.errors.TruthError: who is whom is not known in this case; give the true pairs
+        """
+        if self.truth is None:
+            raise TruthError("who is whom is not known in this case; give the true pairs")
+        return self.truth
+
     def __iter__(self) -> Iterator[Any]:
         return iter((self.targets, self.queries, self.truth))
 

@@ -1,8 +1,5 @@
 """FellegiSunter: weights are those of the formula, what is learnt is what was put in, probabilities hold."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -211,10 +208,8 @@ def test_no_simple_count_finds_more():
 
 
 @pytest.mark.data
-def test_no_simple_count_finds_more_in_noisy_copies_of_the_census():
-    path = Path(os.environ.get("REIDRISK_DATA", "")) / "adult_census" / "adult.data.gz"
-    if not path.is_file():
-        pytest.skip("REIDRISK_DATA names no folder with the census")
+def test_no_simple_count_finds_more_in_noisy_copies_of_the_census(study_file):
+    path = study_file("adult_census/adult.data.gz")
     frame = pl.read_csv(path).drop_nulls("age").drop("fnlwgt")  # a weight of the survey, nearly an id
     targets = Attributes(frame.head(12_000))
     queries = copied(targets, 0.1, 0.1)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from reidrisk.base import sizes
 from reidrisk.base.errors import FormatError, OptionError
@@ -47,7 +47,7 @@ def is_gzip(file: Path) -> bool:
 
 def opened(file: Path) -> IO[bytes]:
     """Open a file to be read as bytes, unpacked where it is packed."""
-    return gzip.open(file, "rb") if is_gzip(file) else open(file, "rb")  # type: ignore[return-value]
+    return cast(IO[bytes], gzip.open(file, "rb")) if is_gzip(file) else open(file, "rb")
 
 
 def dialect_of(file: Path, name: str, delimiter: str | None, comment: str | None) -> Dialect:
