@@ -8,7 +8,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
 # Modules are kept compiled, whatever the environment says: tests start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint style types pytest docs bench fuzz stress conformance studies chromium clean
+.PHONY: help demo test lint style types pytest docs bench fuzz stress conformance studies chromium java clean
 
 help: ## Show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,7 +16,7 @@ help: ## Show what can be made
 demo: $(VENV)/.user ## Install, audit the embedded population, write report.html
 	$(BIN)/reidrisk demo --out report.html
 
-test: $(VENV)/.developer chromium style ## Install with development tools, run every check and test
+test: $(VENV)/.developer chromium java style ## Install with development tools, run every check and test
 	@$(MAKE) --no-print-directory --jobs=2 types pytest
 
 lint: style types ## Format, lint, layers, types
@@ -42,7 +42,7 @@ bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against wha
 fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to every reader and command (about a minute)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
-stress: $(VENV)/.developer ## Kill, interrupt and starve commands of disk space again and again (a few minutes)
+stress: $(VENV)/.developer java ## Kill, interrupt and starve commands of disk space again and again (a few minutes)
 	$(BIN)/python -m pytest -n 2 -m stress
 
 conformance: $(VENV)/.developer $(VENV)/outside/.installed ## Compare with packages that pin other versions, in an environment of their own
@@ -89,6 +89,14 @@ chromium: ## Install Debian's Chromium for the report test, where that is allowe
 	       && { echo "installing Chromium for the report test"; \
 	            apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } \
 	  || echo "Chromium is not installed and may not be installed here: the report test will be skipped"
+
+java: $(VENV)/.developer ## Install Java for the Spark tests, where that is allowed, and Spark where there is Java
+	@command -v java >/dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 \
+	       && { echo "installing Java for the Spark tests"; \
+	            apt-get update -qq && apt-get install -y -qq default-jre-headless >/dev/null; }; } \
+	  || echo "Java is not installed and may not be installed here: the Spark tests will be skipped"
+	@! command -v java >/dev/null 2>&1 || $(BIN)/python -c "import pyspark" 2>/dev/null || $(PIP) --no-compile pyspark
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) .numba-cache site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis report.html studies-out fuzz-failures
