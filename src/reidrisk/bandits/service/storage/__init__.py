@@ -1,0 +1,1 @@
+"""What the service keeps: its tables, how they came about, and how they are read and written."""
