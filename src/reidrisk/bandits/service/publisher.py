@@ -1,0 +1,312 @@
+"""Publishing: what was shared becomes what is handed out, off the request path, one whole version at a time.
+
+A rebuild reads one state of the database, works the next version out without holding anything up, and writes it in one
+transaction; then one reference is swapped. A reader has the old version or the new one, never parts of both. Where a
+rebuild fails or the risk is too high, nothing is handed out until one succeeds: the version before may hold a record
+that was withdrawn.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from reidrisk.bandits.service.aggregates.batches import Member, Plan, plan
+from reidrisk.bandits.service.aggregates.groups import Built, Group, built, highest_risk
+from reidrisk.bandits.service.ledger import SERVICE, append
+from reidrisk.bandits.service.members import shape_of
+from reidrisk.bandits.service.refusals import Refusal
+from reidrisk.bandits.service.spec import ServiceSpec
+from reidrisk.bandits.service.storage.database import Database
+from reidrisk.bandits.service.storage.schema import batches, groups, packed, records, unpacked, versions
+from reidrisk.bandits.sharing.strategies import Neighbour, PrivateClusters
+from reidrisk.base.arrays import Floats
+
+PUBLISHED, REFUSED, FAILED, EMPTY = "published", "refused", "failed", "empty"
+
+_LOG = logging.getLogger("reidrisk.bandits.service")
+_KEPT = 2  # versions whose matrices are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One version, whole: what requests are answered from."""
+
+    version: int
+    status: str
+    built_at: float
+    groups: tuple[Group, ...] = ()
+    centres: Floats | None = None  # (groups, p)
+    bodies: tuple[bytes, ...] = ()  # the answer that each group gives, written once
+    risk: dict[str, Any] | None = None
+
+    def answer(self, profile: Floats, spec: ServiceSpec, agent: str) -> bytes:
+        """Return the answer for this metadata: that of the nearest group, or of the neighbour asked for."""
+        if self.status == REFUSED:
+            limit = f"the measured risk exceeds the limit of {spec.max_risk:g}"
+            raise Refusal(503, "risk-too-high", f"{limit}; nothing is handed out", spec.rebuild_every)
+        if self.status == FAILED:
+            raise Refusal(503, "rebuild-failed", "the last rebuild failed; nothing is handed out", spec.rebuild_every)
+        if self.centres is None or not len(self.centres):
+            few = f"no group of {spec.minimum_group} members exists yet"
+            raise Refusal(503, "no-group", f"{few}; share, and try again later", spec.rebuild_every)
+        distance = ((self.centres - profile) ** 2).sum(axis=1)
+        step, order = spec.steps()[0], 1
+        if isinstance(step, Neighbour):
+            order = step.order
+            own = [number for number, group in enumerate(self.groups) if group.members == (agent,)]
+            distance[own] = np.inf
+        if order > np.isfinite(distance).sum():
+            raise Refusal(503, "no-group", f"there is no neighbour {order} yet; try again later", spec.rebuild_every)
+        return self.bodies[int(np.argsort(distance, kind="stable")[order - 1])]
+
+
+class Publisher:
+    """Rebuilds in a thread of its own, at fixed times, whenever something was shared or withdrawn."""
+
+    def __init__(self, database: Database, spec: ServiceSpec) -> None:
+        self.database, self.spec = database, spec
+        self.snapshot = Snapshot(0, EMPTY, 0.0)
+        self.rebuilding = False
+        self.seconds = 0.0  # that the last rebuild took
+        self._due = threading.Event()
+        self._stop = threading.Event()
+        self._one = threading.Lock()
+        self._next = time.time() + spec.rebuild_every
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Load what was published last, and begin to rebuild; a rebuild that a crash interrupted comes first."""
+        with self.database.reading() as connection:
+            self.snapshot = loaded(connection, self.spec)
+        self._thread = threading.Thread(target=self._run, name="rebuild", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the rebuild that may be going on."""
+        self._stop.set()
+        self._due.set()
+        if self._thread is not None:
+            self._thread.join(timeout=60.0)
+
+    def next_rebuild(self) -> float:
+        """Return when the next rebuild begins."""
+        return self._next
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._due.wait(max(0.0, self._next - time.time()))
+            if self._stop.is_set():
+                return
+            self._due.clear()
+            self._next = time.time() + self.spec.rebuild_every
+            self.rebuild()
+
+    def hurry(self) -> None:
+        """Rebuild now."""
+        self._due.set()
+
+    def rebuild(self) -> Snapshot:
+        """Rebuild what is handed out, if anything changed; return what is handed out then."""
+        with self._one:
+            began, self.rebuilding = time.monotonic(), True
+            try:
+                self.snapshot = self._rebuilt()
+            except Exception as error:  # whatever it is, what is handed out now may hold what was withdrawn
+                # Not its text, which may quote a cell of somebody's record.
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                what = (type(error).__name__, where.filename, where.lineno)
+                _LOG.error("a rebuild failed (%s in %s, line %s); nothing is handed out", *what)
+                self.snapshot = Snapshot(self.snapshot.version, FAILED, time.time())
+            finally:
+                self.rebuilding, self.seconds = False, time.monotonic() - began
+            return self.snapshot
+
+    def _rebuilt(self) -> Snapshot:
+        with self.database.reading() as connection:
+            members, sizes = standing(connection)
+            highest = connection.execute(select(func.max(batches.c.id))).scalar() or 0
+            last = loaded(connection, self.spec)
+            spent = connection.execute(select(func.count()).select_from(versions).where(versions.c.draws > 0)).scalar()
+        made = plan(members, sizes, self.spec.batch_size)
+        if not made.changes and last.status != FAILED:
+            return last
+        after, numbers = _applied(members, made, highest)
+        private = isinstance(self.spec.steps()[0], PrivateClusters)
+        may_draw = not private or (spent or 0) < self.spec.publications
+        inside = [member for member in after if member.batch is not None]
+        found = built(inside, self.spec, {group.key: group.matrix for group in last.groups}, may_draw)
+        limit = self.spec.max_risk
+        safe = limit is None or not found.groups or _within(found.risk, limit)
+        with self.database.writing() as connection:
+            if not _still(connection, members):  # somebody withdrew meanwhile: the next rebuild leaves them out
+                self._due.set()
+                return last if self.snapshot.status == EMPTY else self.snapshot
+            return self._written(connection, made, after, numbers, found, PUBLISHED if safe else REFUSED)
+
+    def _written(
+        self,
+        connection: Connection,
+        made: Plan,
+        after: Sequence[Member],
+        numbers: Sequence[int],
+        found: Built,
+        status: str,
+    ) -> Snapshot:
+        """Write batches, members and groups of a version in one transaction."""
+        now = time.time()
+        for number, batch in zip(numbers, made.formed, strict=True):
+            connection.execute(insert(batches).values(id=number, size=len(batch), made_at=now))
+        connection.execute(update(batches).where(batches.c.id.in_(made.dissolved)).values(dissolved_at=now))
+        touched = {i for batch in made.formed for i in batch} | set(made.updated)
+        left = [i for i, m in enumerate(after) if m.batch is None and m.ever_published]
+        for i in sorted(touched | set(left)):
+            connection.execute(update(records).where(records.c.agent == after[i].agent).values(_row(after[i])))
+        row = {
+            "built_at": now,
+            "status": status,
+            "strategy": self.spec.strategy,
+            "members": sum(group.size for group in found.groups),
+            "changed": len(touched) + len(made.dissolved),
+            "draws": found.draws,
+            "risk": json.dumps(found.risk),
+        }
+        version = int(connection.execute(insert(versions).values(row)).inserted_primary_key[0])  # type: ignore[index]
+        for number, group in enumerate(found.groups):
+            values = {"key": group.key, "size": group.size, "centre": packed(group.centre)}
+            told = {"matrix": packed(group.matrix), "members": json.dumps(group.members)}
+            connection.execute(insert(groups).values(version=version, number=number, **values, **told))
+        connection.execute(delete(groups).where(groups.c.version <= version - _KEPT))
+        append(connection, SERVICE, f"version-{status}", version=version, groups=len(found.groups))
+        return _snapshot(version, status, now, found.groups, found.risk, self.spec)
+
+
+def moment(seconds: float) -> str:
+    """Return a time as text.
+
+    >>> moment(0.0)
+    '1970-01-01T00:00:00+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def standing(connection: Connection) -> tuple[list[Member], dict[int, int]]:
+    """Return every member who shares a record, and the size of each batch that was not dissolved."""
+    shape = shape_of(connection)
+    if shape is None:
+        return [], {}
+    d, p = shape
+    found = connection.execute(select(records).where(records.c.matrix.is_not(None)).order_by(records.c.agent))
+    members = [
+        Member(
+            agent=row.agent,
+            revision=row.revision,
+            matrix=unpacked(row.matrix, d),
+            profile=unpacked(row.profile, p)[0],
+            batch=row.batch,
+            published_revision=row.published_revision,
+            published_matrix=None if row.published_matrix is None else unpacked(row.published_matrix, d),
+            published_profile=None if row.published_profile is None else unpacked(row.published_profile, p)[0],
+            ever_published=row.ever_published,
+            withdrawals=row.withdrawals,
+        )
+        for row in found
+    ]
+    rows = connection.execute(select(batches.c.id, batches.c.size).where(batches.c.dissolved_at.is_(None)))
+    return members, {row.id: row.size for row in rows}
+
+
+def loaded(connection: Connection, spec: ServiceSpec) -> Snapshot:
+    """Return the version that was written last."""
+    shape = shape_of(connection)
+    last = connection.execute(select(versions).order_by(versions.c.id.desc()).limit(1)).one_or_none()
+    if last is None or shape is None:
+        return Snapshot(0, EMPTY, 0.0)
+    rows = connection.execute(select(groups).where(groups.c.version == last.id).order_by(groups.c.number))
+    found = tuple(
+        Group(
+            row.key, unpacked(row.centre, shape[1])[0], unpacked(row.matrix, shape[0]), tuple(json.loads(row.members))
+        )
+        for row in rows
+    )
+    # What another strategy or a smaller minimum made must not be handed out under this one.
+    fits = last.strategy == spec.strategy and all(group.size >= spec.minimum_group for group in found)
+    status = last.status if fits else FAILED
+    risk = json.loads(last.risk)
+    if status != FAILED:  # the limit may be another one than when it was built
+        status = PUBLISHED if spec.max_risk is None or not found or _within(risk, spec.max_risk) else REFUSED
+    return _snapshot(last.id, status, last.built_at, found if fits else (), risk, spec)
+
+
+def _within(risk: dict[str, Any], limit: float) -> bool:
+    """Return whether the risk keeps within a limit, by the upper end; what was not measured does not."""
+    highest = highest_risk(risk)
+    return highest is not None and highest <= limit
+
+
+def _snapshot(
+    version: int, status: str, at: float, found: tuple[Group, ...], risk: dict[str, Any], spec: ServiceSpec
+) -> Snapshot:
+    bodies = [
+        json.dumps(
+            {
+                "version": version,
+                "built_at": moment(at),
+                "strategy": spec.strategy,
+                "members_at_least": spec.minimum_group,
+                "matrix": group.matrix.tolist(),
+            }
+        ).encode()
+        for group in found
+    ]
+    centres = np.array([group.centre for group in found]) if found else None
+    return Snapshot(version, status, at, found, centres, tuple(bodies), risk)
+
+
+def _applied(members: Sequence[Member], made: Plan, highest: int) -> tuple[list[Member], list[int]]:
+    """Return the members as they are after a plan, and the numbers of its new batches."""
+    after = [replace(m, batch=None) if m.batch in made.dissolved else m for m in members]
+    numbers = list(range(highest + 1, highest + 1 + len(made.formed)))
+    for number, batch in zip(numbers, made.formed, strict=True):
+        for i in batch:
+            after[i] = _with_latest(replace(after[i], batch=number, ever_published=True))
+    for i in made.updated:
+        after[i] = _with_latest(after[i])
+    return after, numbers
+
+
+def _with_latest(member: Member) -> Member:
+    return replace(
+        member,
+        published_revision=member.revision,
+        published_matrix=member.matrix,
+        published_profile=member.profile,
+    )
+
+
+def _row(member: Member) -> dict[str, Any]:
+    gone = member.batch is None
+    return {
+        "batch": member.batch,
+        "ever_published": member.ever_published,
+        "published_revision": None if gone else member.published_revision,
+        "published_matrix": None if gone or member.published_matrix is None else packed(member.published_matrix),
+        "published_profile": None if gone or member.published_profile is None else packed(member.published_profile),
+    }
+
+
+def _still(connection: Connection, members: Sequence[Member]) -> bool:
+    """Return whether nobody whom a rebuild counted on has withdrawn since, not even to share again."""
+    rows = connection.execute(select(records.c.agent, records.c.withdrawals).where(records.c.matrix.is_not(None)))
+    there = {row.agent: row.withdrawals for row in rows}
+    return all(there.get(member.agent) == member.withdrawals for member in members)
