@@ -2,8 +2,10 @@
 
 from reidrisk.bandits.agent.environment import LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.agent.regret import Regret, RegretDifference, compare, regret
+from reidrisk.bandits.client import Client, Fitted, ServiceError
 from reidrisk.bandits.linkage.measure import ads, deanonymisation
 from reidrisk.bandits.logs import from_log, read_matrices
+from reidrisk.bandits.service.spec import ServiceSpec
 from reidrisk.bandits.sharing.anonymise import Shared, anonymise
 from reidrisk.bandits.sharing.strategies import (
     Average,
@@ -25,7 +27,9 @@ __all__ = [
     "Average",
     "Behaviour",
     "BehaviourFile",
+    "Client",
     "Clusters",
+    "Fitted",
     "Laplace",
     "LatentBandit",
     "Microaggregation",
@@ -34,6 +38,8 @@ __all__ = [
     "PrivateClusters",
     "Regret",
     "RegretDifference",
+    "ServiceError",
+    "ServiceSpec",
     "Shared",
     "Tradeoff",
     "TradeoffPoint",
