@@ -49,6 +49,13 @@ def test_rotation_keeps_every_observation_and_shortens_records(traces_case):
     left = kept(traces_case, mitigations.Rotate(2).released(traces_case))
     assert (left.observations, left.items, left.frequencies, left.people) == (1.0, 1.0, 1.0, 1.0)
     assert left.sizes == pytest.approx(1 / 3)
+    assert left.overall == left.sizes  # what is under several names can no longer be used together
+
+
+def test_random_items_are_not_counted_as_kept(traces_case):
+    left = kept(traces_case, mitigations.RandomItem(0.6).released(traces_case))
+    assert (left.sizes, left.items) == (1.0, 1.0)
+    assert left.overall == left.observations == pytest.approx(0.4, abs=0.06)
 
 
 def test_a_use_of_the_records_is_what_is_kept(bags_case):
@@ -60,6 +67,17 @@ def test_a_use_of_the_records_is_what_is_kept(bags_case):
     )
     before, after = found.tried[0].kept.utility
     assert found.tried[0].kept.overall == after / before == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_search_keeps_most_of_what_the_records_are_used_for(bags_case):
+    def first_item(table):
+        return float((table.counts[:, [0]] > 0).sum())
+
+    answer = mitigations.search(
+        bags_case, 0.9, changes=[mitigations.Draw, mitigations.SuppressRare], attacks=[attacks.TfIdf()], utility=first_item
+    )
+    assert all(one.kept.utility is not None for one in answer.looked_at)
+    assert answer.best.kept.overall == answer.best.kept.utility[1] / answer.best.kept.utility[0]
 
 
 def test_queries_are_sampled_and_the_attacker_still_sees_all(traces_case):

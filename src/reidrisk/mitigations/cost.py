@@ -37,12 +37,16 @@ class Kept(Result):
 
     @property
     def overall(self) -> float:
-        """The mean of the first five, times the share of people; or, where there is a utility, what it retains."""
+        """The share of observations that are as they were, in one record; or, where there is a utility, what it keeps.
+
+        It is the smaller of ``observations`` and ``sizes``: whatever is under several pseudonyms is as it was, and only
+        what the largest of them holds can still be used together. The mean of all five, which it was once, flattered
+        random items, which leave lengths and the list of items as they are.
+        """
         if self.utility is not None:
             before, after = self.utility
             return float(np.clip(after / before, 0.0, 1.0)) if before else float(after == before)
-        five = (self.observations, self.items, self.frequencies, self.sizes, max(self.similarities, 0.0))
-        return self.people * sum(five) / 5.0
+        return min(self.observations, self.sizes)
 
 
 def kept(case: Case, view: View, side: Side = "queries", seed: int = 0) -> Kept:

@@ -20,7 +20,7 @@ from reidrisk.mitigations.registry import registry
 from reidrisk.mitigations.rotate import Rotate
 from reidrisk.mitigations.scoring import Trial
 from reidrisk.mitigations.together import Together
-from reidrisk.mitigations.trying import Run, Tried, planned, try_one
+from reidrisk.mitigations.trying import Run, Tried, Utility, planned, try_one
 from reidrisk.records import Case
 
 _FEWEST = 40  # people of each half
@@ -61,6 +61,7 @@ def search(
     changes: Sequence[type[Mitigation]] | None = None,
     attacks: Sequence[Attack[Any]] | None = None,
     trial: Trial | None = None,
+    utility: Utility | None = None,
     progress: Progress | None = None,
 ) -> Found:
     """Find the change that keeps most of the records and leaves at most ``max_risk`` of the people to be found.
@@ -72,7 +73,8 @@ def search(
     the other, at a level divided by three; the first whose upper end is within the aim is the answer. A choice on the
     same people would look safer than it is.
 
-    ``budget`` is in reference seconds, as for :func:`reidrisk.mitigations.tried`.
+    ``budget`` is in reference seconds, ``utility`` a use of the records by which what is kept is judged, as for
+    :func:`reidrisk.mitigations.tried`.
 
     >>> from reidrisk import Bags, mitigations
     >>> from reidrisk.attacks import TfIdf
@@ -89,7 +91,7 @@ def search(
     if case.truth is None:
         raise DataError("who is whom is not known in this case, so no change can be measured; give the true pairs")
     ladders = list(_ladders(case, trial, changes))
-    run, _ = planned(case, [one for ladder in ladders for one in ladder[::4]], attacks, trial, budget, None)
+    run, _ = planned(case, [one for ladder in ladders for one in ladder[::4]], attacks, trial, budget, utility)
     choose, confirm = _halves(case, run.rows, trial.seed)
     chooser = _Chooser(replace(run, rows=choose), aim)
     kinds = []

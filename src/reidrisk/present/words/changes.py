@@ -69,7 +69,14 @@ def lowers(one: Tried, terms: Terms) -> str:
     before, after = one.risk.rate + gap.difference, one.risk.rate
     fewer = f"{_hundred(gap.difference)} fewer, {_hundred(gap.low)} to {_hundred(gap.high)}"
     change = f"{said(one.change, terms)} lowers it from {_hundred(before)} to {_hundred(after)} in 100 ({fewer})"
-    return f"{change} and leaves {_hundred(one.kept.observations)} in 100 {terms.items} as they are"
+    return f"{change} and leaves {_left(one, terms)}"
+
+
+def _left(one: Tried, terms: Terms) -> str:
+    """Say how many items are as they were, and how many of them can still be used together."""
+    left, together = one.kept.observations, one.kept.sizes
+    as_they_are = f"{_hundred(left)} in 100 {terms.items} as they are"
+    return as_they_are if together >= left else f"{as_they_are}, at most {_hundred(together)} of them under one name"
 
 
 def confuses(found: WhatIf, terms: Terms) -> str:
@@ -92,8 +99,8 @@ def aimed(found: Found, terms: Terms) -> str:
         high = f"at most {_hundred(one.risk.high)} in 100"
         return (
             f"Within the aim of {aim} {terms.people}: {said(one.change, terms)}. On {one.risk.n_queries:,} "
-            f"{terms.people} who had no part in the choice, {_hundred(one.risk.rate)} in 100 are found ({high}), and "
-            f"{_hundred(one.kept.observations)} in 100 {terms.items} are as they were."
+            f"{terms.people} who had no part in the choice, {_hundred(one.risk.rate)} in 100 are found ({high}); it "
+            f"leaves {_left(one, terms)}."
         )
     best = found.best
     reached = f"{_hundred(best.risk.rate)} in 100 (up to {_hundred(best.risk.high)})"

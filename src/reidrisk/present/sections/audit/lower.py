@@ -17,8 +17,8 @@ _CAUTION = (
 )
 
 _HOW = (
-    "The dashed line is the risk as it is. What is kept is the mean of five shares: {items} as they were, different "
-    "ones left, how often each occurs, how long {records} are, and how alike two of them are."
+    "The dashed line is the risk as it is. What is kept is the share of {items} that are as they were, in one {record}: "
+    "of several pseudonyms, what the largest holds."
 )
 
 
@@ -38,7 +38,7 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     return Section(
         "What would lower it",
         see=tuple(text for text in said if text),
-        figure=Figure(partial(chart, what, terms), alt, how=_HOW.format(items=terms.items, records=terms.records)),
+        figure=Figure(partial(chart, what, terms), alt, how=_HOW.format(items=terms.items, record=terms.record)),
         table=_table(what, terms),
         caution=_CAUTION.format(records=terms.records),
         console=True,
@@ -63,7 +63,7 @@ def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
     top = max([found.before.rate, *(one.risk.rate for one in _shown(found))]) or 1.0
     ends = alt.Axis(format="%", tickCount=4)
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("kept:Q", title="what is kept", scale=alt.Scale(domain=[0, 1]), axis=ends),
+        x=alt.X("kept:Q", title=f"{terms.items} as they were", scale=alt.Scale(domain=[0, 1]), axis=ends),
         y=alt.Y("rate:Q", title=f"{terms.people} found", scale=alt.Scale(domain=[0, top]), axis=ends),
     )
     tips = [alt.Tooltip("change:N", title="change"), alt.Tooltip("text:N", title=f"{terms.people} found")]
@@ -92,7 +92,7 @@ def _table(found: WhatIf, terms: Terms) -> Table:
         about = interval(one.risk.rate, one.risk.low, one.risk.high)
         name = Cell(capital(changes.said(one.change, terms)), tag="Pareto-optimal" if one.pareto else "")
         unaware = in_words(one.naive.rate) if one.naive.rate < one.risk.rate else ""
-        rows.append((name, Cell(in_words(one.risk.rate), small=about), fewer, percent(one.kept.observations), unaware))
+        rows.append((name, Cell(in_words(one.risk.rate), small=about), fewer, percent(one.kept.overall), unaware))
     columns = (
         "change",
         f"{terms.people} found",
@@ -100,7 +100,10 @@ def _table(found: WhatIf, terms: Terms) -> Table:
         f"{terms.items} as they were",
         "found without knowing of it",
     )
-    caption = "Pareto-optimal: no other change finds fewer people and keeps as much."
+    caption = (
+        f"Pareto-optimal: no other change finds fewer {terms.people} and leaves as many {terms.items} as they were, in "
+        f"one {terms.record}."
+    )
     return Table(columns, tuple(rows), (1, 2, 3, 4), caption)
 
 
