@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from reidrisk import Traces
-from reidrisk.audit import AuditResult, AuditSpec
+from reidrisk import Traces, scenarios
+from reidrisk.audit import AuditResult, AuditSpec, audit_scenarios
 from reidrisk.audit.case import audit_case
 from reidrisk.records import Case, Truth
 
@@ -38,6 +38,35 @@ def test_all_that_was_asked_for_is_answered_and_saved(result):
 
 def test_nothing_is_tried_unasked(case):
     assert audit_case(case, AuditSpec(seed=1, attacks=("hamming",))).further is None
+
+
+def test_what_fits_in_the_time_is_tried_and_what_does_not_is_said(case):
+    asked = {"seed": 1, "attacks": ("hamming",), "what_if": "fits"}
+    found = audit_case(case, AuditSpec(**asked, what_if_budget=30.0)).further
+    assert len(found.what_if.tried) > 10
+    assert found.attribution is not None
+    assert found.notes == ()
+    none = audit_case(case, AuditSpec(**asked, what_if_budget=1e-5)).further
+    assert (none.what_if, none.attribution) == (None, None)
+    assert [note.code for note in none.notes] == ["changes-left-out", "parts-left-out"]
+    assert all(note["seconds"] > note["budget"] for note in none.notes)
+
+
+def test_who_knows_facts_meets_changes_of_the_table_not_of_what_they_know(case):
+    spec = AuditSpec(seed=1, attacks=("tf-idf",), changes=("suppress-rare:201",), what_if_budget=1.0)
+    knows = scenarios.Knows(case.targets, facts=2)
+    found = audit_scenarios([knows], spec).further.what_if
+    assert found.side == "targets"
+    assert found.tried[0].risk.rate == pytest.approx(1 / N)  # every item is held by fewer people: nothing is left
+    assert found.tried[0].kept.observations == 0.0
+
+
+def test_usual_changes_that_cannot_be_judged_are_named_and_do_not_stop_an_audit():
+    table = Traces(np.arange(8).reshape(4, 2), n_tokens=8)
+    few = Case(table, table, Truth(np.arange(4), "rows"))
+    found = audit_case(few, AuditSpec(seed=1, attacks=("hamming",), what_if="fits")).further.what_if
+    assert found.before.n_queries == 4
+    assert not {one.change for one in found.tried} & set(found.refused)
 
 
 def test_people_without_counterpart_do_not_dilute_what_is_tried(case):

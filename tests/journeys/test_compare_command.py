@@ -32,6 +32,15 @@ def test_changes_are_tried_and_two_audits_compared(tables, tmp_path, reidrisk):
     assert found["reading"]
 
 
+@pytest.mark.parametrize(("said", "is_tried"), [((), True), (("--no-what-if",), False)])
+def test_a_page_has_changes_unless_they_are_not_wanted(tables, tmp_path, reidrisk, said, is_tried):
+    given = [*tables, "--seed", "1", "--attack", "hamming", "--what-if-budget", "5s", "--result", "r.json"]
+    assert reidrisk("audit", *given, "--out", "r.html", *said).code == 0
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert (found["further"] is not None) is is_tried
+    assert ('id="lower"' in (tmp_path / "r.html").read_text()) is is_tried
+
+
 @pytest.mark.parametrize("wrong", [("--change", "scramble:2"), ("--aim", "3"), ("--population", "1")])
 def test_what_cannot_be_asked_is_one_line(tables, reidrisk, wrong):
     done = reidrisk("audit", *tables, *wrong)

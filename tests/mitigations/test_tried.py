@@ -74,7 +74,11 @@ def test_a_search_keeps_most_of_what_the_records_are_used_for(bags_case):
         return float((table.counts[:, [0]] > 0).sum())
 
     answer = mitigations.search(
-        bags_case, 0.9, changes=[mitigations.Draw, mitigations.SuppressRare], attacks=[attacks.TfIdf()], utility=first_item
+        bags_case,
+        0.9,
+        changes=[mitigations.Draw, mitigations.SuppressRare],
+        attacks=[attacks.TfIdf()],
+        utility=first_item,
     )
     assert all(one.kept.utility is not None for one in answer.looked_at)
     assert answer.best.kept.overall == answer.best.kept.utility[1] / answer.best.kept.utility[0]

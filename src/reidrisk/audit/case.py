@@ -16,7 +16,7 @@ from reidrisk.audit import plan
 from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.axis import Axis, Look, axis_of
 from reidrisk.audit.choice import telling_epochs
-from reidrisk.audit.further import further, strongest_of
+from reidrisk.audit.further import further, is_asked, strongest_of
 from reidrisk.audit.gate import gate
 from reidrisk.audit.limits import limits
 from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
@@ -88,7 +88,8 @@ def audit_case(
     limited = tuple(r for r in axis.counts if all(which[-1] < r for which in telling if len(which) <= r))
     bounded = limited if axis.name == "epochs" else ()
     work = sum(axis.share(look) for look in looks) * len(chosen) + 2 * sum(bounded) / axis.size
-    steps = Steps(tell, total=work + 2.0)
+    extra = work + 2.0 if is_asked(spec) else 0.0  # what is asked beside the risk takes about as long again
+    steps = Steps(tell, total=work + 2.0 + extra)
     rows = _Rows(axis, asked, spec, engine)
     for look in looks if asked.truth is not None else ():
         rows.measure(chosen, look, steps)
@@ -145,9 +146,9 @@ def audit_case(
         n_questions=questions,
         timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
     )
-    more = further(
-        case, spec, strongest_of(chosen, None if worst is None else worst.attack), questions=questions, engine=engine
-    )
+    worst_attack = strongest_of(chosen, None if worst is None else worst.attack)
+    within = steps.within("what would lower it", extra) if is_asked(spec) else None
+    more = further(case, spec, worst_attack, scenario=scenario, questions=questions, engine=engine, progress=within)
     result = dataclasses.replace(result, further=more)
     own = [attack.name for attack in attacks]
     odd = warnings(case, spec.seed or 0)

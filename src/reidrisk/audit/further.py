@@ -16,10 +16,14 @@ from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress
 from reidrisk.base.results import Result
 from reidrisk.mitigations import Trial
-from reidrisk.records import Case, Truth
+from reidrisk.mitigations.base import Side
+from reidrisk.mitigations.trying import attack_cost
+from reidrisk.records import Case, Traces, Truth
 from reidrisk.search.engines import Engine
 
-_PEOPLE = 2_000  # records that are asked about where the records are taken apart
+_PEOPLE, _FEWEST = 2_000, 600  # records that are asked about where they are taken apart, at most and at least
+_KINDS, _PAIRS = 4, 7  # parts of records without periods or columns; measurements beside one with and one without each
+_FOR_PARTS = 1 / 3  # of the time: what gives people away
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,7 @@ class Further(Result):
 
 def is_asked(spec: AuditSpec) -> bool:
     """Whether a spec asks for anything beside the risk."""
-    return spec.what_if or bool(spec.changes) or spec.aim is not None or spec.population is not None
+    return bool(spec.what_if or spec.changes) or spec.aim is not None or spec.population is not None
 
 
 def further(
@@ -43,6 +47,7 @@ def further(
     spec: AuditSpec,
     strongest: Attack[Any] | None,
     *,
+    scenario: Note | None = None,
     questions: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
@@ -50,22 +55,23 @@ def further(
     """Answer what the spec asks for beside the risk; nothing where it asks for nothing or who is whom is not known.
 
     ``strongest`` is the attack that found most people: it says what gives them away, and what if there were more.
-    Where the case is one of several ``questions``, each has its part of ``spec.what_if_budget``.
+    Where the case is one of several ``questions``, each has its part of ``spec.what_if_budget``: changes two thirds of
+    it, and what gives people away the rest.
     """
     if case.truth is None or strongest is None or not is_asked(spec):
         return None
     known = _with_counterpart(case)
-    trial = Trial(mechanism=spec.mechanism(case.targets.n_tokens), seed=spec.seed or 0, level=spec.level, engine=engine)
+    system = spec.mechanism(case.targets.n_tokens)
+    side = released_side(scenario)
+    trial = Trial(side=side, mechanism=system, seed=spec.seed or 0, level=spec.level, engine=engine)
     budget, changes = spec.what_if_budget / questions, [mitigations.named(text) for text in spec.changes or ()]
     notes: list[Note] = []
     what_if = aim = parts = ahead = None
     if spec.what_if or changes:
-        what_if = mitigations.tried(known, changes or None, None, trial, budget, progress=progress)
-        if not what_if.tried:
-            what_if = None
-            notes.append(Note("no-change-fits"))
+        time = budget * (1.0 - _FOR_PARTS) if spec.what_if else budget
+        what_if = _changes(known, spec, changes, trial, time, notes, progress)
     if spec.what_if:
-        parts = _parts(known, spec, strongest, notes)
+        parts = _parts(known, spec, strongest, budget * _FOR_PARTS, notes)
     if spec.aim is not None:
         aim = mitigations.search(known, spec.aim, budget, trial=trial, progress=progress)
     if spec.population is not None:
@@ -74,11 +80,53 @@ def further(
     return Further(what_if, aim, parts, ahead, tuple(notes))
 
 
-def _parts(case: Case, spec: AuditSpec, attack: Attack[Any], notes: list[Note]) -> measure.Attribution | None:
+def released_side(scenario: Note | None) -> Side:
+    """Return which records of a case are released, and so changed.
+
+    Who knows a few facts of a person looks them up in the released table: there, the known records are the released
+    ones, and the facts are the attacker's own.
+    """
+    return "targets" if scenario is not None and scenario.code == "scenario-knows" else "queries"
+
+
+def _changes(
+    case: Case,
+    spec: AuditSpec,
+    changes: list[mitigations.Mitigation],
+    trial: Trial,
+    budget: float,
+    notes: list[Note],
+    progress: Progress | None,
+) -> mitigations.WhatIf | None:
+    """Try the changes; where only what fits was asked for, none if there is no time for it."""
+    if spec.what_if == "fits" and not changes:
+        needed = mitigations.shortest(case, trial)
+        if needed > budget:
+            notes.append(Note("changes-left-out", seconds=needed, budget=budget))
+            return None
+    found = mitigations.tried(case, changes or None, None, trial, budget, progress=progress)
+    if found.tried:
+        return found
+    notes.append(Note("no-change-fits"))
+    return None
+
+
+def _parts(
+    case: Case, spec: AuditSpec, attack: Attack[Any], budget: float, notes: list[Note]
+) -> measure.Attribution | None:
+    """Take the records apart, on as many people as there is time for; none if that are too few."""
     given = (case.targets, case.queries, case.truth)
+    seconds, n = attack_cost(attack, case), len(case.queries)
+    sample = min(_PEOPLE, n)
+    runs = 2 * (case.queries.n_epochs if isinstance(case.queries, Traces) else _KINDS) + _PAIRS
+    while sample > _FEWEST and runs * seconds(sample) > budget:
+        sample //= 2
+    if runs * seconds(sample) > budget and spec.what_if == "fits":
+        notes.append(Note("parts-left-out", seconds=runs * seconds(sample), budget=budget))
+        return None
     try:
         return measure.attribution(
-            attack, *given, sample=_PEOPLE, seed=spec.seed, level=spec.level, min_group=spec.min_group
+            attack, *given, sample=sample, seed=spec.seed, level=spec.level, min_group=spec.min_group
         )
     except DataError:
         notes.append(Note("nothing-to-take-apart"))

@@ -118,8 +118,9 @@ class AuditSpec(_Frozen):
     attacks ran, on how many records, and which could not.
 
     ``what_if`` tries changes that may lower the risk, the usual ones or ``changes`` such as ``"rotate:4"``, and says
-    what gives people away, within ``what_if_budget`` further reference seconds; ``aim`` searches for a change that
-    leaves at most that share of the people to be found, and ``population`` forecasts the rate among that many.
+    what gives people away, within ``what_if_budget`` further reference seconds; ``"fits"``: only what can be done in
+    that time (the page's default on the command line). ``aim`` searches for a change that leaves at most that share of
+    the people to be found, and ``population`` forecasts the rate among that many.
 
     ``scenario`` says who attacks, with what; default: everything that the exports can answer. ``level`` lies in
     [0.8, 0.9999]: below, an interval says next to nothing.
@@ -143,7 +144,7 @@ class AuditSpec(_Frozen):
     level: float = Field(default=0.95, ge=0.8, le=0.9999)
     max_risk: float | None = Field(default=None, ge=0.0, le=1.0)
     min_group: int = Field(default=20, ge=1)
-    what_if: bool = False
+    what_if: bool | Literal["fits"] | None = None
     changes: tuple[str, ...] | None = None
     what_if_budget: float = Field(default=60.0, gt=0.0, le=1e6)
     aim: float | None = Field(default=None, gt=0.0, lt=1.0)

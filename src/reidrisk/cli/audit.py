@@ -82,7 +82,11 @@ def audit(
     errors: float | None = option(None, "Share of these facts that are wrong."),
     split: str | None = option(None, "By what 'split' cuts a table in two: time, random or a column; default: time."),
     max_risk: str | None = option(None, "Highest acceptable risk, such as 0.03 or 3%: adds the gate's answer."),
-    what_if: bool = option(False, "Try changes that may lower the risk, and say what gives people away.", "--what-if"),
+    what_if: bool | None = option(
+        None,
+        "Try changes that may lower the risk, and say what gives people away. Default: with --out, if there is time.",
+        "--what-if/--no-what-if",
+    ),
     change: list[str] | None = option(None, "Change to try, such as rotate:4 or coarsen:100; repeatable."),
     what_if_budget: str = option(60.0, "Reference seconds for trying changes."),
     aim: str | None = option(None, "Search for a change that leaves at most this share of people to be found."),
@@ -134,6 +138,7 @@ def audit(
             "max_risk": None if max_risk is None else share("--max-risk", max_risk),
         }
         options |= {"changes": tuple(change) if change else None, "aim": None if aim is None else share("--aim", aim)}
+        options["what_if"] = what_if_of(what_if, out)
         options["what_if_budget"] = seconds("--what-if-budget", what_if_budget)
         options["scenario"] = chosen_scenario(scenario, facts, errors, split)
         asked = checked(AuditSpec, options | {"inputs": inputs_of(given, options["scenario"])})
@@ -307,6 +312,15 @@ def share(flag: str, text: str) -> float:
     except ValueError as error:
         raise OptionError(f"{flag} takes a share such as 0.05 or 5%, not {text!r}") from error
     return number / 100.0 if percent else number
+
+
+def what_if_of(said: bool | None, out: Path | None) -> bool | str | None:
+    """Return whether changes are tried: as said, or else for a page, where they fit in the time given.
+
+    >>> what_if_of(None, Path("report.html")), what_if_of(None, None), what_if_of(True, None)
+    ('fits', None, True)
+    """
+    return "fits" if said is None and out is not None else said
 
 
 def chosen_scenario(

@@ -13,7 +13,7 @@ from reidrisk.mitigations.searching import Found, search
 from reidrisk.mitigations.shorten import Shorten
 from reidrisk.mitigations.suppress import SuppressRare
 from reidrisk.mitigations.together import Together
-from reidrisk.mitigations.trying import Tried, WhatIf, tried, usual_changes
+from reidrisk.mitigations.trying import Tried, WhatIf, shortest, tried, usual_changes
 
 __all__ = [
     "Coarsen",
@@ -39,6 +39,7 @@ __all__ = [
     "register",
     "registry",
     "search",
+    "shortest",
     "tried",
     "usual_changes",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from reidrisk.attacks import Attack, Entry
 from reidrisk.attacks.registry import by_search
+from reidrisk.attacks.registry import registry as entries
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
@@ -58,6 +59,8 @@ class WhatIf(Result):
     left_out: tuple[str, ...] = ()
     """Attacks that an audit runs and for which there was no time here."""
     side: str = "queries"
+    refused: tuple[str, ...] = ()
+    """Usual changes that would have left too little to judge them by."""
 
     @property
     def best(self) -> tuple[Tried, ...]:
@@ -125,16 +128,37 @@ def tried(
     run, out = planned(case, chosen, attacks, trial, budget, utility)
     steps = Steps(progress, total=2.0 * len(chosen) + 1.0)
     steps.begin("as it is", 1.0)
-    found = []
+    found, judged, refused = [], [], []
     for one in chosen:
         steps.begin(one.text, 1.0)
-        found.append(try_one(run, one, full=not run.slow))
+        try:
+            found.append(try_one(run, one, full=not run.slow))
+        except DataError:
+            if changes is not None:
+                raise
+            refused.append(one.text)  # nobody asked for it by name
+        else:
+            judged.append(one)
     if run.slow:
-        for place in _promising(chosen, found):
-            steps.begin(chosen[place].text, 1.0)
-            found[place] = try_one(run, chosen[place], full=True)
+        for place in _promising(judged, found):
+            steps.begin(judged[place].text, 1.0)
+            found[place] = try_one(run, judged[place], full=True)
     names = tuple(one.attack.__name__ if isinstance(one, Entry) else one.name for one in run.attacks(True))
-    return WhatIf(run.before(run.rows, True), with_pareto(found), names, out, trial.side)
+    return WhatIf(run.before(run.rows, True), with_pareto(found), names, out, trial.side, tuple(refused))
+
+
+def shortest(case: Case, trial: Trial | None = None) -> float:
+    """Return the reference seconds that the usual changes take at least: with the quick attacks, on the fewest people.
+
+    >>> from reidrisk import Traces
+    >>> table = Traces(np.zeros((50, 2), dtype=int), n_tokens=4)
+    >>> shortest(Case(table, table, None)) < 1.0
+    True
+    """
+    usual = usual_attacks(case)
+    quick = [one for one in usual if not is_slow(one, case)] or list(usual)
+    size = min(len(case.queries), 2 * _FEWEST)
+    return (2 * len(usual_changes(case, trial)) + 1) * sum(attack_cost(one, case)(size) for one in quick)
 
 
 def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, ...]:
@@ -170,7 +194,7 @@ def planned(
             quick, slow = slow, ()
     elif not quick:
         raise OptionError("there is no attack to try changes with; leave attacks out, or give at least one")
-    costs = {one: _cost(one, case) for one in (*quick, *slow)}
+    costs = {one: attack_cost(one, case) for one in (*quick, *slow)}
     size = len(case.queries) if trial.sample is None else min(trial.sample, len(case.queries))
     views = 2 * len(changes) + 1
     while trial.sample is None and size > 2 * _FEWEST and views * sum(costs[one](size) for one in quick) > budget / 2:
@@ -188,9 +212,11 @@ def planned(
     return Run(case, rows, trial, quick, tuple(fit), utility), tuple(one.name for one in out)
 
 
-def _cost(one: Entry | Attack[Any], case: Case) -> Callable[[int], float]:
-    if isinstance(one, Entry):
-        return one.cost(case.targets)
+def attack_cost(one: Entry | Attack[Any], case: Case) -> Callable[[int], float]:
+    """Return what an attack costs in reference seconds, by the number of queries; one of the caller's own, a search."""
+    known = one if isinstance(one, Entry) else next((each for each in entries() if each.attack is type(one)), None)
+    if known is not None:
+        return known.cost(case.targets)
     if isinstance(case.targets, Traces):
         return by_search(case.targets)
     return lambda n: n * len(case.targets) * 1e-8

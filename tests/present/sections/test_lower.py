@@ -1,11 +1,14 @@
 """What would lower it, what gives people away, and more people, in the words of the reader."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from reidrisk import Bags, Vocabulary, attacks, mitigations
-from reidrisk.audit import AuditSpec
+from reidrisk.audit import AuditSpec, Further
 from reidrisk.audit.case import audit_case
+from reidrisk.base.notes import Note
 from reidrisk.present import page
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import changes
@@ -43,6 +46,27 @@ def test_the_table_says_who_is_found_and_what_is_kept(result):
         "Keeping the 10 most common products and calling the rest ‘other’",
     }
     assert lower.figure.draw(False).to_dict()["layer"]
+
+
+def test_why_nothing_was_tried_is_said(result):
+    notes = (
+        Note("changes-left-out", seconds=90.0, budget=40.0),
+        Note("parts-left-out", seconds=95.0, budget=20.0),
+    )
+    bare = dataclasses.replace(result, further=Further(notes=notes))
+    assert section(bare, "lower").paragraphs == (
+        "Changes that may lower the risk were not tried: that takes about 90 reference seconds, and 40 were given "
+        "(--what-if-budget).",
+    )
+    assert section(bare, "given-away").paragraphs[0].startswith("What gives customers away was not measured")
+
+
+def test_pseudonyms_are_not_counted_as_one_record(result):
+    one = result.further.what_if.tried[0]
+    rotated = dataclasses.replace(one, kept=mitigations.Kept(1.0, 1.0, 1.0, 0.5, 0.7))
+    assert changes.lowers(rotated, SHOP).endswith(
+        "leaves 100 in 100 purchases as they are, at most 50 of them under one name"
+    )
 
 
 def test_an_aim_that_was_not_reached_is_said(result):

@@ -4,6 +4,7 @@ from reidrisk.audit import AuditResult
 from reidrisk.measure import Attribution, Part
 from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.terms import Terms
+from reidrisk.present.words import sentence
 from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
 
 _RARITY = {
@@ -12,14 +13,20 @@ _RARITY = {
     "1 in 100 to 10": "1 in 100 to 1 in 10",
     "above 1 in 10": "more than 1 in 10",
 }
+_TITLE = "What gives people away"
+_NONE = ("nothing-to-take-apart", "parts-left-out")  # why it was not measured
 _MOST = 12  # parts that a table shows, those that carry most
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:
     """Return what each part of the records carries, where that was asked for."""
-    found = None if result.further is None else result.further.attribution
-    if found is None:
+    more = result.further
+    if more is None:
         return None
+    found = more.attribution
+    if found is None:
+        said = tuple(sentence(note, terms) for note in more.notes if note.code in _NONE)
+        return Section(_TITLE, see=said, console=True, name="given-away") if said else None
     order = sorted(found.parts, key=lambda part: -part.carried.difference)
     first = order[0]
     without = f"without {_name(first, found, terms)}, {in_words(first.without.rate)} are"
@@ -27,7 +34,7 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     if first.carried.low <= 0.0:
         see = f"No part of the {terms.records} carries the risk by itself: without any one, about as many are found."
     return Section(
-        "What gives people away",
+        _TITLE,
         see=tuple(text for text in (see, _redundant(found, terms), _hidden(found, terms)) if text),
         table=_table(found, order[:_MOST], terms),
         caution=(

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from reidrisk.audit import AuditResult
+from reidrisk.base.notes import Note
 from reidrisk.mitigations import Tried, WhatIf
 from reidrisk.present import drawing
 from reidrisk.present.model import Cell, Figure, Section, Table
@@ -11,29 +12,37 @@ from reidrisk.present.terms import Terms
 from reidrisk.present.words import changes, sentence
 from reidrisk.present.words.frequencies import capital, in_words, interval, percent, two_digits
 
+_NONE = ("no-change-fits", "changes-left-out")  # why no change was tried
+
 _CAUTION = (
     "Each change was met by attackers who know of it and were fitted again on the changed {records}. Another attack "
     "may find more, and what is kept says nothing of the use that you make of the {records}."
 )
 
 _HOW = (
-    "The dashed line is the risk as it is. What is kept is the share of {items} that are as they were, in one {record}: "
-    "of several pseudonyms, what the largest holds."
+    "The dashed line is the risk as it is. What is kept is the share of {items} that are as they were, in one "
+    "{record}: of several pseudonyms, what the largest holds."
 )
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:
     """Return the changes and the answer to an aim, where either was asked for."""
     found = result.further
-    if found is None or (found.what_if is None and found.aim is None):
+    if found is None or (found.what_if is None and found.aim is None and not _said_why(found.notes)):
         return None
-    said = [sentence(note, terms) for note in found.notes if note.code == "no-change-fits"]
+    said = [sentence(note, terms) for note in found.notes if note.code in _NONE]
     if found.aim is not None:
         said.append(changes.aimed(found.aim, terms))
     what = found.what_if
     if what is None:
         return Section("What would lower it", see=tuple(said), console=True, name="lower")
-    said = [changes.advice(what, terms), changes.confuses(what, terms), *said, _left_out(what, terms)]
+    said = [
+        changes.advice(what, terms),
+        changes.confuses(what, terms),
+        *said,
+        _left_out(what, terms),
+        _refused(what, terms),
+    ]
     alt = f"People found against the share of the {terms.records} that is kept. {_spoken(what, terms)}"
     return Section(
         "What would lower it",
@@ -44,6 +53,10 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         console=True,
         name="lower",
     )
+
+
+def _said_why(notes: tuple[Note, ...]) -> bool:
+    return any(note.code in _NONE for note in notes)
 
 
 def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
@@ -112,6 +125,13 @@ def _left_out(found: WhatIf, terms: Terms) -> str:
         return ""
     names = ", ".join(found.left_out)
     return f"For lack of time changes were not tried with {names}, so that more {terms.people} may be found after them."
+
+
+def _refused(found: WhatIf, terms: Terms) -> str:
+    if not found.refused:
+        return ""
+    names = "; ".join(changes.said(one, terms) for one in found.refused)
+    return f"Too few {terms.people} would be left to judge these by: {names}."
 
 
 def _spoken(found: WhatIf, terms: Terms) -> str:
