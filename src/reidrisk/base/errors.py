@@ -1,6 +1,15 @@
 """The exception family: one root, so that a caller can catch everything this package refuses."""
 
-__all__ = ["DataError", "FormatError", "MissingExtraError", "OptionError", "ReidRiskError", "SizeError", "TruthError"]
+__all__ = [
+    "DataError",
+    "EngineError",
+    "FormatError",
+    "MissingExtraError",
+    "OptionError",
+    "ReidRiskError",
+    "SizeError",
+    "TruthError",
+]
 
 
 class ReidRiskError(ValueError):
@@ -9,6 +18,10 @@ class ReidRiskError(ValueError):
 
 class DataError(ReidRiskError):
     """Values that contradict themselves or the declared vocabulary; the message names the row or value."""
+
+
+class EngineError(ReidRiskError):
+    """An engine that could not go on: its disk is full, its memory too small, its master gone."""
 
 
 class FormatError(ReidRiskError):

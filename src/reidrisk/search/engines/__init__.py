@@ -1,8 +1,10 @@
-"""Where a search runs: here, or on shards elsewhere; the answers are the same."""
+"""Where a search runs: here, out of core, or on a cluster; the answers are the same."""
 
 from reidrisk.search.engines.base import Engine, LocalEngine, Scorer, Targets
+from reidrisk.search.engines.duckdb import DuckDBEngine
+from reidrisk.search.engines.spark import SparkEngine
 
-__all__ = ["ENGINES", "Engine", "LocalEngine", "Scorer", "Targets"]
+__all__ = ["ENGINES", "DuckDBEngine", "Engine", "LocalEngine", "Scorer", "SparkEngine", "Targets"]
 
-ENGINES: dict[str, type[Engine]] = {"local": LocalEngine}
+ENGINES: dict[str, type[Engine]] = {"local": LocalEngine, "duckdb": DuckDBEngine, "spark": SparkEngine}
 """The engines that have a name."""

@@ -1,0 +1,114 @@
+"""What the engines that speak SQL have in common: the search by joins where it fits, by shards where it does not."""
+
+from abc import abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+
+from reidrisk.base.progress import Progress, silent
+from reidrisk.search.answer import Best
+from reidrisk.search.engines.base import Scorer
+from reidrisk.search.engines.join import MOST_SETS, LatticeJoin, Pattern, joinable, n_sets, weight_columns
+from reidrisk.search.engines.shards import Sharding
+from reidrisk.search.engines.stored import StoredTokens
+from reidrisk.search.index import Index
+from reidrisk.search.weights import Weights, check_fit
+
+Columns = dict[str, Any]
+
+
+class Session(Protocol):
+    """A connection that runs statements; what it has made is gone when it ends."""
+
+    def put(self, name: str, columns: Columns) -> None:
+        """Make a relation of arrays."""
+
+    def keep(self, name: str, statement: str) -> None:
+        """Run a statement, and keep what it gives under a name."""
+
+    def view(self, name: str, statement: str) -> None:
+        """Give a statement a name, and run it whenever the name is used."""
+
+    def drop(self, name: str) -> None:
+        """Forget what was kept."""
+
+    def fetch(self, statement: str) -> Columns:
+        """Run a statement, and return its columns as arrays."""
+
+
+class Relational(Sharding):
+    """An engine whose dialect gives sessions; scores that only ask which epochs agree are found by joins."""
+
+    progress: Progress | None = None
+
+    @abstractmethod
+    def session(self) -> Any:
+        """Return a context manager that gives a :class:`Session`."""
+
+    def best(self, scorer: Scorer, targets: Any, queries: Any) -> Best:
+        """Find best score, number of ties and lowest tied target of each query."""
+        weights = joined_weights(scorer)
+        if weights is None or not isinstance(targets, Index | StoredTokens):
+            return super().best(scorer, targets, queries)
+        with self.session() as session:
+            if isinstance(targets, Index):
+                check_fit(targets, queries, weights)
+                patterns = tuple(tuple(map(int, epochs)) for epochs, _ in targets.patterns)
+                session.put("targets", _tokens(targets.tokens))
+            else:
+                session.view("targets", targets.relation)
+                patterns = patterns_of(session, "targets", targets.n_epochs)
+            if n_sets(patterns) <= MOST_SETS:
+                session.put("queries", _tokens(queries))
+                join = LatticeJoin(queries.shape[1], targets.n_tokens, patterns, len(weights.match) == 1)
+                name = searched(session, join, weights, self.progress)
+                return _by_query(session.fetch(f"SELECT id, score, ties, lowest FROM {name}"), len(queries))
+        return super().best(scorer, targets, queries)
+
+
+def joined_weights(scorer: Any) -> Weights | None:
+    """Return the weights of a scorer whose search can be done by joins; None where it cannot."""
+    from reidrisk.search.plan import EpochScorer
+
+    if type(scorer) is not EpochScorer or scorer.method == "scan" or not joinable(scorer.weights):
+        return None
+    assert isinstance(scorer.weights, Weights)
+    return scorer.weights
+
+
+def searched(session: Session, join: LatticeJoin, weights: Weights, progress: Progress | None = None) -> str:
+    """Run the statements of a search, and return the name of what was found: id, score, ties, lowest and more."""
+    tell = progress or silent
+    session.put(join.weights, weight_columns(weights))
+    state = "state_0"
+    session.keep(state, join.begin())
+    batches = list(join.batches())
+    for i, batch in enumerate(batches):
+        tell("searching", i / len(batches))
+        new = f"state_{i + 1}"
+        session.keep(new, join.advance(state, batch))
+        session.drop(state)
+        state = new
+    tell("searching", 1.0)
+    return state
+
+
+def patterns_of(session: Session, name: str, n_epochs: int) -> tuple[Pattern, ...]:
+    """Return the sets of epochs in which targets were seen."""
+    bits = " + ".join(f"CASE WHEN c{s} >= 0 THEN {1 << s} ELSE 0 END" for s in range(n_epochs))
+    found = session.fetch(f"SELECT {bits} AS seen, count(*) AS n FROM {name} GROUP BY 1")
+    return tuple(
+        tuple(s for s in range(n_epochs) if int(seen) >> s & 1) for seen in sorted(found["seen"], reverse=True)
+    )
+
+
+def _tokens(tokens: Any) -> Columns:
+    small = np.int16 if tokens.size == 0 or tokens.max() < 1 << 15 else np.int32
+    return {"id": np.arange(len(tokens))} | {f"c{s}": tokens[:, s].astype(small) for s in range(tokens.shape[1])}
+
+
+def _by_query(found: Columns, n: int) -> Best:
+    """Return the answers in the order of the queries, whatever that of the rows."""
+    place = np.empty(n, dtype=np.int64)
+    place[found["id"]] = np.arange(n)
+    return Best(*(found[name][place].astype(np.int64) for name in ("score", "ties", "lowest")))

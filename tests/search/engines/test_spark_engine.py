@@ -1,0 +1,57 @@
+"""Spark finds what the kernels find, bit for bit: by joins, and by shards scored on executors."""
+
+import shutil
+
+import numpy as np
+import pytest
+from twins import twin
+
+from reidrisk import Bags, Traces, attacks, search
+from reidrisk.base.errors import EngineError, OptionError
+from reidrisk.search.engines import SparkEngine
+
+pytest.importorskip("pyspark")
+pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
+
+
+@pytest.fixture(scope="module")
+def engine():
+    one = SparkEngine("local[2]", options={"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"})
+    yield one
+    one.close()
+
+
+@pytest.mark.parametrize(("gaps", "one_row"), [(False, False), (True, True)])
+def test_the_join_finds_what_a_loop_over_pairs_finds(engine, gaps, one_row):
+    rng = np.random.default_rng(gaps)
+    r = 2 if gaps else 3
+    targets, queries = (rng.integers(-1 if gaps else 0, 4, (n, r)) for n in (60, 25))
+    mismatch = rng.integers(-3, 3, (1 if one_row else r, 4))
+    weights = search.Weights(match=mismatch + rng.integers(0, 3, mismatch.shape), mismatch=mismatch)
+    found = engine.best(search.EpochScorer(weights), search.Index(targets, 4), queries)
+    for ours, theirs in zip(found, twin(targets, queries, weights), strict=True):
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_pairs_are_scored_on_executors(engine):
+    rng = np.random.default_rng(2)
+    tokens = rng.integers(0, 6, (40, 4))
+    other = np.where(rng.random(tokens.shape) < 0.6, tokens, rng.integers(0, 6, tokens.shape))[:15]
+    attack = attacks.ProfileBayes(2, 0.1).fit(Traces(tokens, 6))
+    queries = Traces(other, 6)
+    here, there = (attack.link(queries, probability=True, engine=one) for one in (None, engine))
+    for field in ("target", "score", "n_ties", "probability"):
+        assert np.array_equal(getattr(here, field), getattr(there, field)), field
+    bags = Bags(rng.poisson(1.0, (30, 8)))
+    rival = attacks.BM25().fit(bags)
+    near, far = (rival.candidates(bags, 4, engine=one) for one in (None, engine))
+    assert np.array_equal(near[0], far[0])
+    assert np.array_equal(near[1], far[1])
+
+
+def test_a_master_that_is_not_there_is_said_in_one_line():
+    with pytest.raises(EngineError, match="does not answer") as told, SparkEngine("spark://127.0.0.1:9").session():
+        pass
+    assert "\n" not in str(told.value)
+    with pytest.raises(OptionError, match="--master"), SparkEngine("spark://nowhere").session():
+        pass
