@@ -5,6 +5,7 @@ from reidrisk.attacks.base import Attack, Links, ScoredAttack
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
+from reidrisk.attacks.mixture.bayes import MixtureBayes
 from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
@@ -42,6 +43,7 @@ __all__ = [
     "Links",
     "LooseSets",
     "Markov",
+    "MixtureBayes",
     "NaiveBayes",
     "Overlap",
     "Pooled",

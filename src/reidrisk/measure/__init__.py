@@ -3,6 +3,7 @@
 from reidrisk.base.moved import to_studies
 from reidrisk.measure.attribution import Attribution, Pair, Part, attribution
 from reidrisk.measure.calibration import Calibration, calibration, recalibrated
+from reidrisk.measure.ceiling import Ceiling, Reach, ceiling
 from reidrisk.measure.classes import Classes, Journalist, classes
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.confidence import Choosiness, choosiness
@@ -17,6 +18,7 @@ from reidrisk.records import Truth, find_truth
 __all__ = [
     "Attribution",
     "Calibration",
+    "Ceiling",
     "Choosiness",
     "Classes",
     "Exposure",
@@ -26,10 +28,12 @@ __all__ = [
     "Pair",
     "Part",
     "Predicted",
+    "Reach",
     "Truth",
     "Unicity",
     "attribution",
     "calibration",
+    "ceiling",
     "choosiness",
     "classes",
     "credits",

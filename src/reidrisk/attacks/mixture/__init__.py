@@ -1,0 +1,1 @@
+"""The best attack on a known population: exact posteriors under a mixture of types."""
