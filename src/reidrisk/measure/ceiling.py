@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.attacks import Attack, FullInformation, MixtureBayes
-from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.intervals import difference_interval
-from reidrisk.base.results import Note, Result, Risk
+from reidrisk.base.notes import Note
+from reidrisk.base.results import Result, Risk
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import random_user
 from reidrisk.populations import TypeMixture
@@ -74,7 +74,7 @@ def ceiling(
     for attack in attacks:
         if isinstance(attack, FullInformation) or getattr(attack, "compares_queries", False):
             raise OptionError(f"{attack.name} knows more than the two records, so the ceiling does not hold for it")
-    asked = {"truth": truth, "sample": sample, "seed": seed, "level": level}
+    asked: dict[str, Any] = {"truth": truth, "sample": sample, "seed": seed, "level": level}
     best = random_user(MixtureBayes(model, noise), targets, queries, **asked)
     if best.rate == 0.0:
         raise DataError(f"the best attack is right for none of {best.n_queries:,} queries; give more of them")
@@ -95,10 +95,10 @@ def _share_interval(risk: Risk, best: Risk) -> tuple[float, float]:
     plain = difference_interval(risk.per_user, best.per_user, risk.level)
     wider = max(1.0, ((gap.high - gap.low) / max(plain[1] - plain[0], 1e-12)) ** 2)
 
+    one, other = risk.per_user, best.per_user
+
     def ends(share: float) -> tuple[float, float]:
-        a: Floats = risk.per_user * min(1.0, 1.0 / max(share, 1e-9))
-        b: Floats = best.per_user * min(1.0, share)
-        return difference_interval(a, b, risk.level, wider)
+        return difference_interval(one * min(1.0, 1.0 / max(share, 1e-9)), other * min(1.0, share), risk.level, wider)
 
     middle = risk.rate / best.rate
     low, high = 0.0, middle

@@ -94,7 +94,7 @@ class MixtureScorer(ByBlocks):
             cuts = np.linspace(0, len(queries), crew.size + 1).astype(np.int64)
             parts = [slice(*cut) for cut in pairwise(cuts)]
             # In the order of types, whatever the threads: sums are the same to the last bit.
-            for kind in np.flatnonzero(np.diff(by_type.indptr)):
+            for kind in np.flatnonzero(np.diff(by_type.indptr)).tolist():
                 of_type = slice(by_type.indptr[kind], by_type.indptr[kind + 1])
                 rows, weight = by_type.indices[of_type], by_type.data[of_type]
                 for i, (tokens, _) in enumerate(shown):
