@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         records,
         release,
         scenarios,
+        sequence,
         topics,
     )
     from reidrisk.audit.assess import assess
@@ -61,6 +62,7 @@ __all__ = [
     "records",
     "release",
     "scenarios",
+    "sequence",
     "topics",
 ]
 

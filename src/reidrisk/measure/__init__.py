@@ -9,6 +9,7 @@ from reidrisk.measure.comparison import difference
 from reidrisk.measure.confidence import Choosiness, choosiness
 from reidrisk.measure.exposure import Exposure, Group, exposure
 from reidrisk.measure.forecast import Forecast, Predicted, forecast
+from reidrisk.measure.information import Bits, Independence, Information, exact_information, independence, information
 from reidrisk.measure.matching import matching
 from reidrisk.measure.risk import credits, curve, random_user
 from reidrisk.measure.unicity import Unicity, unicity
@@ -17,6 +18,7 @@ from reidrisk.records import Truth, find_truth
 
 __all__ = [
     "Attribution",
+    "Bits",
     "Calibration",
     "Ceiling",
     "Choosiness",
@@ -24,6 +26,8 @@ __all__ = [
     "Exposure",
     "Forecast",
     "Group",
+    "Independence",
+    "Information",
     "Journalist",
     "Pair",
     "Part",
@@ -39,9 +43,12 @@ __all__ = [
     "credits",
     "curve",
     "difference",
+    "exact_information",
     "exposure",
     "find_truth",
     "forecast",
+    "independence",
+    "information",
     "known_interests",
     "known_victim",
     "matching",
