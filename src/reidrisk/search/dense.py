@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class DenseRows:
 
     take = __getitem__
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """The largest number, without its sign."""
         return float(np.abs(self.rows.astype(np.int64)).max(initial=0))

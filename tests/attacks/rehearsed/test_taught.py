@@ -64,11 +64,13 @@ def test_few_pairs_teach_nothing():
 def test_real_links_that_are_sure_teach_and_probabilities_follow_the_rate():
     targets, queries = two_looks(300, 100, 40, seed=3)
     case = cut(targets, np.full(10, 20), seed=0)
-    practice = practise(lambda: [BM25(), TfIdf()], case, 100, seed=0)
+    practice = practise(lambda: [BM25(), TfIdf()], case, 100, 1.0, seed=0)
     panel = Panel(practice.attacks, targets, queries)
-    real = RealLinks(panel, queries)
-    weights = real.adapted(practice, seed=0)
+    real = RealLinks(panel, queries, seed=0)
+    weights = real.adapted(practice)
     assert (weights >= 0.0).all()
     assert not np.array_equal(weights, practice.weights)
-    sure = real._linked(real.scaled(weights, 0.6))[1]
+    best, sure = real._linked(real.scaled(weights, 0.6))
+    mine = real._choices.own_first(best)
+    assert mine.credits(mine.scores(weights)).min() > 0.0
     assert abs(sure.mean() - 0.6) < 0.02

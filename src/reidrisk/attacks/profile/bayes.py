@@ -4,9 +4,11 @@ The papers' attacks either ignore when a token was seen (jha) or ignore everythi
 persist, and in one epoch both observers draw from one top set: both are evidence, and here they are weighed together.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +31,9 @@ from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Bags, Traces
 from reidrisk.search import GRID, UNIT
 from reidrisk.search.engines import Engine
+
+if TYPE_CHECKING:
+    from reidrisk.attacks.rehearsed.ways import Cutting
 
 Records = Traces | Pooled | Sequence[Traces] | Bags
 
@@ -84,6 +89,7 @@ class ProfileBayes(ScoredAttack[Records]):
 
     _everyone: KnownBags | None  # all targets, where they are bags
     _habits: Habits | None
+    _given: tuple[Cutting | None, Model | None] = None, None
 
     def __init__(
         self,
@@ -180,7 +186,13 @@ class ProfileBayes(ScoredAttack[Records]):
         self._refuse_unfitted("_known")
         if self._everyone is not None:
             found, self._asked = self._comparable(queries), None
-            self._habits = Habits(self._known, self._everyone, Table.of(found), self.seed, self.volume)
+            table = Table.of(found)
+            self._habits = Habits(self._known, self._everyone, table, self.seed, self.volume, *self._given)
+        return self
+
+    def practising(self, cutting: Cutting, like: Model | None = None) -> Self:
+        """Take it as found out how two tables of bags are related, and begin with the model of similar tables."""
+        self._given = cutting, like
         return self
 
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:

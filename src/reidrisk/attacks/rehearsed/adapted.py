@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
+from reidrisk.attacks.rehearsed.panel import Panel, affordable, reference
 from reidrisk.attacks.rehearsed.practice import Practice, choices_of
-from reidrisk.attacks.rehearsed.scorer import SCALES, WeighedPanel, learnt_weights
+from reidrisk.attacks.rehearsed.scorer import SCALES, learnt_weights
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
 from reidrisk.records import Bags
@@ -23,49 +23,43 @@ _PENALTY = 10.0
 
 
 class RealLinks:
-    """Some real queries, linked by what a rehearsal taught."""
+    """Some real queries, each with the targets that come close, linked by what a rehearsal taught."""
 
-    def __init__(self, panel: Panel, queries: Bags) -> None:
-        self._panel = panel
-        self._asked = panel.asked(queries.take(reference(queries, _ASKED)))
+    def __init__(self, panel: Panel, queries: Bags, seed: int) -> None:
+        few = reference(queries, affordable(len(panel.known), _ASKED))
+        asked = panel.asked(queries.take(few))
+        # Nobody knows whose they are: the first of the choices is one of the targets, whichever it is.
+        self._choices, _ = choices_of(
+            panel, asked, np.zeros(len(few), np.int64), stream(seed, "rehearsal: real choices")
+        )
 
-    def adapted(self, practice: Practice, seed: int) -> Floats:
+    def adapted(self, practice: Practice) -> Floats:
         """Return the weights, learnt once more with the links that are sure; the same if there are few.
 
         Where most links are sure they teach alone. Else they count as much as their share of all links is, and the
         rehearsed ones for the rest: few sure links are those of people who are easily found by some attack.
         """
         weights = practice.weights
-        target, sure = self._linked(weights)
+        best, sure = self._linked(weights)
         rows = np.flatnonzero(sure > _SURE)
         share = len(rows) / max(len(sure), 1)
         rows = rows[:_MOST]
         if len(rows) < _FEWEST:
             return weights
-        rng = stream(seed, "rehearsal: real choices")
-        real, _ = choices_of(self._panel, self._asked.take(rows), target[rows], rng)
+        real = self._choices.take(rows).own_first(best[rows])
         both = real if share > _ALONE else practice.choices.beside(real, share)
         spread = both.spread
         return learnt_weights(both.over(spread), weights * spread, _PENALTY, practice.signed) / spread
 
     def _linked(self, weights: Floats) -> tuple[Ints, Floats]:
-        """Return the best target of each query, and its probability."""
-        target, sure = np.zeros(len(self._asked), dtype=np.int64), np.zeros(len(self._asked))
-        for part, nats in self._scores(weights):
-            target[part] = nats.argmax(axis=1)
-            sure[part] = 1.0 / np.exp(nats - nats.max(axis=1, keepdims=True)).sum(axis=1)
-        return target, sure
+        """Return the place of the best of each query's choices, and its probability."""
+        scores, more = self._choices.scores(weights), self._choices.more
+        scores = np.where(np.isfinite(more), scores, -np.inf)
+        below = scores - scores.max(axis=1, keepdims=True)
+        return scores.argmax(axis=1), 1.0 / np.exp(below + more).sum(axis=1)
 
     def scaled(self, weights: Floats, rate: float) -> Floats:
         """Return the weights on the scale at which the links' mean probability is this rate."""
-        said = np.zeros(len(SCALES))
-        for _, nats in self._scores(weights):
-            below = nats - nats.max(axis=1, keepdims=True)
-            said += [float((1.0 / np.exp(scale * below).sum(axis=1)).sum()) for scale in SCALES]
-        said /= max(len(self._asked), 1)
+        scores = self._choices.scores(weights)
+        said = [self._choices.said(scores * scale) for scale in SCALES]
         return weights * float(np.exp(np.interp(rate, said, np.log(SCALES))))
-
-    def _scores(self, weights: Floats) -> list[tuple[slice, Floats]]:
-        scorer = WeighedPanel(self._panel.scorers, self._panel.typical, weights)
-        known: Side = self._panel.known
-        return [(part, scores / scorer.per_nat) for part, scores in scorer._blocks(known, self._asked)]

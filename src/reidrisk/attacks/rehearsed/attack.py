@@ -10,11 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from reidrisk.attacks.base import Posed, ScoredAttack
+from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.counts import one_table
+from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import nameable, register
 from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
-from reidrisk.attacks.rehearsed.panel import Panel, Side
+from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
@@ -25,6 +27,7 @@ from reidrisk.base.options import whole
 from reidrisk.base.streams import checked_seed
 from reidrisk.records import Bags, Traces
 
+_PRACTISED = 4_000  # targets that are cut and practised on, at most
 _FEWEST = 20  # rehearsed people below which nothing can be learnt: then the panel's most general attack is used alone
 
 
@@ -127,15 +130,19 @@ class Rehearsed(ScoredAttack[Counted]):
         if (np.asarray(targets.counts.sum(axis=1)) >= 2).sum() < _FEWEST or not queries.counts.nnz:
             return self._alone(queries)
         cutting = find_way(targets, queries, self.seed)
-        case = cutting.rehearse(targets, queries, self.seed)
+        # Rates of many fall slowly with their number, and what a rehearsal teaches hardly changes with it.
+        some = targets if len(targets) <= _PRACTISED else targets.take(reference(targets, _PRACTISED))
+        crowd = len(targets) / len(some)
+        case = cutting.rehearse(some, queries, self.seed)
         if len(case.queries) < _FEWEST:
             return self._alone(queries)
-        practice = practise(self._attacks, case, self.people, self.seed)
-        estimate = outlook(self._attacks, practice, case, targets, queries, cutting, self.people, self.seed)
+        practice = practise(lambda: self._attacks(cutting), case, self.people, crowd, self.seed)
+        again = self._attacks(cutting, practice.model)
+        estimate = outlook(again, practice, case, some, queries, cutting, self.people, crowd, self.seed)
         panel = Panel(practice.attacks, targets, queries)
-        real = RealLinks(panel, queries)
+        real = RealLinks(panel, queries, self.seed)
         # Where queries are facts that the targets hold, a rehearsal is like the real case already.
-        weights = practice.weights if cutting.way == "held" else real.adapted(practice, self.seed)
+        weights = practice.weights if cutting.way == "held" else real.adapted(practice)
         return _Learnt(panel, real.scaled(weights, estimate.rate), practice, cutting, estimate)
 
     def _alone(self, queries: Bags) -> _Learnt:
@@ -145,10 +152,13 @@ class Rehearsed(ScoredAttack[Counted]):
         weights[0] = 1.0
         return _Learnt(panel, weights)
 
-    def _attacks(self) -> list[ScoredAttack[Any]]:
+    def _attacks(self, cutting: Cutting | None = None, like: Model | None = None) -> list[ScoredAttack[Any]]:
         """Return every registered attack on such records that scores pairs, but those that rehearse."""
         kinds = (one.attack for one in nameable(Bags) if not getattr(one.attack, "rehearses", False))
-        return [kind() for kind in kinds if issubclass(kind, ScoredAttack)]
+        found = [kind() for kind in kinds if issubclass(kind, ScoredAttack)]
+        if cutting is None:
+            return found
+        return [one.practising(cutting, like) if isinstance(one, ProfileBayes) else one for one in found]
 
     @property
     def _seen(self) -> _Learnt:

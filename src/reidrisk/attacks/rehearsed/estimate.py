@@ -9,12 +9,15 @@ once more with records shorter by the same factor, and the step from that to the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.rehearsed.explained import thinned
-from reidrisk.attacks.rehearsed.practice import Attacks, Practice, retried
+from reidrisk.attacks.rehearsed.practice import Practice, retried
 from reidrisk.attacks.rehearsed.ways import Cutting
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError
@@ -41,16 +44,17 @@ class Estimate:
 
 
 def outlook(
-    attacks: Attacks,
+    attacks: Sequence[ScoredAttack[Any]],
     practice: Practice,
     case: Case,
     targets: Bags,
     queries: Bags,
     cutting: Cutting,
     people: int,
+    crowd: float,
     seed: int,
 ) -> Estimate:
-    """Return what to expect of real links."""
+    """Return what to expect of real links; ``targets`` may be some of the real ones, standing for ``crowd`` each."""
     assert case.truth is not None
     n = len(queries)
     by_visits, items = cutting.way == "visits", cutting.way == "apart"
@@ -60,6 +64,7 @@ def outlook(
     factors = [_mean_size(one, items) / _mean_size(two, items) for one, two in pairs]
     shorter = math.sqrt(min(factors[0], 1.0) * min(factors[1], 1.0))
     one, doubt = _logit(practice.learnt)
+    one -= practice.farther
     if shorter >= _SAME:
         return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter, n)
     # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
@@ -69,9 +74,9 @@ def outlook(
         again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
         return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter, n)
-    credit = retried(attacks, again, practice.weights, people, seed)
+    credit, farther = retried(attacks, again, practice.weights, people, crowd, seed)
     two, more = _logit(credit)
-    step = one - two
+    step = one - (two - farther)
     error = math.hypot(1.96 * math.hypot(2.0 * doubt, more), _DOUBT * step, _UNKNOWN)
     return _estimate(one + step, error, practice, shorter, n)
 

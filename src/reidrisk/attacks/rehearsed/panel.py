@@ -21,6 +21,7 @@ from reidrisk.records import Bags
 
 READINGS = 3  # of each score: z, t, s
 _REFERENCE = 512  # records of either side with which others are compared
+_PAIRS = 20_000_000  # pairs of which every attack is asked at one step, if that leaves it enough queries
 _LEAST = 0.3  # added to the spread of a target's standard scores: few queries do not make it small
 
 
@@ -51,7 +52,7 @@ class Panel:
 
     def __init__(self, attacks: Sequence[ScoredAttack[Any]], targets: Bags, queries: Bags) -> None:
         self.attacks = [attack.fit(targets).look_around(queries) for attack in attacks]
-        few = reference(queries)
+        few = reference(queries, affordable(len(targets), _REFERENCE))
         posed = self._posed(queries.take(few))
         self.scorers = tuple(one.scorer for one in posed)
         known = tuple(one.targets for one in posed)
@@ -96,20 +97,27 @@ class Panel:
         return READINGS * len(self.attacks)
 
 
-def features_of(scores: Sequence[Floats], typical: Floats, targets: Side, queries: Side) -> Floats:
-    """Return the (q, n, F) features of pairs, from the (q, n) scores of each attack.
+def affordable(n_targets: int, most: int) -> int:
+    """Return how many queries to ask of all targets: the more there are, the fewer, down to a hundred."""
+    return int(min(most, max(_PAIRS // max(n_targets, 1), 100)))
+
+
+def readings_of(raw: Floats, k: int, rows: Any, typical: Floats, targets: Side, queries: Side) -> Floats:
+    """Return the (q, c, 3) readings of the (q, c) scores of attack ``k`` with target ``rows`` (q, c), or all (n,).
 
     With m_q, s_q the mean and spread of a query's scores with some targets, m_t, s_t those of a target's standard
     scores with some queries, and s the typical spread: z = (S - m_q) / s_q, t = (z - m_t) / s_t, (S - m_q) / s.
     """
-    out = np.empty((*scores[0].shape, READINGS * len(scores)), dtype=np.float64)
-    for k, raw in enumerate(scores):
-        less = raw - queries.mean[:, k, None]
-        standard = less / queries.spread[:, k, None]
-        out[..., READINGS * k] = standard
-        out[..., READINGS * k + 1] = (standard - targets.mean[:, k]) / targets.spread[:, k]
-        out[..., READINGS * k + 2] = less / typical[k]
-    return out
+    less = raw - queries.mean[:, k, None]
+    standard = less / queries.spread[:, k, None]
+    relative = (standard - targets.mean[rows, k]) / targets.spread[rows, k]
+    return np.stack([standard, relative, less / typical[k]], axis=-1)
+
+
+def features_of(scores: Sequence[Floats], typical: Floats, targets: Side, queries: Side) -> Floats:
+    """Return the (q, n, F) features of pairs, from the (q, n) scores of each attack with all targets."""
+    each = (readings_of(raw, k, slice(None), typical, targets, queries) for k, raw in enumerate(scores))
+    return np.concatenate(list(each), axis=-1)
 
 
 def reference(bags: Bags, most: int = _REFERENCE) -> Ints:

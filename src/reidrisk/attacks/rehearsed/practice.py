@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from reidrisk.attacks.base import ScoredAttack
-from reidrisk.attacks.rehearsed.panel import READINGS, Panel, Side, features_of
+from reidrisk.attacks.profile.bayes import ProfileBayes
+from reidrisk.attacks.profile.sized import Model
+from reidrisk.attacks.rehearsed.panel import READINGS, Panel, Side, affordable, readings_of
 from reidrisk.attacks.rehearsed.scorer import Choices, clearly_above, fitting_scale, learnt_weights, starting_weights
 from reidrisk.attacks.rehearsed.taught import FEWEST, Pairs, taught_by
 from reidrisk.base.arrays import Floats, Ints
@@ -19,7 +21,8 @@ from reidrisk.records import Case
 FOLDS = 4
 _PENALTIES = (np.inf, 300.0, 30.0, 3.0, 0.3)
 _TOP, _CLOSE, _FAR = 8, 120, 40  # close targets by each reading, of all readings together, and others beside them
-_SCORES = 2_000_000
+_SCORES = 16_000_000
+_SHORT, _GROUP = 512, 32  # of a row of scores: sorted as a whole up to, else in groups of
 
 Attacks = Callable[[], Sequence[ScoredAttack[Any]]]
 
@@ -30,7 +33,8 @@ class Practice:
 
     ``credits`` of each attack by name, (m,), and of the ``learnt`` weights, each query's by weights that never saw its
     person. ``signed``: weights may be below 0. ``choices`` is what they were learnt from, and ``attacks`` are
-    those weighed, with what the whole rehearsal taught.
+    those weighed, with what the whole rehearsal taught. ``model`` is what ``ProfileBayes`` learnt of the cut records.
+    ``farther`` is by how many logits the rate is lower among as many targets as there really are.
     """
 
     weights: Floats
@@ -39,6 +43,8 @@ class Practice:
     signed: bool
     choices: Choices
     attacks: Sequence[ScoredAttack[Any]]
+    model: Model | None
+    farther: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -51,14 +57,17 @@ class Practice:
         return max(self.credits, key=lambda name: float(self.credits[name].mean()))
 
 
-def practise(attacks: Attacks, case: Case, most: int, seed: int) -> Practice:
+def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -> Practice:
     """Rate every attack on the case, and learn how to weigh them; at most ``most`` queries are asked.
+
+    Each of its targets stands for ``crowd`` of the real ones: probabilities are of links among all of them.
 
     The other queries teach (:mod:`reidrisk.attacks.rehearsed.taught`). Of several penalties the strongest is taken
     under which about as many people are linked as under the best (one standard error of the difference), each asked
     with weights that were learnt from others.
     """
-    choices, credits, signed = _asked(attacks, case, most, seed)
+    choices, credits, signed, model = _asked(attacks(), case, most, seed)
+    alone, choices = choices, choices.among(crowd)
     asked, spread = choices, choices.spread
     start = starting_weights(choices, list(credits.values())) * spread
     choices = choices.over(spread)
@@ -73,29 +82,32 @@ def practise(attacks: Attacks, case: Case, most: int, seed: int) -> Practice:
     learnt, scale = tried[which]
     weights = learnt_weights(choices, start, _PENALTIES[which], signed) / spread * scale
     enough = len(case.queries) - _questions(case, most) >= FEWEST
-    return Practice(
-        weights, credits, learnt, signed, asked, [*attacks(), *(taught_by(Pairs.of(case)) if enough else [])]
-    )
+    taught = taught_by(Pairs.of(case)) if enough else []
+    farther = alone.farther(alone.scores(weights), crowd, float(learnt.mean()))
+    return Practice(weights, credits, learnt, signed, asked, [*attacks(), *taught], model, farther)
 
 
 def _questions(case: Case, most: int) -> int:
     """Return how many queries are asked; the others teach, if there are enough for both."""
-    n = len(case.queries)
+    n, most = len(case.queries), affordable(len(case.targets), most)
     return min(most, n // 2) if n >= 2 * FEWEST else min(most, n)
 
 
-def _asked(attacks: Attacks, case: Case, most: int, seed: int) -> tuple[Choices, dict[str, Floats], bool]:
+def _asked(
+    attacks: Sequence[ScoredAttack[Any]], case: Case, most: int, seed: int
+) -> tuple[Choices, dict[str, Floats], bool, Model | None]:
     """Ask some queries of the case; also tell whether no rehearsed pair shares an item, so that sharing may count less.
 
     Two parts of a record that cannot share an item: then sharing one speaks against a target.
     """
     assert case.truth is not None
     few = _questions(case, most)
-    panel = Panel([*attacks(), *taught_by(Pairs.of(case, few))], case.targets, case.queries)
+    panel = Panel([*attacks, *taught_by(Pairs.of(case, few))], case.targets, case.queries)
     queries, truth = case.queries.take(slice(0, few)), case.truth.target[:few]
     choices, credits = choices_of(panel, panel.asked(queries), truth, stream(seed, "rehearsal: choices"))
     shared = queries.counts.minimum(case.targets.counts[truth])
-    return choices, credits, not shared.nnz
+    model = next((one.model_ for one in panel.attacks if isinstance(one, ProfileBayes)), None)
+    return choices, credits, not shared.nnz, model
 
 
 def _cross_tried(
@@ -114,55 +126,108 @@ def _cross_tried(
     return choices.credits(scores), fitting_scale(choices, scores)[0], weights
 
 
-def retried(attacks: Attacks, case: Case, weights: Floats, most: int, seed: int) -> Floats:
-    """Return the credits on another case of what was learnt on one."""
-    choices, _, _ = _asked(attacks, case, most, seed)
+def retried(
+    attacks: Sequence[ScoredAttack[Any]], case: Case, weights: Floats, most: int, crowd: float, seed: int
+) -> tuple[Floats, float]:
+    """Return the credits on another case of what was learnt on one, and by how much lower they are in the crowd."""
+    choices, _, _, _ = _asked(attacks, case, most, seed)
     # Where too few are left to teach, what is taught has no say.
-    return choices.credits(choices.scores(weights[: choices.features.shape[2]]))
+    scores = choices.scores(weights[: choices.features.shape[2]])
+    credit = choices.credits(scores)
+    return credit, choices.farther(scores, crowd, float(credit.mean()))
 
 
 def choices_of(panel: Panel, asked: Side, truth: Ints, rng: np.random.Generator) -> tuple[Choices, dict[str, Floats]]:
     """Return each query's own target with others that come close and some of the rest, and each attack's credits."""
     n, m = len(panel.known), len(asked)
     width = min(_CLOSE + _FAR, n - 1) + 1
-    features, more = np.zeros((m, width, panel.n_features)), np.full((m, width), -np.inf)
+    # Single precision: the largest part of what is learnt from, read again and again.
+    features = np.zeros((m, width, panel.n_features), dtype=np.float32)
+    more = np.full((m, width), -np.inf)
     credits = {name: np.empty(m) for name in panel.names}
+    used = 1
     for part, raw in _raw_blocks(panel, asked):
         own = truth[part]
         for name, scores in zip(panel.names, raw, strict=True):
             mine, best = np.take_along_axis(scores, own[:, None], axis=1), scores.max(axis=1, keepdims=True)
             credits[name][part] = ((mine == best) / (scores == best).sum(axis=1, keepdims=True))[:, 0]
-        read = features_of(raw, panel.typical, panel.known, asked[part])
-        k = min(_TOP, n)
-        # The third reading orders targets as the first does.
-        kinds = [j for j in range(panel.n_features) if j % READINGS != READINGS - 1]
-        near = np.stack([np.argpartition(-read[..., j], k - 1, axis=1)[:, :k] for j in kinds], axis=2)
-        drawn = rng.integers(n, size=(len(own), 2 * _FAR))
-        for i in range(len(own)):
-            rows, stand = _chosen(near[i].ravel(), drawn[i], int(own[i]), n)
-            features[part.start + i, : len(rows)] = read[i][rows]
-            more[part.start + i, : len(rows)] = stand
-    return Choices(features, more, np.ones(m)), credits
+        some = asked[part]
+        near = np.concatenate([_near(panel, scores, k, some) for k, scores in enumerate(raw)], axis=1)
+        few = n - 1 <= _CLOSE + _FAR
+        drawn = np.tile(np.arange(n), (len(own), 1)) if few else rng.integers(n, size=(len(own), 2 * _FAR))
+        rows, stand = chosen(own, near, drawn, n)
+        wide = rows.shape[1]
+        more[part, :wide], used = stand, max(used, wide)
+        for k, scores in enumerate(raw):
+            these = np.take_along_axis(scores, rows, axis=1)
+            place = slice(READINGS * k, READINGS * (k + 1))
+            features[part, :wide, place] = readings_of(these, k, rows, panel.typical, panel.known, some)
+    return Choices(features[:, :used], more[:, :used], np.ones(m)), credits
 
 
-def _chosen(near: Ints, drawn: Ints, own: int, n: int) -> tuple[Ints, Floats]:
-    """Return the rows of the own target, close ones, and others of the drawn ones; and log how many each stands for."""
-    close = near[np.sort(np.unique(near, return_index=True)[1])]
-    close = close[close != own][:_CLOSE]
-    if n - 1 <= _CLOSE + _FAR:
-        rest = np.setdiff1d(np.arange(n), np.append(close, own))
-    else:
-        other = ~np.isin(drawn, np.append(close, own))
-        rest = np.unique(drawn[other])[:_FAR]
-    rows = np.concatenate([[own], close, rest])
-    stand = np.zeros(len(rows))
-    if len(rest):
-        stand[1 + len(close) :] = np.log((n - 1 - len(close)) / len(rest))
-    return rows, stand
+def _near(panel: Panel, scores: Floats, k: int, asked: Side) -> Ints:
+    """Return the targets nearest to each query by the scores of attack ``k``, as they are and as targets read them.
+
+    The first reading orders targets as scores do, and so does the third.
+    """
+    standard = (scores - asked.mean[:, k, None]) / asked.spread[:, k, None]
+    standard -= panel.known.mean[:, k]
+    standard /= panel.known.spread[:, k]
+    return np.concatenate([largest(scores, _TOP), largest(standard, _TOP)], axis=1)
+
+
+def largest(values: Floats, k: int) -> Ints:
+    """Return the places of the k largest values of each row, in any order.
+
+    Of long rows only the columns are looked at that hold one of the k largest maxima of as many columns as fit.
+
+    >>> np.sort(largest(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]), 2)).tolist()
+    [[0, 2], [1, 2]]
+    """
+    n = values.shape[1]
+    k = min(k, n)
+    if n <= _SHORT:
+        return np.argpartition(-values, k - 1, axis=1)[:, :k]
+    groups = n // _GROUP
+    even = values[:, : groups * _GROUP].reshape(len(values), _GROUP, groups)
+    top = np.argpartition(-even.max(axis=1), k - 1, axis=1)[:, :k]
+    inside = (top[:, :, None] + groups * np.arange(_GROUP)).reshape(len(values), -1)
+    rest = np.broadcast_to(np.arange(groups * _GROUP, n), (len(values), n - groups * _GROUP))
+    places = np.concatenate([inside, rest], axis=1)
+    found = np.argpartition(-np.take_along_axis(values, places, axis=1), k - 1, axis=1)[:, :k]
+    return np.take_along_axis(places, found, axis=1)
+
+
+def chosen(own: Ints, near: Ints, drawn: Ints, n: int) -> tuple[Ints, Floats]:
+    """Return the rows (q, c) of the own target, of near ones, and of others drawn; and log how many each stands for.
+
+    Each row comes once. Where a query has fewer than others, the rest stands for none: minus infinity.
+
+    >>> rows, stand = chosen(np.array([4]), np.array([[7, 4, 7, 2]]), np.array([[2, 9, 4, 8]]), n=102)
+    >>> rows.tolist(), np.exp(stand).tolist()
+    ([[4, 7, 2, 9, 8]], [[1.0, 1.0, 1.0, 49.5, 49.5]])
+    """
+    rows = np.concatenate([own[:, None], near, drawn], axis=1)
+    order = np.argsort(rows, axis=1, kind="stable")
+    ranked = np.take_along_axis(rows, order, axis=1)
+    first = np.ones(rows.shape, dtype=np.bool_)
+    first[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    once = np.empty_like(first)
+    np.put_along_axis(once, order, first, axis=1)
+    close, far = once[:, 1 : 1 + near.shape[1]], once[:, 1 + near.shape[1] :]
+    close &= np.cumsum(close, axis=1) <= _CLOSE
+    if n - 1 > _CLOSE + _FAR:
+        far &= np.cumsum(far, axis=1) <= _FAR
+    n_close, n_far = close.sum(axis=1), far.sum(axis=1)
+    stands = np.log(np.maximum(n - 1 - n_close, 1) / np.maximum(n_far, 1))
+    stand = np.where(once, 0.0, -np.inf)
+    stand[:, 1 + near.shape[1] :][far] = np.repeat(stands, n_far)
+    keep = np.argsort(~once, axis=1, kind="stable")[:, : 1 + int((n_close + n_far).max())]
+    return np.take_along_axis(rows, keep, axis=1), np.take_along_axis(stand, keep, axis=1)
 
 
 def _raw_blocks(panel: Panel, asked: Side) -> Iterator[tuple[slice, list[Floats]]]:
-    size = max(1, _SCORES // (len(panel.known) * panel.n_features))
+    size = max(1, _SCORES // (len(panel.known) * len(panel.attacks)))
     for start in range(0, len(asked), size):
         part = slice(start, min(start + size, len(asked)))
         some = asked[part]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.attacks.rehearsed.panel import READINGS, Side
 from reidrisk.base.arrays import Floats, Ints
@@ -79,7 +80,7 @@ class Choices:
     counts ``weight`` (m,).
     """
 
-    features: Floats
+    features: npt.NDArray[Any]
     more: Floats
     weight: Floats
 
@@ -91,11 +92,11 @@ class Choices:
     def spread(self) -> Floats:
         """How much each feature varies."""
         there = np.isfinite(self.more)
-        return np.asarray(self.features[there].std(axis=0) + 1e-9)
+        return np.asarray(self.features[there].std(axis=0, dtype=np.float64) + 1e-9)
 
     def over(self, spread: Floats) -> Choices:
         """Return the choices with each feature divided by its spread."""
-        return Choices(self.features / spread, self.more, self.weight)
+        return Choices(self.features / spread.astype(self.features.dtype), self.more, self.weight)
 
     def beside(self, other: Choices, share: float) -> Choices:
         """Return both together, the others counting for this share of all."""
@@ -112,9 +113,44 @@ class Choices:
         features = np.pad(self.features, ((0, 0), (0, lacking), (0, 0)))
         return Choices(features, np.pad(self.more, ((0, 0), (0, lacking)), constant_values=-np.inf), self.weight)
 
+    def among(self, crowd: float) -> Choices:
+        """Return the choices where each target but the own stands for this many times more."""
+        more = self.more.copy()
+        more[:, 1:] += math.log(crowd)
+        return Choices(self.features, more, self.weight)
+
+    def farther(self, scores: Floats, crowd: float, rate: float) -> float:
+        """Return by how many logits a rate is lower where each target stands for ``crowd``, as probabilities tell.
+
+        Probabilities are taken on the scale at which their mean is the rate without the crowd.
+        """
+        if crowd == 1.0:
+            return 0.0
+        here = np.array([self.said(scores * scale) for scale in SCALES])
+        place = int(np.argmin(np.abs(here - rate)))
+        there = self.among(crowd).said(scores * SCALES[place])
+        odds = [math.log(max(one, 1e-6) / max(1.0 - one, 1e-6)) for one in (here[place], there)]
+        return odds[0] - odds[1]
+
+    def said(self, scores: Floats) -> float:
+        """Return the mean probability of each query's best target among all."""
+        scores = np.where(np.isfinite(self.more), scores, -np.inf)
+        best = scores.argmax(axis=1)
+        below = scores - scores.max(axis=1, keepdims=True) + self.more
+        below[np.arange(len(best)), best] = 0.0
+        return float(np.mean(1.0 / np.exp(below).sum(axis=1)))
+
+    def own_first(self, places: Ints) -> Choices:
+        """Return the choices with the one in this place (m,) of each query put first, as its own."""
+        features, more, rows = self.features.copy(), self.more.copy(), np.arange(len(places))
+        features[rows, 0], features[rows, places] = self.features[rows, places], self.features[:, 0]
+        more[rows, places] = self.more[:, 0]
+        more[:, 0] = 0.0
+        return Choices(features, more, self.weight)
+
     def scores(self, weights: Floats) -> Floats:
         """Return the (m, c) scores."""
-        return np.asarray(self.features @ weights)
+        return np.asarray(self.features @ weights.astype(self.features.dtype), dtype=np.float64)
 
     def gains(self, scores: Floats) -> Floats:
         """Return the log-probability of each query's own target among all."""
@@ -145,7 +181,7 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
     flat = features.reshape(m * c, width)
 
     def loss(weights: Floats) -> tuple[float, Floats]:
-        scores = (flat @ weights).reshape(m, c) + more
+        scores = (flat @ weights.astype(flat.dtype)).reshape(m, c) + more
         top = scores.max(axis=1, keepdims=True)
         chance = np.exp(scores - top)
         sums = chance.sum(axis=1)
@@ -154,7 +190,7 @@ def learnt_weights(choices: Choices, start: Floats, penalty: float, signed: bool
         chance[:, 0] += 1.0
         chance *= counts[:, None]
         away = weights - start
-        slope = chance.reshape(m * c) @ flat
+        slope = chance.reshape(m * c).astype(flat.dtype) @ flat
         return (penalty * float(away @ away) / 2 - gain) / m, (penalty * away - slope) / m
 
     least = None if signed else 0.0
@@ -193,10 +229,20 @@ def _scaled(choices: Choices, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def fitting_scale(choices: Choices, scores: Floats) -> tuple[float, Floats]:
-    """Return by how much to multiply scores so that own targets are most likely, and their log-probabilities then."""
-    found: tuple[float, Floats] = (1.0, np.full(len(scores), -np.inf))
-    for scale in SCALES:
-        gains = choices.gains(scores * scale)
-        if gains.mean() > found[1].mean():
-            found = float(scale), gains
-    return found
+    """Return by how much to multiply scores so that own targets are most likely, and their log-probabilities then.
+
+    The mean log-probability is concave in the scale: one climb over the grid finds the best of it.
+    """
+    low, high = 0, len(SCALES) - 1
+    tried: dict[int, Floats] = {}
+
+    def gains(place: int) -> float:
+        if place not in tried:
+            tried[place] = choices.gains(scores * SCALES[place])
+        return float(tried[place].mean())
+
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if gains(middle + 1) > gains(middle) else (low, middle)
+    gains(low)
+    return float(SCALES[low]), tried[low]

@@ -7,8 +7,8 @@ sizes, are compared with what is left. How well the best targets explain a query
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,21 +79,24 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
     _, _, gain = _mixture(targets, fewer)
-    share, strength, _ = _mixture(damped(targets), damped(few))
+    share, strength, _ = _mixture(damped(targets), damped(fewer))
     held = _held(targets, fewer)
     if held > gain:
         units = once(targets)
         more = _held(units, fewer) + anybody(units, fewer) - held - anybody(targets, fewer)
         return Cutting("held", once=more > 0.0)
     shares = excess(targets, queries, seed)
-    parts = [_compared(Cutting("part", kept), targets, few, (share, strength), seed) for kept in _KEPT]
-    none, half = parts[0], parts[_KEPT.index(_HALF)]
+
+    def tried(way: Way, kept: float = 0.0) -> Cutting:
+        return _compared(Cutting(way, kept), targets, few, (share, strength), seed)
+
+    none, half = tried("part"), tried("part", _HALF)
     if none.distance > _SURER and shares.errors > _SURE:
-        apart = _compared(Cutting("apart"), targets, few, (share, strength), seed)
+        apart = tried("apart")
         if -2.0 * none.distance < apart.distance < -_SURER:
-            return _crossing([_compared(Cutting("apart", k), targets, few, (share, strength), seed) for k in _KEPT])
+            return _crossing(lambda kept: tried("apart", kept), {0.0: apart})
     if _whole_visits(targets, queries):
-        parts[0] = none = _compared(Cutting("visits"), targets, few, (share, strength), seed)
+        none = tried("visits")
     cut_once = none.rehearse(targets, queries, seed)
     nothing = not _shared(cut_once)  # each item is held once: what was taken out of a record is not in it
     if nothing:
@@ -105,7 +108,7 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
         return none
-    return _crossing(parts[1:] if nothing else parts)
+    return _crossing(lambda kept: tried("part", kept), {_HALF: half} if nothing else {0.0: none, _HALF: half})
 
 
 def _held(targets: Bags, queries: Bags) -> float:
@@ -140,21 +143,48 @@ def _whole_visits(targets: Bags, queries: Bags) -> bool:
     return whole and several >= min(_MANY, max(len(targets) / 5, _FEW))
 
 
-def _crossing(parts: list[Cutting]) -> Cutting:
-    """Return the share at which rehearsed queries are as well explained as real ones."""
-    for one, two in itertools.pairwise(parts):
-        if one.distance < 0.0 <= two.distance:
-            near = -one.distance / (two.distance - one.distance)
-            return Cutting(two.way, one.kept + near * (two.kept - one.kept))
-    return min(parts, key=lambda one: abs(one.distance))
+def _crossing(tried: Callable[[float], Cutting], known: dict[float, Cutting]) -> Cutting:
+    """Return the share at which rehearsed queries are as well explained as real ones, which rises with the share.
+
+    Some were tried before. Where none was tried at 0, nothing kept is no answer.
+    """
+    shares = _KEPT if 0.0 in known else _KEPT[1:]
+
+    def at(place: int) -> Cutting:
+        kept = shares[place]
+        if kept not in known:
+            known[kept] = tried(kept)
+        return known[kept]
+
+    low, high = 0, len(shares) - 1
+    if at(low).distance >= 0.0:
+        return at(low)
+    middle = shares.index(_HALF)
+    while high > low:
+        low, high = (middle, high) if at(middle).distance < 0.0 else (low, middle - 1)
+        middle = (low + high + 1) // 2
+    if low == len(shares) - 1:
+        return at(low)
+    one, two = at(low), at(low + 1)
+    near = -one.distance / (two.distance - one.distance)
+    return Cutting(two.way, one.kept + near * (two.kept - one.kept))
 
 
 def _mixture(targets: Bags, queries: Bags) -> tuple[float, float, float]:
     """Return the share and strength under which queries are most likely drawn from some target, and how likely."""
-    options = [(share, strength) for strength in _STRENGTHS for share in _SHARES]
-    gains = [float(mean_log(mixture_factors(targets, queries, *one)).mean()) for one in options]
-    best = int(np.argmax(gains))
-    return *options[best], gains[best]
+    tried: dict[tuple[float, float], float] = {}
+
+    def gain(one: tuple[float, float]) -> float:
+        if one not in tried:
+            tried[one] = float(mean_log(mixture_factors(targets, queries, *one)).mean())
+        return tried[one]
+
+    share, strength = max(((share, _STRENGTHS[1]) for share in _SHARES), key=gain)
+    share, strength = max(((share, strength) for strength in _STRENGTHS), key=gain)
+    place = _SHARES.index(share)
+    near = _SHARES[max(place - 1, 0) : place + 2] if strength != _STRENGTHS[1] else (share,)
+    best = max(((share, strength) for share in near), key=gain)
+    return *best, tried[best]
 
 
 def _compared(cutting: Cutting, targets: Bags, queries: Bags, fitted: tuple[float, float], seed: int) -> Cutting:

@@ -96,8 +96,15 @@ def sampled(
     return Sample(some, table.take(rows), known.popularity, weight[rows])
 
 
-def learn(sample: Sample, distinct: bool) -> Model:
-    """Return the parameters of the highest evidence on the grid; ``distinct``: no record holds an item twice."""
+def learn(sample: Sample, distinct: bool, like: Model | None = None) -> Model:
+    """Return the parameters of the highest evidence on the grid; ``distinct``: no record holds an item twice.
+
+    ``like`` are those of similar tables, on the grid: then the climb begins there, and their form is taken.
+    """
+    if like is not None:
+        form = replace(like, volume=None)
+        form = form.facing(sample.queries.variety) if form.distinct else form
+        return _climbed(sample, form, (_nearest(SHARES, like.share), _nearest(STRENGTHS, like.strength)))[0]
     forms = [Model(distinct=True).facing(sample.queries.variety)] if distinct else []
     forms += [Model(spread=spread) for spread in (SPREADS[:1] if distinct else SPREADS)]
     found, best, place = forms[0], -math.inf, _highest(sample, forms[0])
@@ -150,6 +157,10 @@ def _climbed(sample: Sample, form: Model, start: tuple[int, int]) -> tuple[Model
                 break
             here = best
     return _at(form, here), seen[here], here
+
+
+def _nearest(grid: tuple[float, ...], value: float) -> int:
+    return int(np.argmin(np.abs(np.log(grid) - math.log(value))))
 
 
 def _highest(sample: Sample, form: Model) -> tuple[int, int]:

@@ -1,7 +1,10 @@
 """What ProfileBayes has learnt of two tables of bags: parameters, and a temperature once it is asked for."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +14,9 @@ from reidrisk.attacks.profile.sized.rows import KnownBags
 from reidrisk.attacks.profile.sized.softness import Softness
 from reidrisk.attacks.profile.sized.table import Table
 
+if TYPE_CHECKING:
+    from reidrisk.attacks.rehearsed.ways import Cutting
+
 _MOST = 600, 3_000  # queries and targets of a rehearsal
 _CLEAR = 0.05  # nats of a link by which a model must be better at it to be preferred
 
@@ -18,17 +24,29 @@ _CLEAR = 0.05  # nats of a link by which a model must be better at it to be pref
 class Habits:
     """Parameters learnt from ``queries`` facing the targets ``known``; ``everyone`` of the targets may rehearse.
 
-    Queries count in the unit of these ones, later ones too. With ``volume``, totals are evidence.
+    Queries count in the unit of these ones, later ones too. With ``volume``, totals are evidence. ``cutting`` is how
+    the two tables are related, where that was found out before; else it is found out if it is needed. ``like`` is the
+    model of similar tables, from which to begin.
     """
 
-    def __init__(self, known: KnownBags, everyone: KnownBags, queries: Table, seed: int, volume: bool) -> None:
-        self._everyone, self._seed, self._queries = everyone, seed, queries
+    def __init__(
+        self,
+        known: KnownBags,
+        everyone: KnownBags,
+        queries: Table,
+        seed: int,
+        volume: bool,
+        cutting: Cutting | None = None,
+        like: Model | None = None,
+    ) -> None:
+        self._everyone, self._seed, self._queries, self._cutting = everyone, seed, queries, cutting
         self.unit = queries.unit
         self.softness: Softness | None = None
         self.model: Model = evidence.default(known)
         if len(queries) >= evidence.FEWEST and queries.counts.nnz and known.table.counts.nnz:
             sample = evidence.sampled(known, queries, seed)
-            self.model = evidence.learn(sample, known.table.distinct and queries.distinct)
+            distinct = known.table.distinct and queries.distinct
+            self.model = evidence.learn(sample, distinct, like if like and like.distinct <= distinct else None)
             if not self.model.distinct:
                 self.model = self._practised(evidence.nearly_as_likely(sample, self.model))
             if volume:
@@ -55,7 +73,7 @@ class Habits:
         sample = evidence.sampled(self._everyone, self._queries, self._seed, _MOST, model)
         if not len(sample.queries) or not sample.queries.counts.nnz:
             return None
-        return softening.cut_targets(sample.targets, sample.queries, self._seed)
+        return softening.cut_targets(sample.targets, sample.queries, self._seed, self._cutting)
 
     def _rehearsed(self) -> Softness:
         if self._parts is None:

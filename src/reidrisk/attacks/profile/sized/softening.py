@@ -8,8 +8,10 @@ strangers in such ways: T may grow with a power of its size, which also makes up
 A rehearsal must be cut as the real tables were: see :mod:`reidrisk.attacks.rehearsed.ways`.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +22,9 @@ from reidrisk.attacks.profile.sized.table import Table
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 from reidrisk.records.cut import Way
+
+if TYPE_CHECKING:
+    from reidrisk.attacks.rehearsed.ways import Cutting
 
 _QUERIES, _COMPARED, _FEWEST = 500, 200, 20  # rehearsed queries: to soften by, to compare models by, and at least
 _CHANCE = 0.15  # distance that two samples of a hundred or two may well have by chance
@@ -38,8 +43,10 @@ class Parts:
     truth: Ints
 
 
-def cut_targets(targets: Table, queries: Table, seed: int) -> Parts | None:
+def cut_targets(targets: Table, queries: Table, seed: int, cutting: Cutting | None = None) -> Parts | None:
     """Cut the targets so that the parts look like the real tables; ``None`` where there are too few to cut.
+
+    ``cutting`` is how, default: found out here.
 
     Both stand in the order of their content. Queries smaller than nearly all real ones are left out.
     """
@@ -48,7 +55,10 @@ def cut_targets(targets: Table, queries: Table, seed: int) -> Parts | None:
     known, asked = _bags(targets), _bags(queries)
     if np.count_nonzero(targets.totals >= 2.0) < _FEWEST or not asked.counts.nnz:
         return None
-    cutting = find_way(known, asked, seed)
+    if cutting is None:
+        cutting = find_way(known, asked, seed)
+    elif cutting.way == "visits":
+        cutting = replace(cutting, way="part")  # tables know of no visits
     if cutting.way == "apart" and not _clearly_apart(known, asked, seed):
         cutting = replace(cutting, way="part")
     case = cutting.rehearse(known, asked, seed)
