@@ -67,7 +67,9 @@ def test_every_default_attack_on_bags_runs_and_none_of_them_beats_the_headline()
     whole = axis_of(case, AuditSpec(seed=1), None).size
     found = audit_case(case, AuditSpec(seed=1, epochs=(4, whole)))
     assert found.not_run == ()
-    assert {"Affinity", "ProfileBayes", "Hellinger", "TfIdf", "BM25", "NaiveBayes"} <= set(found.descriptions)
+    assert {"Rehearsed", "Affinity", "ProfileBayes", "Hellinger", "TfIdf", "BM25", "NaiveBayes"} <= set(
+        found.descriptions
+    )
     assert found.strongest.rate == max(risk.rate for risk in found.risks)
 
 
@@ -162,7 +164,9 @@ def test_an_attack_for_whole_records_runs_on_these_alone(monkeypatch):
         audit_case(case, AuditSpec(seed=1, attacks=FEW, epochs=(2,)))
     spec = AuditSpec(seed=1, epochs=(2,))
     planned = plan.planned(spec, case, axis_of(case, spec, None), 60.0)
-    assert [(one.attack, one.why) for one in planned.not_run] == [("affinity", "not asked"), ("tf-idf", "not asked")]
+    assert [(one.attack, one.why) for one in planned.not_run] == [
+        (name, "not asked") for name in ("affinity", "tf-idf", "rehearsed")
+    ]
 
 
 def test_several_records_of_a_person_count_once():

@@ -16,7 +16,7 @@ from reidrisk.audit import plan
 from reidrisk.audit.assumptions import assumptions
 from reidrisk.audit.axis import Axis, Look, axis_of
 from reidrisk.audit.choice import telling_epochs
-from reidrisk.audit.further import further, is_asked, strongest_of
+from reidrisk.audit.further import further, is_asked, plain_of, strongest_of
 from reidrisk.audit.gate import gate
 from reidrisk.audit.limits import limits
 from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
@@ -148,7 +148,16 @@ def audit_case(
     )
     worst_attack = strongest_of(chosen, None if worst is None else worst.attack)
     within = steps.within("what would lower it", extra) if is_asked(spec) else None
-    more = further(case, spec, worst_attack, scenario=scenario, questions=questions, engine=engine, progress=within)
+    more = further(
+        case,
+        spec,
+        worst_attack,
+        plain=plain_of(chosen, risks),
+        scenario=scenario,
+        questions=questions,
+        engine=engine,
+        progress=within,
+    )
     result = dataclasses.replace(result, further=more)
     own = [attack.name for attack in attacks]
     odd = warnings(case, spec.seed or 0)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from reidrisk import measure, mitigations
-from reidrisk.attacks import Attack
+from reidrisk.attacks import Attack, Rehearsed
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress
-from reidrisk.base.results import Result
+from reidrisk.base.results import Result, Risk
 from reidrisk.mitigations import Trial
 from reidrisk.mitigations.base import Side
 from reidrisk.mitigations.trying import attack_cost
@@ -48,13 +48,15 @@ def further(
     strongest: Attack[Any] | None,
     *,
     scenario: Note | None = None,
+    plain: Attack[Any] | None = None,
     questions: int = 1,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Further | None:
     """Answer what the spec asks for beside the risk; nothing where it asks for nothing or who is whom is not known.
 
-    ``strongest`` is the attack that found most people: it says what gives them away, and what if there were more.
+    ``strongest`` is the attack that found most people: it says what if there were more. What gives people away says the
+    strongest of those that learn quickly, ``plain``, since it learns anew for each part; default: the strongest.
     Where the case is one of several ``questions``, each has its part of ``spec.what_if_budget``: changes two thirds of
     it, and what gives people away the rest.
     """
@@ -71,7 +73,7 @@ def further(
         time = budget * (1.0 - _FOR_PARTS) if spec.what_if else budget
         what_if = _changes(known, spec, changes, trial, time, notes, progress)
     if spec.what_if:
-        parts = _parts(known, spec, strongest, budget * _FOR_PARTS, notes)
+        parts = _parts(known, spec, plain or strongest, budget * _FOR_PARTS, notes)
     if spec.aim is not None:
         aim = mitigations.search(known, spec.aim, budget, trial=trial, progress=progress)
     if spec.population is not None:
@@ -145,3 +147,10 @@ def _with_counterpart(case: Case) -> Case:
 def strongest_of(attacks: Sequence[Attack[Any]], name: str | None) -> Attack[Any] | None:
     """Return the attack of this name."""
     return next((attack for attack in attacks if attack.name == name), None)
+
+
+def plain_of(attacks: Sequence[Attack[Any]], risks: Sequence[Risk]) -> Attack[Any] | None:
+    """Return the attack with the largest rate of any row among those that do not rehearse."""
+    plain = {attack.name: attack for attack in attacks if not isinstance(attack, Rehearsed)}
+    rows = [risk for risk in risks if risk.attack in plain]
+    return plain[max(rows, key=lambda risk: risk.rate).attack] if rows else None

@@ -32,9 +32,14 @@ _FEWEST = 20  # rehearsed people below which nothing can be learnt: then the pan
 
 
 def _cost(targets: Any) -> Callable[[int], float]:
-    """Return reference seconds: most go into the rehearsals, which ask a fixed number of queries of all targets."""
-    n = len(targets)
-    return lambda n_queries: 4.0 + 7e-3 * n + 5e-7 * n * n_queries
+    """Return reference seconds: most go into learning, on a bounded number of targets."""
+    n, items, tokens = len(targets), _size(targets), int(targets.n_tokens)
+    practice = 7e-4 * min(n, _PRACTISED) + 2e-5 * min(items, 200_000) + 2e-4 * min(tokens, 20_000)
+    return lambda n_queries: 1.0 + practice + 1.2e-4 * n + 3e-7 * n * n_queries
+
+
+def _size(targets: Any) -> int:
+    return int(targets.tokens.size if isinstance(targets, Traces) else targets.counts.nnz)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class _Learnt:
     estimate: Estimate | None = None
 
 
-@register(kinds=(Bags, Traces), cost=_cost, whole=True)
+@register(kinds=(Bags, Traces), cost=_cost, default=True, whole=True)
 class Rehearsed(ScoredAttack[Counted]):
     """Link as practised: whoever holds the targets cuts each in two, and learns which attacks find the other half.
 
@@ -62,7 +67,8 @@ class Rehearsed(ScoredAttack[Counted]):
     What a rehearsal cannot know is how the second observer differs from the first: other devices, other habits later.
     Records that are cut are shorter than real ones, so links are more often right than they were in the rehearsal.
 
-    ``people`` is how many rehearsed people are asked about at most. Traces are taken as counts.
+    ``people`` is how many rehearsed people are asked about at most. Of many targets some thousand are practised on,
+    and stand for all. Traces are taken as counts.
 
     >>> rng = np.random.default_rng(0)
     >>> plays = Bags(rng.poisson(rng.gamma(0.1, 8.0, (80, 40))) + np.eye(80, 40, dtype=int))
@@ -77,6 +83,19 @@ class Rehearsed(ScoredAttack[Counted]):
         "It never sees who is whom, and cannot know how the second observer differs from the first (our own)."
     )
     rehearses = True  # it is no part of a rehearsal itself
+
+    @classmethod
+    def applies(cls, targets: Counted, queries: Counted) -> bool:
+        """Whether these are bags.
+
+        Of traces it takes the counts alone and leaves out what was seen in the same epoch, and what is known of the
+        system: ``ProfileBayes`` uses both, and found 6 to 20 more in 100 people on every table of traces tried.
+
+        >>> bags, traces = Bags([[1, 1]]), Traces([[0]], n_tokens=1)
+        >>> Rehearsed.applies(bags, bags), Rehearsed.applies(traces, traces)
+        (True, False)
+        """
+        return isinstance(targets, Bags)
 
     def __init__(self, people: int = 600, seed: int = 0) -> None:
         self.people, self.seed = whole("people", people, least=_FEWEST), checked_seed(seed)
