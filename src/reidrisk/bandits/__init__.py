@@ -1,5 +1,7 @@
 """Latent bandits and shared knowledge: what an anonymised transition matrix keeps private, and what it costs."""
 
+from reidrisk.bandits.adversary.attack import AdversaryResult, adversary
+from reidrisk.bandits.adversary.repository import Repository
 from reidrisk.bandits.agent.environment import LatentBandit, easy_rewards, hard_rewards
 from reidrisk.bandits.agent.regret import Regret, RegretDifference, compare, regret
 from reidrisk.bandits.client import Client, Fitted, ServiceError
@@ -24,6 +26,7 @@ from reidrisk.bandits.transitions import Behaviour
 from reidrisk.base.moved import to_studies
 
 __all__ = [
+    "AdversaryResult",
     "Average",
     "Behaviour",
     "BehaviourFile",
@@ -38,6 +41,7 @@ __all__ = [
     "PrivateClusters",
     "Regret",
     "RegretDifference",
+    "Repository",
     "ServiceError",
     "ServiceSpec",
     "Shared",
@@ -46,6 +50,7 @@ __all__ = [
     "TradeoffSpec",
     "TruncatedSVD",
     "ads",
+    "adversary",
     "anonymise",
     "cell_entropy",
     "cell_weights",

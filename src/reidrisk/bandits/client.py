@@ -80,43 +80,43 @@ class Client:
     def join(self, code: str) -> str:
         """Register with an enrolment code; return the token, which is shown this once."""
         # Not tried again once it was sent: a code is good once, and the token would be lost.
-        found = self._call("POST", "/v1/agents", {"code": code}, once=True)
+        found = self.call("POST", "/v1/agents", {"code": code}, once=True)
         self.token = str(found["token"])
         return self.token
 
     def share(self, matrix: npt.ArrayLike, profile: npt.ArrayLike) -> dict[str, Any]:
         """Share this agent's transition matrix (d, d) and metadata (p,), or update them; return where they stand."""
         body = {"matrix": np.asarray(matrix).tolist(), "profile": np.asarray(profile).tolist()}
-        return self._call("PUT", f"/v1/agents/{self.agent}/record", body, key=True)
+        return self.call("PUT", f"/v1/agents/{self.agent}/record", body, key=True)
 
     def withdraw(self) -> dict[str, Any]:
         """Withdraw the record; ``next_rebuild`` is when it is gone from everything that is handed out."""
-        return self._call("DELETE", f"/v1/agents/{self.agent}/record", key=True)
+        return self.call("DELETE", f"/v1/agents/{self.agent}/record", key=True)
 
     def standing(self) -> dict[str, Any]:
         """Return where the record stands: none, waiting, included or withdrawn."""
-        return self._call("GET", f"/v1/agents/{self.agent}/record")
+        return self.call("GET", f"/v1/agents/{self.agent}/record")
 
     def fetch(self, profile: npt.ArrayLike) -> Fitted:
         """Fetch the matrix that fits this metadata (p,)."""
-        found = self._call("POST", "/v1/matrix", {"profile": np.asarray(profile).tolist()})
+        found = self.call("POST", "/v1/matrix", {"profile": np.asarray(profile).tolist()})
         matrix = np.asarray(found["matrix"], dtype=np.float64)
         return Fitted(matrix, int(found["version"]), str(found["strategy"]), int(found["members_at_least"]))
 
     def rotate(self) -> str:
         """Replace the token by another one, and return it."""
-        found = self._call("POST", f"/v1/agents/{self.agent}/token", once=True)
+        found = self.call("POST", f"/v1/agents/{self.agent}/token", once=True)
         self.token = str(found["token"])
         return self.token
 
     def revoke(self) -> None:
         """End the token; the record stays until it is withdrawn."""
-        self._call("DELETE", f"/v1/agents/{self.agent}/token", once=True)
+        self.call("DELETE", f"/v1/agents/{self.agent}/token", once=True)
         self.token = None
 
     def about(self) -> dict[str, Any]:
         """Return how the service anonymises, and what a record must look like."""
-        return self._call("GET", "/v1/about")
+        return self.call("GET", "/v1/about")
 
     def close(self) -> None:
         """Close the connection."""
@@ -124,7 +124,8 @@ class Client:
             self._connection.close()
             self._connection = None
 
-    def _call(self, method: str, path: str, body: Any = None, key: bool = False, once: bool = False) -> dict[str, Any]:
+    def call(self, method: str, path: str, body: Any = None, key: bool = False, once: bool = False) -> dict[str, Any]:
+        """Send a request and return its answer; ``key`` makes a write happen once, ``once`` keeps from trying again."""
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"

@@ -9,7 +9,7 @@ from reidrisk import __version__
 from reidrisk.base.errors import MissingExtraError
 from reidrisk.base.foreign import MASK_VARIABLE
 from reidrisk.base.moved import STUDIES
-from reidrisk.cli import audit, bandits, bench, bounds, cohorts, compare, convert, demo, release, simulate
+from reidrisk.cli import audit, bandits, bench, bounds, cohorts, compare, convert, demo, release, sharing, simulate
 
 app = typer.Typer(
     name="reidrisk",
@@ -32,6 +32,9 @@ app.command("bounds", rich_help_panel=_THEORY)(bounds.bounds)
 app.command("convert", rich_help_panel=_DATA)(convert.convert)
 app.add_typer(simulate.simulate, name="simulate", rich_help_panel=_DATA)
 app.add_typer(release.release, name="release", rich_help_panel=_RELEASE)
+bandits.bandits.command("serve")(sharing.serve)
+bandits.bandits.command("attack")(sharing.attack)
+bandits.bandits.command("backup")(sharing.backup)
 app.add_typer(bandits.bandits, name="bandits", rich_help_panel=_RELEASE)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,6 +95,9 @@ def _server(config: Any, ready: Callable[[str], None] | None) -> Any:
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             """Stop by a signal without passing it on: that is how a service is meant to end."""
+            if threading.current_thread() is not threading.main_thread():  # where signals do not come
+                yield
+                return
             before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
             try:
                 yield

@@ -6,6 +6,7 @@ default. Writers follow one another on both, so that checks made in a transactio
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,6 +113,7 @@ class Database:
             raise OptionError(f"{path} exists; give a name that is free")
         connection = self.engine.raw_connection()  # not in a transaction, which this does by itself
         try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
             connection.cursor().execute("VACUUM INTO ?", (str(path),))
         finally:
             connection.close()
@@ -146,6 +148,8 @@ def _sqlite(url: Any) -> Engine:
         raise OptionError("--database must name a file, such as sqlite:///sharing.db: what is shared must last")
     if not Path(url.database).absolute().parent.is_dir():
         raise OptionError(f"--database: the folder of {url.database} does not exist; make it first")
+    # Records of people are for the eyes of the service alone; what SQLite puts beside the file is permitted alike.
+    os.close(os.open(url.database, os.O_RDWR | os.O_CREAT, 0o600))
     engine = create_engine(url, pool_size=8, max_overflow=32, connect_args={"timeout": _PATIENCE})
 
     @event.listens_for(engine, "connect")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from reidrisk.bandits.adversary.collect import digest
 from reidrisk.bandits.service import credentials, ledger, members
 from reidrisk.bandits.service.ledger import ADMINISTRATOR
 from reidrisk.bandits.service.publisher import FAILED, REFUSED
@@ -70,8 +71,8 @@ def told(service: Service) -> dict[str, Any]:
 def membership(service: Service) -> dict[str, Any]:
     """Return who is in which group now: the truth that a measured attack is scored with."""
     snapshot = service.publisher.snapshot
-    found = {agent: number for number, group in enumerate(snapshot.groups) for agent in group.members}
-    return {"version": snapshot.version, "group": found}
+    found = [{"digest": digest(group.matrix), "members": list(group.members)} for group in snapshot.groups]
+    return {"version": snapshot.version, "groups": found}
 
 
 @admin.post("/rebuild", status_code=202, responses=documented(413))
