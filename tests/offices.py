@@ -5,6 +5,7 @@ import gzip
 import io
 import zipfile
 from datetime import datetime, timedelta
+from functools import cache
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -50,12 +51,13 @@ DIALECTS = {
 
 
 def write(path, rows, header=("customer", "date", "category", "price"), dialect="plain"):
-    """Write rows in one of the dialects; ``.xlsx`` is one of them."""
+    """Write rows in one of the dialects, by name or as its parts; ``xlsx`` is one of them."""
     if dialect == "xlsx":
         path = path.with_name(path.name + ".xlsx")
         workbook(path, header, rows)
         return path
-    how = {"delimiter": ",", "encoding": "utf-8", "end": "\n", "day": "%Y-%m-%d %H:%M:%S"} | DIALECTS[dialect]
+    how = {"delimiter": ",", "encoding": "utf-8", "end": "\n", "day": "%Y-%m-%d %H:%M:%S"}
+    how |= DIALECTS[dialect] if isinstance(dialect, str) else dialect
     path = path.with_name(path.name + how.get("ending", ".csv"))
     text = io.StringIO(newline="")
     if "comment" in how:
@@ -64,14 +66,18 @@ def write(path, rows, header=("customer", "date", "category", "price"), dialect=
     writer = csv.writer(text, delimiter=how["delimiter"], lineterminator=how["end"], quoting=quoting)
     writer.writerow(header)
     for who, at, what, price in rows:
-        when = (
-            f"{int((at - datetime(1970, 1, 1)).total_seconds())}" if how["day"] == "unix" else at.strftime(how["day"])
-        )
+        when = moment(at, how["day"])
         cost = f"{price:.2f}".replace(".", ",") if how.get("comma") else f"{price:.2f}"
         writer.writerow((who, when, what, cost))
     content = text.getvalue().encode(how["encoding"])
     path.write_bytes(gzip.compress(content) if path.name.endswith(".gz") else content)
     return path
+
+
+@cache
+def moment(at, form):
+    """Write a moment in one form."""
+    return f"{int((at - datetime(1970, 1, 1)).total_seconds())}" if form == "unix" else at.strftime(form)
 
 
 def workbook(path, header, rows):

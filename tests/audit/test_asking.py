@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from reidrisk import io
-from reidrisk.audit import AuditResult, AuditSpec, Exports, audit_exports, run
+from reidrisk.audit import AuditResult, AuditSpec, Exports, asking, audit_exports, run
 from reidrisk.base.errors import FormatError, OptionError
 
 FEW = ("hellinger", "tf-idf")
@@ -60,12 +60,10 @@ def test_a_scenario_by_its_name_is_the_only_question(files):
 
 def test_two_exports_are_linked_by_any_two_columns_of_pairs_and_by_traces_beside_bags(files):
     found = audited(files, "a.csv", "b.csv", truth="pairs.csv:crm=partner")
-    assert (found.scenario.code, found.kind, found.truth, found.n_scored) == (
-        "scenario-two-tables",
-        "bags",
-        "given",
-        60,
-    )
+    assert {(one.scenario.code, one.kind, one.truth, one.n_scored) for one in found.questions} == {
+        ("scenario-two-tables", kind, "given", 60) for kind in ("bags", "traces")
+    }
+    assert {one.scenario.get("every") for one in found.questions} == {None, "week"}
     assert found.strongest.rate > 0.5
     with pytest.raises(OptionError, match="nobody"):
         audited(files, "a.csv", "b.csv", truth="pairs.csv:crm=nobody")
@@ -89,3 +87,14 @@ def test_exports_are_one_or_two():
         Exports(files=("a", "b", "c"))
     with pytest.raises(FormatError, match="no such file"):
         run(AuditSpec(inputs=Exports(files=("no/such/b.csv",))))
+
+
+def test_nobody_hears_of_a_few_people_while_an_export_is_read():
+    often = {"user": np.repeat(np.arange(40), [1] * 37 + [9] * 3), "item": np.arange(64) % 7}
+    heard = []
+    asking.read([often], io.Reading(layout="log"), heard=heard.append)
+    (told,) = (note for note in heard if note.code == "export-read")
+    assert told["people"] == []  # 37 of 40 would tell of the other three
+    heard.clear()
+    asking.read([often], io.Reading(layout="log"), heard=heard.append, least=1)
+    assert next(note for note in heard if note.code == "export-read")["people"] == [[1, 37], [5, 3]]

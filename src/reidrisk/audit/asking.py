@@ -13,6 +13,7 @@ from reidrisk.audit.case import audit_case, together
 from reidrisk.audit.questions import Asked, questions
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports
+from reidrisk.audit.suppress import note_of_few
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress, silent
@@ -123,7 +124,7 @@ def run_exports(
     """Read the exports that a spec names, and audit them."""
     tell("reading the exports", 0.0)
     reading = inputs.reading
-    exports = read(inputs.files, reading, spec.scenario, heard)
+    exports = read(inputs.files, reading, spec.scenario, heard, spec.min_group)
     found = audit_exports(
         exports,
         spec,
@@ -139,9 +140,16 @@ def run_exports(
 
 
 def read(
-    sources: Sequence[Any], reading: io.Reading, scenario: Asked | None = None, heard: Heard | None = None
+    sources: Sequence[Any],
+    reading: io.Reading,
+    scenario: Asked | None = None,
+    heard: Heard | None = None,
+    least: int = 20,
 ) -> tuple[io.Export, ...]:
-    """Read one or two exports, with the column that a scenario splits by; ``heard`` is told how."""
+    """Read one or two exports, with the column that a scenario splits by.
+
+    ``heard`` is told how, without numbers that tell of fewer people than ``least``.
+    """
     if scenario is not None and scenario.column is not None:
         reading = reading.model_copy(update={"keep": tuple(dict.fromkeys((*reading.keep, scenario.column)))})
     if len(sources) == 2:
@@ -150,5 +158,5 @@ def read(
         exports = (io.read_export(sources[0], reading),)
     if heard is not None:
         for note in dict.fromkeys(note for export in exports for note in (export.how, *export.notes)):
-            heard(note)
+            heard(note_of_few(note, least))
     return exports

@@ -58,7 +58,7 @@ def assess(
     if budget is not None:
         options["budget"] = seconds("budget", budget)
     spec = AuditSpec.model_validate(options)
-    exports = read(sources, reading, asked, None if say is None else lambda note: _say(say, note))
+    exports = read(sources, reading, asked, None if say is None else lambda note: _say(say, note), spec.min_group)
     given = reading.amount is not None
     return audit_exports(exports, spec, truth=truth, every=reading.every, amounts_given=given, progress=progress)
 

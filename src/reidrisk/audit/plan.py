@@ -22,6 +22,7 @@ ENOUGH = 300
 """People that an attack is tried on at least, or all, if there are fewer; otherwise it counts as not run."""
 
 _SOME = 4_000  # queries of a check beside the rows
+_BOUND = 1e-5  # reference seconds of the bounds of a known system, for each known record and epoch
 
 WhyNot = Literal["time", "not asked", "few people"]
 
@@ -78,7 +79,7 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
         # Attacks of the caller's own count as one search each. One more look says how sure the strongest is.
         costs: dict[str, Callable[[int], float]] = {one.name: _cost(one, case.targets, work) for one in running}
         search = _searched(case.targets)
-        extra = [lambda q: own * work[1] * search(q), search]
+        extra = [lambda q: own * work[1] * search(q), search, lambda q: _beside(running, case, axis, spec)]
         while len(costs) > 1 and spec.attacks is None and _total([*costs.values(), *extra], fewest) > budget:
             dearest = max(costs, key=lambda name: costs[name](fewest))
             not_run.append(NotRun(dearest, "time", float(costs.pop(dearest)(fewest))))
@@ -122,6 +123,19 @@ def _followed(case: Case) -> float:
     """Return what it costs in each row to follow how links change when somebody leaves, where everyone is scored."""
     scores = len(case.targets) * len(case.queries)
     return 4e-9 * scores if scores <= jackknife.PAIRS else 0.0
+
+
+def _beside(running: Sequence[attacks.Entry], case: Case, axis: Axis, spec: AuditSpec) -> float:
+    """Return what the check of the truth and the bounds cost, however many queries are scored."""
+    checked = 0.0
+    if case.truth is not None and case.truth.origin != "cut":
+        costs = [one.cost(case.targets) for one in running if is_quick(one.attack.__name__, case.targets)]
+        looks = max(sum(look.n > 1 for look in axis.looks), 1) if axis.name == "epochs" else 1
+        # Both halves of the targets are fitted, and both halves of the queries; each is asked some thousand.
+        checked = looks * sum(3.0 * seconds(0) + seconds(_SOME) for seconds in costs)
+    if axis.name != "epochs" or spec.mechanism(case.targets.n_tokens).declared != "system":
+        return checked
+    return checked + _BOUND * len(case.targets) * sum(axis.counts)
 
 
 def _total(costs: Sequence[Callable[[int], float]], n_queries: int) -> float:

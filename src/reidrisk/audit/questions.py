@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field, field_validator
 
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.base.specs import Spec
 from reidrisk.records import Attributes, Bags, Events, Traces
-from reidrisk.records.calendar import Every
+from reidrisk.records.calendar import Every, periods
 from reidrisk.scenarios import Knows, Scenario, Split, TwoTables
 
 FACTS = 4
 """Facts that somebody knows of a person, where nothing else is said."""
-_PERIODS = 520  # of one log at most: more are hardly ones that people have in common
+_KEPT = 0.9  # share of the events that one item per period must keep to be the form that is asked about first
+_MOST = 60  # periods that are looked at unasked: more take long, and hold little each
+_COMMON = 2  # periods with events in both logs, below which there is nothing to compare them by
 
 
 class Asked(Spec):
@@ -58,18 +62,21 @@ class Asked(Spec):
 def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Every | None) -> tuple[Scenario, ...]:
     """Return the scenarios to audit: as asked, or of two tables whether people of one are found in the other.
 
-    Two logs are compared as bags, which keep everything but the times; with ``every``, also as traces of that period
-    beside them. Of one table: can the pseudonyms of one period be linked to those of another, where there is a time;
-    and can somebody who knows four facts of a person find them. Of one table of people: all columns are known.
+    Two logs are compared as bags, which keep everything but the times, and as traces of :func:`usual_period`, or of
+    ``every``; where these keep nine tenths of the events, they come first. Of one table: can the pseudonyms of one
+    period be linked to those of another, where there is a time; and can somebody who knows four facts of a person find
+    them. Of one table of people: all columns are known.
     """
     if asked is not None:
         return asked.of(tables, truth)
     if len(tables) == 2:
-        both: tuple[Scenario, ...] = (TwoTables(tables[0], tables[1], truth),)
-        if every is not None and all(isinstance(table, Events) for table in tables):
-            one, two = traces_alike(tables[0], tables[1], every)
-            both += (TwoTables(one, two, truth),)
-        return both
+        whole = TwoTables(tables[0], tables[1], truth)
+        logs = [table for table in tables if isinstance(table, Events)]
+        by = every if every is not None or len(logs) < 2 else usual_period(logs)
+        if by is None or len(logs) < 2:
+            return (whole,)
+        by_period = TwoTables(tables[0], tables[1], truth, every=by)
+        return (by_period, whole) if _kept(logs, by) >= _KEPT else (whole, by_period)
     table = tables[0]
     if isinstance(table, Attributes):
         return (Knows(table, columns=list(table.names)),)
@@ -78,30 +85,45 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
     return (Split(table, by="time"), facts) if timed else (facts,)
 
 
-def traces_alike(a: Events, b: Events, every: Every) -> tuple[Traces, Traces]:
-    """Return two logs as traces over the same periods: from the first of either to the last of either.
+def usual_period(logs: Sequence[Events]) -> Every | None:
+    """Return the longest period of which one item keeps nine tenths of the events of every log, else the shortest.
 
-    >>> log = {"who": [1, 2], "what": ["tea", "rum"]}
-    >>> one, two = (Events(log | {"day": days}, user="who", items="what", time="day") for days in ([0, 1], [8, 20]))
-    >>> [traces.tokens.tolist() for traces in traces_alike(one, two, 7)]
-    [[[1, -1, -1], [0, -1, -1]], [[-1, 1, -1], [-1, -1, 0]]]
+    Periods are months, weeks and days, or units where times are whole numbers. ``None`` where some log has no times, or
+    where there are hardly periods with events in all of them, or too many.
+
+    >>> log = Events({"who": [1, 1, 2], "what": list("aba"), "day": [0, 1, 1]}, user="who", items="what", time="day")
+    >>> usual_period([log, log])
+    1.0
     """
-    if a.time is None or b.time is None:
-        raise DataError(f"a log without times has no {every!r}; leave out --every, or name the times with --time")
-    if a.is_calendar != b.is_calendar:
-        raise DataError("times are dates in one log and plain numbers in the other; name other columns with --time")
-    spans = [log.span(every) for log in (a, b)]
-    span = min(first for first, _ in spans), max(last for _, last in spans)
-    if span[1] - span[0] >= _PERIODS:
-        n = span[1] - span[0] + 1
-        raise OptionError(f"there are {n:,} periods of {every!r} from the first event to the last; take longer ones")
-    return a.traces(every, span=span), b.traces(every, span=span)
+    if any(log.time is None for log in logs) or len({log.is_calendar for log in logs}) > 1:
+        return None
+    usual: tuple[Every, ...] = ("month", "week", "day")
+    if not logs[0].is_calendar:
+        usual = (1.0,) if all((np.asarray(log.time) % 1.0 == 0.0).all() for log in logs) else ()
+    found = [every for every in usual if _comparable(logs, every)]
+    return next((every for every in found if _kept(logs, every) >= _KEPT), found[-1] if found else None)
+
+
+def _comparable(logs: Sequence[Events], every: Every) -> bool:
+    """Whether logs have events in the same periods, and not too many periods."""
+    spans = [log.span(every) for log in logs]
+    if max(last for _, last in spans) - min(first for first, _ in spans) >= _MOST:
+        return False
+    there = [np.unique(periods(np.asarray(log.time), log.is_calendar, every)) for log in logs]
+    return len(reduce(np.intersect1d, there)) >= _COMMON
+
+
+def _kept(logs: Sequence[Events], every: Every) -> float:
+    """Return the share of the events that one item per person and period keeps, of the log that loses most."""
+    shares = []
+    for log in logs:
+        period = periods(np.asarray(log.time), log.is_calendar, every)  # rises with the time, within each person
+        shares.append(np.count_nonzero((np.diff(log.user) != 0) | (np.diff(period) != 0)) + 1)
+    return min(n / len(log) for n, log in zip(shares, logs, strict=True))
 
 
 def _most_facts(table: Any) -> int:
     """Return how many facts the person with the most has: nobody could be asked for more."""
-    import numpy as np
-
     if isinstance(table, Events):
         return int(np.bincount(table.user, minlength=1).max())
     if isinstance(table, Bags):

@@ -53,7 +53,7 @@ def suppress(result: AuditResult) -> AuditResult:
     if not result.risks:  # how sure an attack is, is said with its check beside it, or not at all
         checked = {point.threshold for one in rehearsals if one.attack == result.choosy_attack for point in one.points}
         shown = tuple(point for point in shown if point.threshold in checked)
-    notes = tuple(_note(note, least) for note in result.notes)
+    notes = tuple(note_of_few(note, least) for note in result.notes)
     groups = 0 if spread is None else spread.hidden_groups
     thresholds = len(result.choosiness) - len(shown)
     if groups or thresholds:
@@ -67,7 +67,9 @@ def suppress(result: AuditResult) -> AuditResult:
         n_choosy=result.n_choosy if shown else 0,
         truth_doubt=None if result.truth_doubt is None else _doubt(result.truth_doubt, least),
         notes=notes,
-        risks=tuple(replace(risk, notes=tuple(_note(note, least) for note in risk.notes)) for risk in result.risks),
+        risks=tuple(
+            replace(risk, notes=tuple(note_of_few(note, least) for note in risk.notes)) for risk in result.risks
+        ),
     )
 
 
@@ -210,7 +212,8 @@ def _doubt(doubt: TruthDoubt, least: int) -> TruthDoubt:
     return replace(doubt, wrong=None, low=0.0) if few(n * (1.0 - (doubt.wrong or 0.0)), least) else doubt
 
 
-def _note(note: Note, least: int) -> Note:
+def note_of_few(note: Note, least: int) -> Note:
+    """Return a note without the numbers in it that tell of fewer people than ``least``."""
     if note.code == "export-read":
         return Note.from_dict({**note.to_dict(), "people": _steps(note["people"], least)})
     hidden = {name: None for name in _COUNTS.get(note.code, ()) if few(note[name] or 0, least)}

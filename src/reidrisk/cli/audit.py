@@ -52,7 +52,9 @@ def audit(
     item: list[str] | None = option(None, "Column of what people did, or a pattern; repeatable. Default: guessed."),
     channels: bool = option(False, "Keep several --item columns apart instead of joining them.", "--channels"),
     amount: str | None = option(None, "Column of whole amounts, or 'none'. Default: guessed."),
-    every: str | None = option(None, "Compare two logs by day, week or month, too (or a number of units of time)."),
+    every: str | None = option(
+        None, "Compare two logs by day, week, month or a number of units of time. Default: chosen."
+    ),
     columns: str | None = option(None, "Names of a file without a header; or attributes: age=number,postcode=prefix."),
     grid: str | None = option(None, "Make cells of this width of coordinates, such as 500m."),
     delimiter: str | None = option(None, "What separates cells: ';', tab, blanks. Default: found."),

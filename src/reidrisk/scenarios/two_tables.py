@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.errors import OptionError, TruthError
+from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import checked_seed
 from reidrisk.base.vocabulary import Vocabulary
@@ -15,6 +15,9 @@ from reidrisk.records.calendar import Every
 from reidrisk.records.case import check_tables
 from reidrisk.scenarios.base import Scenario, by_visit
 from reidrisk.scenarios.registry import register
+
+MOST_PERIODS = 520
+"""Periods of two logs at most: more are hardly ones that people have in common."""
 
 
 @register(kinds=(Events, Bags, Traces, Attributes), tables=2)
@@ -29,8 +32,9 @@ class TwoTables(Scenario):
     why.
 
     Several rows of ``b`` may be one person's (``truth`` says whose), as sessions or trips are. With ``visit``, as for
-    :meth:`reidrisk.records.Events.bags`, each visit of the log ``b`` is a query of its own. Traces of different numbers
-    of epochs are of different times: they are compared as Bags.
+    :meth:`reidrisk.records.Events.bags`, each visit of the log ``b`` is a query of its own. With ``every``, as for
+    :meth:`reidrisk.records.Events.traces`, two logs become Traces over the same periods instead: the first item of each
+    period. Traces of different numbers of epochs are of different times: they are compared as Bags.
 
     >>> a = Bags([[2, 1], [0, 3]], users=["ann", "bob"])
     >>> b = Bags([[0, 1], [1, 1], [4, 0]], users=["bob", "eve", "ann"])
@@ -43,17 +47,22 @@ class TwoTables(Scenario):
     b: Any
     truth: Any = None
     visit: Every | None = None
+    every: Every | None = None
 
     def __post_init__(self) -> None:
         for table in (self.a, self.b):
             self._check_kind(table)
+        if self.every is not None and not (isinstance(self.a, Events) and isinstance(self.b, Events)):
+            raise OptionError(f"every={self.every!r} is for two tables of Events; these are {type(self.a).__name__}")
+        if self.every is not None and self.visit is not None:
+            raise OptionError("every= makes one item of a period, visit= a query of each; choose one of the two")
         if self.visit is not None and not isinstance(self.b, Events):
             raise OptionError(f"visit={self.visit!r} is for Events; the second table are {type(self.b).__name__}")
 
     @property
     def question(self) -> Note:
-        """Whether people of one table are found in the other."""
-        return Note("scenario-two-tables")
+        """Whether people of one table are found in the other, and by which periods they are compared, if by any."""
+        return Note("scenario-two-tables", **({} if self.every is None else {"every": str(self.every)}))
 
     def case(self, seed: int = 0) -> Case:
         """Return the two tables; nothing is drawn."""
@@ -62,7 +71,8 @@ class TwoTables(Scenario):
         return case if self.visit is None else by_visit(case)
 
     def _case(self) -> Case:
-        targets, queries = _over_one(self.a, self.b, self.visit)
+        a, b = (self.a, self.b) if self.every is None else traces_alike(self.a, self.b, self.every)
+        targets, queries = _over_one(a, b, self.visit)
         check_tables(targets, queries)
         notes = tuple(dict.fromkeys((*targets.notes, *queries.notes)))
         if isinstance(self.a, Traces) and isinstance(targets, Bags):
@@ -101,5 +111,35 @@ def _over_one(a: Any, b: Any, visit: Every | None) -> tuple[Any, Any]:
     asked = b.bags(visit) if isinstance(b, Events) else b
     if not isinstance(a, Events) or not isinstance(b, Events) or a.vocabulary == b.vocabulary:
         return known, asked
-    both = Vocabulary(sorted({label for log in (a, b) for label in log.vocabulary.labels}))
+    both = _labels(a, b)
     return known.over(both), asked.over(both)
+
+
+def traces_alike(a: Events, b: Events, every: Every) -> tuple[Traces, Traces]:
+    """Return two logs as traces over the same items and periods: from the first of either to the last of either.
+
+    >>> log = {"who": [1, 2], "what": ["tea", "rum"]}
+    >>> one, two = (Events(log | {"day": days}, user="who", items="what", time="day") for days in ([0, 1], [8, 20]))
+    >>> [traces.tokens.tolist() for traces in traces_alike(one, two, 7)]
+    [[[1, -1, -1], [0, -1, -1]], [[-1, 1, -1], [-1, -1, 0]]]
+    """
+    if a.time is None or b.time is None:
+        raise DataError(f"a log without times has no {every!r}; leave out --every, or name the times with --time")
+    if a.is_calendar != b.is_calendar:
+        raise DataError("times are dates in one log and plain numbers in the other; name other columns with --time")
+    spans = [log.span(every) for log in (a, b)]
+    span = min(first for first, _ in spans), max(last for _, last in spans)
+    if span[1] - span[0] >= MOST_PERIODS:
+        n = span[1] - span[0] + 1
+        raise OptionError(f"there are {n:,} periods of {every!r} from the first event to the last; take longer ones")
+    both = _labels(a, b)
+    one, two = (log.over(both).traces(every, span=span) for log in (a, b))
+    return one, two
+
+
+def _labels(a: Events, b: Events) -> Vocabulary:
+    return (
+        a.vocabulary
+        if a.vocabulary == b.vocabulary
+        else Vocabulary(sorted({*a.vocabulary.labels, *b.vocabulary.labels}))
+    )

@@ -103,3 +103,33 @@ def test_a_pattern_names_many_columns():
     frame = {"Id": [1, 1], "Minute00": [0, 1], "Minute01": [2, 2]}
     found = io.read_export(frame, Reading(items="minute*", channels=True)).records
     assert found.vocabulary.labels == ("Minute00=0", "Minute00=1", "Minute01=2")
+
+
+CENSUS = [f"{17 + n % 60}, {'State-gov' if n % 3 else '?'}, {'f' if n % 2 else 'm'}" for n in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "how", "row"),
+    [
+        (["age,class,sex", *CENSUS, "total,,"], {}, "row 301 holds 'total' in column 'age'"),
+        (["|1x3 Cross validator", *CENSUS, ""], {"columns": "age,class,sex"}, "row 1 has 1 cells, not 3"),
+        (["age,class,sex", *CENSUS, "Sources", ""], {}, "row 301 has 1 cells, not 3"),
+    ],
+)
+def test_a_stray_row_is_named_and_makes_no_category_of_a_number(lines, how, row, tmp_path):
+    file = tmp_path / "census.data"
+    file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=f"1 of 301 rows .*{row}.*--skip-bad-rows"):
+        io.read_export(file, Reading(**how))
+    found = io.read_export(file, Reading(skip_bad_rows=True, **how))
+    assert (len(found.records), found.records.columns[0].kind) == (300, "number")
+    assert next(note for note in found.notes if note.code == "bad-rows")["n"] == 1
+
+
+def test_what_is_no_number_often_is_a_category_and_codes_are_no_numbers(tmp_path):
+    file = tmp_path / "survey.csv"
+    rows = [f"{n % 4 if n % 10 else '4+'},{n % 50:03d},{'NA' if n % 7 == 0 else n}" for n in range(200)]
+    file.write_text("children,code,income\n" + "\n".join(rows) + "\n")
+    found = io.read_export(file)
+    assert [column.kind for column in found.records.columns] == ["category", "category", "number"]
+    assert int((found.records.tokens[:, 2] < 0).sum()) == 29

@@ -41,7 +41,7 @@ Records = Traces | Pooled | Sequence[Traces] | Bags
 def _cost(targets: Any) -> Callable[[int], float]:
     """Return what it costs: learning takes a while, of bags by a rehearsal on some of them."""
     if isinstance(targets, Bags):
-        return per_item(1.2e-9, learning=min(2.0, 0.2 + 1e-5 * targets.counts.nnz))(targets)
+        return per_item(1.2e-9, learning=min(4.5, 0.6 + 4e-5 * targets.counts.nnz))(targets)
     return per_pair(3e-9, learning=0.3)(targets)
 
 

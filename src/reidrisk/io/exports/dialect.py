@@ -50,8 +50,12 @@ def opened(file: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(file, "rb")) if is_gzip(file) else open(file, "rb")
 
 
-def dialect_of(file: Path, name: str, delimiter: str | None, comment: str | None) -> Dialect:
-    """Find out how a text table is written, from its first lines; what is given is taken."""
+def dialect_of(file: Path, name: str, delimiter: str | None, comment: str | None, names: Sequence[str] = ()) -> Dialect:
+    """Find out how a text table is written, from its first lines; what is given is taken.
+
+    Where ``names`` of columns are given, and the first line neither holds them nor as many cells, although most lines
+    do, it is a row that cannot be read, not a header.
+    """
     with reading(name, "text"):
         encoding = _encoding(file, name)
         with opened(file) as raw:
@@ -66,6 +70,8 @@ def dialect_of(file: Path, name: str, delimiter: str | None, comment: str | None
         raise FormatError(f"{name}: the file is empty; a table has a header and at least one row")
     if any("\0" in line for line in lines):
         raise FormatError(f"{name}: this is no text; give a table in CSV, JSON lines, Parquet, Arrow or .xlsx")
+    if names and (found := _of_width(lines, delimiter, names)):
+        return Dialect(encoding, found, None, len(names), skip, comment)
     by = delimiter or _delimiter(lines, name)
     rows = list(cells_of(lines, by))
     header = tuple(cell.strip() for cell in rows[0]) if _is_header(rows) else None
@@ -134,6 +140,19 @@ def _delimiter(lines: Sequence[str], name: str) -> str:
         both = " and ".join(map(repr, found))
         raise OptionError(f"{name}: cells may be separated by {both}; say which with --delimiter")
     return found[0]
+
+
+def _of_width(lines: Sequence[str], delimiter: str | None, names: Sequence[str]) -> str | None:
+    """Return what cuts most lines into as many cells as there are names, but not the first line, which has none."""
+    for by in (delimiter,) if delimiter else _DELIMITERS:
+        try:
+            rows = list(cells_of(lines, by))
+        except csv.Error:
+            continue
+        often, times = Counter(map(len, rows)).most_common(1)[0]
+        if often == len(names) != len(rows[0]) and times > 0.5 * len(rows):
+            return None if {cell.strip() for cell in rows[0]} & set(names) else by
+    return None
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:

@@ -46,7 +46,7 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
     if roles.time is not None:
         times = read_times(source.column(roles.time), source.where(roles.time), how.dates)
         frame[TIME] = times.values
-        _mark(source, roles.time, times.bad, good)
+        mark(source, roles.time, times.bad, good)
     if roles.amount is not None:
         frame[AMOUNT], returned = _amounts(source, roles.amount, good)
     columns = {name: _labels(source, name, how) for name in roles.items}
@@ -56,7 +56,7 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
     if roles.place is not None and how.cell_metres is not None:
         lat, lon = (read_numbers(source.column(name), source.where(name), source.comma) for name in roles.place)
         for name, found in zip(roles.place, (lat, lon), strict=True):
-            _mark(source, name, found.bad, good)
+            mark(source, name, found.bad, good)
         columns["cell"] = cells_of_grid(lat.values, lon.values, how.cell_metres, source.name)
         notes.append(Note("places-on-grid", metres=how.cell_metres))
     notes += bad_rows(source, how, n)
@@ -95,7 +95,7 @@ def _tokens(frame: dict[str, Any], columns: dict[str, Any], name: str) -> Any:
     return pa.table(frame | {ITEM: pa.chunked_array([words.take(pa.array(found.codes, mask=found.codes < 0))])})
 
 
-def _mark(source: Source, name: str, bad: Any, good: npt.NDArray[np.bool_]) -> None:
+def mark(source: Source, name: str, bad: Any, good: npt.NDArray[np.bool_]) -> None:
     """Count cells that cannot be read, and leave their rows out."""
     cells = source.column(name)
     for row in bad[:5].tolist():
@@ -109,7 +109,7 @@ def _amounts(source: Source, name: str, good: npt.NDArray[np.bool_]) -> tuple[An
     import pyarrow as pa
 
     found = read_numbers(source.column(name), source.where(name), source.comma)
-    _mark(source, name, found.bad, good)
+    mark(source, name, found.bad, good)
     values = found.values
     fraction = np.flatnonzero((values != np.floor(values)) & ~np.isnan(values))
     if fraction.size:

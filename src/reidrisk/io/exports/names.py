@@ -44,18 +44,20 @@ _LATITUDE, _LONGITUDE = _known("lat latitude"), _known("lon lng long longitude")
 _NEVER_TIME = _known(
     "birth birthday dob born expiry expires until geb geburt geburtstag geburtsdatum nacimiento naissance"
 )
+_WORDS = _USER | _USER_TOO | _TIME | _TIME_TOO | _AMOUNT | _ITEM | _LATITUDE | _LONGITUDE | _NEVER_TIME
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @cache
 def words_of(name: str) -> tuple[str, ...]:
-    """Cut the name of a column into its words.
+    """Cut the name of a column into its words; one that is known is no two, however it is written.
 
-    >>> words_of("InvoiceDate"), words_of("userID"), words_of("number_of_cds"), words_of("custid")
-    (('invoice', 'date'), ('user', 'id'), ('number', 'of', 'cds'), ('cust', 'id'))
+    >>> words_of("InvoiceDate"), words_of("userID"), words_of("number_of_cds"), words_of("custid"), words_of("CateGory")
+    (('invoice', 'date'), ('user', 'id'), ('number', 'of', 'cds'), ('cust', 'id'), ('category',))
     """
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    parts = (part.lower() if part.lower() in _WORDS else _CAMEL.sub(" ", part) for part in re.findall(r"[^\W_]+", name))
     found = []
-    for word in re.findall(r"[^\W_]+", spaced.lower()):
+    for word in " ".join(parts).lower().split():
         whole = next((who for who in (*_USER, *_USER_TOO) if word.startswith(who) and word[len(who) :] in _ID), None)
         found += [word] if whole is None else [whole, word[len(whole) :]]
     return tuple(found)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from reidrisk.base.errors import DataError, ReidRiskError
 from reidrisk.base.notes import Note
-from reidrisk.io.exports.log import bad_rows
+from reidrisk.io.exports.log import bad_rows, mark
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import column, plain_name
 from reidrisk.io.exports.source import Source
 from reidrisk.io.exports.times import looks_like_times, read_times
-from reidrisk.io.exports.values import merged, plain_values
+from reidrisk.io.exports.values import merged, nearly_numbers, plain_values
 from reidrisk.io.tables.columns import holds_text, is_list
 from reidrisk.records import Attributes
 
@@ -23,12 +26,16 @@ def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attribu
 
     chosen, kinds = _chosen(source, user, how)
     n = source.table.n_rows
+    good = np.ones(n, dtype=bool)
+    frame = {name: _cells(source, name, kinds.get(name), how, good) for name in chosen}
     notes = bad_rows(source, how, n)
-    frame = {name: _cells(source, name, kinds.get(name), how) for name in chosen}
+    nobody = 0
     if user is not None:
         frame[user] = plain_values(source.column(user), is_id=True)
-        here = frame[user].is_valid()
-        frame = {name: cells.filter(here) for name, cells in frame.items()}
+        named = frame[user].is_valid().to_numpy()
+        nobody, good = int((good & ~named).sum()), good & named
+    if not good.all():
+        frame = {name: cells.filter(pa.array(good)) for name, cells in frame.items()}
     rows = len(next(iter(frame.values())))
     if not rows:
         raise DataError(f"{source.name}: no row names a person; look at the column {user!r}")
@@ -36,7 +43,7 @@ def read_people(source: Source, user: str | None, how: Reading) -> tuple[Attribu
         people = Attributes(pa.table(frame), user=user, columns=kinds or None)
     except ReidRiskError as error:
         raise DataError(f"{source.name}: {error}") from error
-    read = Note("people-read", name=source.name, rows=n + source.bad.unread, people=rows, nobody=n - rows)
+    read = Note("people-read", name=source.name, rows=n + source.bad.unread, people=rows, nobody=nobody)
     return people, (*people.notes, *notes, read), chosen
 
 
@@ -62,7 +69,10 @@ def _chosen(source: Source, user: str | None, how: Reading) -> tuple[list[str], 
     return chosen, {name: kind for name, kind in names.items() if kind and name != user}
 
 
-def _cells(source: Source, name: str, kind: str | None, how: Reading) -> Any:
+def _cells(source: Source, name: str, kind: str | None, how: Reading, good: npt.NDArray[np.bool_]) -> Any:
+    """Return a column as values; in one of numbers, the rows of the few cells that hold none are no longer ``good``."""
+    import pyarrow as pa
+
     cells = source.column(name)
     if kind in ("category", "prefix"):
         return merged(cells) if how.merge_case else _trimmed(cells)
@@ -72,6 +82,11 @@ def _cells(source: Source, name: str, kind: str | None, how: Reading) -> Any:
         except ReidRiskError:  # what cannot be read as dates is compared as text
             return _trimmed(cells)
     found = plain_values(cells, is_id=False, comma=source.comma)
+    if holds_text(found.type) and (numbers := nearly_numbers(cells, source.where(name), source.comma)) is not None:
+        mark(source, name, numbers.bad, good)
+        figures = pa.array(numbers.values, mask=np.isnan(numbers.values))
+        whole = bool((numbers.values[~np.isnan(numbers.values)] % 1.0 == 0.0).all())
+        return pa.chunked_array([figures.cast(pa.int64()) if whole else figures])
     return merged(found) if how.merge_case else found
 
 

@@ -151,7 +151,7 @@ def open_source(given: Any, how: Reading) -> Source:
 
 
 def _text(file: Path, name: str, how: Reading) -> Source:
-    dialect = dialect_of(file, name, how.delimiter, how.comment)
+    dialect = dialect_of(file, name, how.delimiter, how.comment, [one.partition("=")[0] for one in how.columns])
     columns, has_header = column_names(name, dialect, how.columns)
     dialect = replace(dialect, header=tuple(columns) if has_header else None)
     if len(set(columns)) < len(columns):

@@ -18,6 +18,8 @@ _FIGURES = {
     "comma": re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[. '\u00a0\u202f]\d{3})+)?(?:,\d*)?(?:[eE][+-]?\d{1,3})?"),
 }
 
+_NUMBERS, _DIFFERENT, _ODD = 20, 5, 0.01  # numbers of a column that holds them but for a few, and how many these are
+
 
 class Numbers(NamedTuple):
     """A column of numbers: NaN where there is none, and the rows whose cell is no number."""
@@ -71,6 +73,31 @@ def read_numbers(cells: Any, where: str, comma: bool) -> Numbers:
     place = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     values = np.array([*figures, np.nan])[place]
     return Numbers(values, mark, np.flatnonzero(np.append(given & ~good, False)[place]))
+
+
+def nearly_numbers(cells: Any, where: str, comma: bool) -> Numbers | None:
+    """Return a column of text that holds numbers but for a few cells, which are bad ones; ``None`` where it does not.
+
+    Digits with zeros in front are codes. Of twenty numbers or more, five of them different, one cell in a hundred may
+    be none, or one.
+
+    >>> import pyarrow as pa
+    >>> found = nearly_numbers(pa.chunked_array([[*map(str, range(40)), "total", "NA"]]), "a.csv", comma=False)
+    >>> found.bad.tolist()
+    [40]
+    """
+    import pyarrow.compute as pc
+
+    texts = pc.utf8_trim_whitespace(pc.unique(cells.drop_null()))
+    is_code = len(texts) == 0 or pc.any(pc.match_substring_regex(texts, r"^[+-]?0[0-9]")).as_py()
+    if is_code or int(pc.sum(pc.match_substring_regex(texts, r"^[+-]?[.,]?[0-9]")).as_py()) < _DIFFERENT:
+        return None
+    try:
+        found = read_numbers(cells, where, comma)
+    except DataError:
+        return None
+    there = int(np.count_nonzero(~np.isnan(found.values)))
+    return found if there >= _NUMBERS and len(found.bad) <= max(1, _ODD * there) else None
 
 
 def plain_values(cells: Any, is_id: bool, comma: bool = False) -> Any:

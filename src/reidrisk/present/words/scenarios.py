@@ -78,7 +78,8 @@ def _own(note: Note, terms: Terms) -> str:
 
 @says("scenario-two-tables")
 def _two_tables(note: Note, terms: Terms) -> str:
-    return f"Can {terms.people} of one table be found in the other?"
+    by = "" if "every" not in note else f", {terms.period} by {terms.period}"
+    return f"Can {terms.people} of one table be found in the other{by}?"
 
 
 @says("scenario-split")

@@ -85,11 +85,11 @@ def grown(result: AuditResult, terms: Terms) -> tuple[Section, ...]:
 
 def read(result: AuditResult, terms: Terms) -> Section | None:
     """Return how files were understood, and what of them was kept and dropped; nothing where nothing was noted."""
-    notes = [note for answer in result.questions for note in answer.notes if note.code in READ]
+    notes = [(note, answer) for answer in result.questions for note in answer.notes if note.code in READ]
     if not told(result):
         return None  # two tables of one item per period are told of among the assumptions
-    counted = any(note.code == "export-read" for note in notes)  # which says what rows were dropped, too
-    notes = [note for note in notes if not (counted and note.code == "rows-dropped")]
-    notes.sort(key=lambda note: READ.index(note.code))
-    said = tuple(dict.fromkeys(words.sentence(note, terms) for note in notes))
+    counted = any(note.code == "export-read" for note, _ in notes)  # which says what rows were dropped, too
+    notes = [(note, answer) for note, answer in notes if not (counted and note.code == "rows-dropped")]
+    notes.sort(key=lambda one: READ.index(one[0].code))
+    said = tuple(dict.fromkeys(words.sentence(note, along(terms, answer)) for note, answer in notes))
     return Section("What was read", see=said, name="read")  # a terminal was told while the files were read
