@@ -65,7 +65,7 @@ def test_likelihoods_are_those_of_enumeration(k, noise):
                     c * (inside if x in s else outside) * (inside if y in s else outside) for s, c in sets.items()
                 )
                 one = sum(c * (inside if x in s else outside) for s, c in sets.items())
-                assert tables[y, x] * scorer.seen(epoch).mean(axis=0)[y] == pytest.approx(two / one, rel=1e-9)
+                assert tables[y, x] * scorer.seen[epoch].mean(axis=0)[y] == pytest.approx(two / one, rel=1e-9)
     common = expected / expected.max(axis=1, keepdims=True)
     scores = scorer.scores(targets, asked)
     relative = np.exp((scores - scores.max(axis=1, keepdims=True)) / GRID)

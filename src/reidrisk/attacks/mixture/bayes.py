@@ -82,7 +82,7 @@ class MixtureBayes(ScoredAttack[Traces]):
         from scipy import sparse
 
         with np.errstate(divide="ignore"):
-            tables = [np.log(self._scorer.seen(i)) for i in range(tokens.shape[1])]
+            tables = [np.log(shown) for shown in self._scorer.seen]
         parts = []
         for start in range(0, len(tokens), _ROWS):
             some = tokens[start : start + _ROWS]

@@ -17,9 +17,9 @@ the score is its logarithm, less that of the product of the b's own probabilitie
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -58,11 +58,14 @@ class MixtureScorer(ByBlocks):
     epochs: tuple[Inclusion, ...]
     inside: float
     outside: float
-    per_nat = GRID
+    seen: tuple[Floats, ...] = field(init=False)  # of each epoch, the (T, N) probabilities that a token is shown
+    _common: tuple[Floats, ...] = field(init=False)  # and those of anybody
+    per_nat: ClassVar[int] = GRID
 
-    def seen(self, epoch: int) -> Floats:
-        """Return the (T, N) probabilities that one observer is shown a token."""
-        return np.asarray(self.outside + (self.inside - self.outside) * self.epochs[epoch].single)
+    def __post_init__(self) -> None:
+        gain = self.inside - self.outside
+        object.__setattr__(self, "seen", tuple(self.outside + gain * epoch.single for epoch in self.epochs))
+        object.__setattr__(self, "_common", tuple(shown.mean(axis=0) for shown in self.seen))
 
     def factors(self, kind: int, epoch: int, tokens: Ints) -> Floats:
         """Return p(b | a, t) / p(b) of these tokens b (rows) and every token a of the target, the last one missing.
@@ -74,12 +77,12 @@ class MixtureScorer(ByBlocks):
         table = np.ones((len(tokens), len(held) + 1))
         there = tokens >= 0
         b = tokens[there]
-        alone = self.seen(epoch)
+        alone = self.seen[epoch][kind]
         both = self.epochs[epoch].pairs(kind, b)
         joint = least**2 + least * gain * (held[b][:, None] + held[None, :]) + gain**2 * both
-        common = np.maximum(alone.mean(axis=0)[b], _LEAST)[:, None]
-        table[there, :-1] = joint / np.maximum(alone[kind], _LEAST)[None, :] / common
-        table[there, -1:] = alone[kind][b][:, None] / common
+        common = np.maximum(self._common[epoch][b], _LEAST)[:, None]
+        table[there, :-1] = joint / np.maximum(alone, _LEAST)[None, :] / common
+        table[there, -1:] = alone[b][:, None] / common
         return table
 
     def scores(self, targets: Typed, queries: Ints, reach: Ints | None = None) -> Ints:
