@@ -6,6 +6,7 @@ from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.grouped import Groups
 from reidrisk.attacks.hamming import Hamming, WeightedHamming
 from reidrisk.attacks.mixture.bayes import MixtureBayes
+from reidrisk.attacks.neural.attack import Neural
 from reidrisk.attacks.pooled import Pooled, pool
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
@@ -45,6 +46,7 @@ __all__ = [
     "Markov",
     "MixtureBayes",
     "NaiveBayes",
+    "Neural",
     "Overlap",
     "Pooled",
     "PositionalAttack",

@@ -1,0 +1,111 @@
+"""The score of the neural attack, for an engine: logits in float64 on the grid; low precision finds candidates."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from reidrisk.base.arrays import Ints
+from reidrisk.base.progress import Progress
+from reidrisk.search.answer import Best, Candidates
+from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.weights import GRID
+from reidrisk.sequence.pairs import fused
+from reidrisk.sequence.pairs.network import PairNetwork, Side
+
+_UNITS = 8_000_000  # units of pairs held at once
+_MANY = 50_000  # targets from which on a GPU looks at blocks first
+_NEAR = 4  # blocks of a query that are scored again
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Records after encoder and tower, the numbers rounded: equal records score equally."""
+
+    side: Side
+
+    def __len__(self) -> int:
+        return len(self.side.vector)
+
+    def __getitem__(self, rows: Any) -> Placed:
+        chosen = rows if isinstance(rows, slice) else torch.as_tensor(np.asarray(rows), device=self.side.vector.device)
+        return Placed(self.side.rows(chosen))
+
+    take = __getitem__
+
+
+@dataclass(frozen=True, eq=False)
+class PairScorer(ByBlocks):
+    """Scores by a pair network whose weights are float64."""
+
+    network: PairNetwork
+    exact: PairNetwork = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exact", copy.deepcopy(self.network).double().eval())
+
+    def scores(self, targets: Placed, queries: Placed, reach: Ints | None = None) -> Ints:
+        """Return the (q, n) scores, all of them exact."""
+        found = np.empty((len(queries), len(targets)), dtype=np.int64)
+        size = max(1, _UNITS // (len(targets) * self.network.sizes.hidden))
+        with torch.inference_mode():
+            for start in range(0, len(queries), size):
+                part = slice(start, start + size)
+                found[part] = on_grid(self.exact.logits(queries.side.rows(part), targets.side))
+        return found
+
+    def pairs(self, targets: Placed, queries: Placed, rows: Ints) -> Ints:
+        """Return the score of each query with the target row given for it."""
+        return self.among(targets, queries, np.asarray(rows)[:, None])[:, 0]
+
+    def among(self, targets: Placed, queries: Placed, rows: Ints) -> Ints:
+        """Return the (q, k) scores of each query with the target rows given for it."""
+        found = np.empty(rows.shape, dtype=np.int64)
+        size = max(1, _UNITS // (rows.shape[1] * self.network.sizes.hidden))
+        with torch.inference_mode():
+            for start in range(0, len(rows), size):
+                part = slice(start, start + size)
+                chosen = torch.as_tensor(rows[part], device=targets.side.vector.device)
+                found[part] = on_grid(self.exact.among(queries.side.rows(part), targets.side.rows(chosen)))
+        return found
+
+    def best(self, targets: Placed, queries: Placed, progress: Progress | None = None) -> Best:
+        """Find best score, ties and lowest tied target; on a GPU among the blocks that low precision finds best."""
+        on_gpu = targets.side.vector.is_cuda and len(targets) >= _MANY
+        if not (on_gpu and fused.available() and fused.fits(self.network)):
+            return super().best(targets, queries, progress)
+        with torch.inference_mode():
+            near = self._near(targets, queries)
+        scores = self.among(targets, queries, np.maximum(near, 0))
+        scores[near < 0] = np.iinfo(np.int64).min
+        score = scores.max(axis=1)
+        ties = scores == score[:, None]
+        lowest = np.where(ties, near, np.iinfo(np.int64).max).min(axis=1)
+        return Best(score, ties.sum(axis=1), lowest)
+
+    def _near(self, targets: Placed, queries: Placed) -> Ints:
+        """Return the (q, k) targets of the best blocks; -1 past the end of the last one."""
+        found, size = [], 8_192
+        for start in range(0, len(queries), size):
+            part = queries.side.rows(slice(start, start + size))
+            best = fused.block_best(self.network, _single(targets.side), _single(part))
+            found.append(torch.topk(best, min(_NEAR, len(best)), dim=0).indices.T.cpu().numpy())
+        rows = (np.concatenate(found)[:, :, None] * fused.BLOCK + np.arange(fused.BLOCK)).reshape(len(queries), -1)
+        return np.where(rows < len(targets), rows, -1)
+
+    def candidates(self, targets: Placed, queries: Placed, k: int) -> Candidates:
+        """Find the k best targets of each query, among all of them."""
+        return super().candidates(targets, queries, k)
+
+
+def _single(side: Side) -> Side:
+    return Side(side.vector.float(), side.projected.float(), side.tokens)
+
+
+def on_grid(logits: torch.Tensor) -> Any:
+    """Round logits in nats to the grid of scores."""
+    return torch.round(logits * GRID).to(torch.int64).cpu().numpy()
