@@ -163,6 +163,17 @@ class ScoredAttack(Attack[Records]):
         new._known = self._known.take(self._chosen(rows, len(self._known)))
         return new
 
+    def facing(self, targets: Records) -> Self:
+        """Return this attacker, with all it has learnt, looking at other targets, such as a shard of a larger table."""
+        self._refuse_unfitted("_known")
+        new = copy.copy(self)
+        new._known = self._laid_out(targets)
+        return new
+
+    def _laid_out(self, targets: Records) -> Any:
+        """Return other targets as the scorer takes them, by what was learnt before."""
+        raise OptionError(f"{self.name} learns from all that it looks at; it cannot be asked shard by shard")
+
     def link(self, queries: Records, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target; with ``probability``, say how sure the model is, if there is one."""
         posed, where, sure = self._posed(queries), engine or LocalEngine(), None

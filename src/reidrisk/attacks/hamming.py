@@ -99,12 +99,16 @@ class WeightedHamming(PositionalAttack):
     def _weights(self, targets: Traces) -> AnyWeights:
         if not 0.0 <= self.noise < 1.0:
             raise OptionError(f"noise must lie in [0, 1), not {self.noise}: at 1 a token tells nothing of its user")
-        p = popularity(targets, self.top_k, self.noise, self.per_epoch)
-        q_in, q_out = token_probabilities(targets.n_tokens, self.top_k, self.noise)
+        return self.weigh(popularity(targets, self.top_k, self.noise, self.per_epoch))
+
+    def weigh(self, p: Floats) -> AnyWeights:
+        """Return the weights where tokens are this popular: (1, N), or (r, N) by epoch."""
+        n_tokens = p.shape[1]
+        q_in, q_out = token_probabilities(n_tokens, self.top_k, self.noise)
         if self.pairs is None:
             match, mismatch = match_weights(p, q_in, q_out, self.top_k)
             return Weights(match=to_grid(match), mismatch=to_grid(mismatch))
-        together = _together(self.pairs, targets.n_tokens, self.top_k, self.noise)
+        together = _together(self.pairs, n_tokens, self.top_k, self.noise)
         return PairWeights(np.stack([to_grid(pair_weights(row, together, q_in, q_out)) for row in p]))
 
 

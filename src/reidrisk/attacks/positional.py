@@ -46,6 +46,17 @@ class PositionalAttack(ScoredAttack[Observed]):
         new._indices = {}
         return new
 
+    def facing(self, targets: Observed) -> Self:
+        """Return this attacker with the weights it has learnt, looking at other targets."""
+        new = super().facing(targets)
+        new._indices = {}
+        return new
+
+    def _laid_out(self, targets: Observed) -> Traces:
+        found = as_traces(gathered(targets), self.name)
+        check_comparable(self._known, found, (self._known.n_epochs, found.n_epochs))
+        return found
+
     def _columns(self, asking: int) -> Ints:
         """Return the column of the targets in each column of the comparison with this many observers of the queries."""
         by_observer = np.arange(self._known.n_epochs).reshape(self._observers, 1, -1)

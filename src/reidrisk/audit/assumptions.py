@@ -6,6 +6,7 @@ import numpy as np
 
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec
+from reidrisk.audit.truth_doubt import TruthCheck, TruthDoubt
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Bound, Risk
 from reidrisk.records import Case, Traces
@@ -47,13 +48,7 @@ def assumptions(
     said = (_as_note(note) for note in given)
     found += [note for note in said if not (truth == "rows" and note.code == "rows-are-people")]
 
-    if (doubt := result.truth_doubt) is not None:
-        values = {"attack": doubt.attack, "n_epochs": doubt.n_epochs, "asked": doubt.n_asked, "close": doubt.n_close}
-        found.append(Note("truth-in-doubt", **values))
-    elif result.truth_check == "suspicion":
-        found.append(Note("truth-suspected"))
-    elif result.truth_check == "no power":
-        found.append(Note("truth-not-checked"))
+    found += truth_notes(result.truth_check, result.truth_doubt)
     if result.axis in ("items", "facts") and len(result.epochs) > 1:
         found.append(Note("fewer-drawn", axis=result.axis))
     elif result.axis == "epochs" and any(risk.n_epochs < result.n_epochs for risk in result.risks):
@@ -68,6 +63,16 @@ def assumptions(
     if own:
         found.append(Note("own-attacks", names=list(own)))
     return tuple(found)
+
+
+def truth_notes(check: TruthCheck | None, doubt: TruthDoubt | None) -> list[Note]:
+    """Return what became of the check of the truth, unless it passed."""
+    if doubt is not None:
+        values = {"attack": doubt.attack, "n_epochs": doubt.n_epochs, "asked": doubt.n_asked, "close": doubt.n_close}
+        return [Note("truth-in-doubt", **values)]
+    if check == "suspicion":
+        return [Note("truth-suspected")]
+    return [Note("truth-not-checked")] if check == "no power" else []
 
 
 def _of_traces(spec: AuditSpec, targets: Traces, queries: Traces) -> list[Note]:

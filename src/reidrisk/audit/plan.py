@@ -86,7 +86,7 @@ def planned(spec: AuditSpec, case: Case, axis: Axis, budget: float, own: int = 0
         running = [one for one in running if one.name in costs]
         rows = len(axis.looks) * (len(costs) + own)
         again = rows * _followed(case) if case.truth is not None else 0.0
-        size = _largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) + again * (q == n) <= budget)
+        size = largest(n, fewest, lambda q: _total([*costs.values(), *extra], q) + again * (q == n) <= budget)
     if size < fewest:
         not_run += [NotRun(one.name, "few people") for one in usual if one in running]
     return Plan(tuple(one.name for one in running), None if size >= n else size, tuple(not_run))
@@ -142,7 +142,7 @@ def _total(costs: Sequence[Callable[[int], float]], n_queries: int) -> float:
     return sum(seconds(n_queries) for seconds in costs)
 
 
-def _largest(n: int, fewest: int, fits: Callable[[int], bool]) -> int:
+def largest(n: int, fewest: int, fits: Callable[[int], bool]) -> int:
     """Return the largest number of queries that fits, in steps of its second digit; never below ``fewest``."""
     if fits(n):
         return n

@@ -15,6 +15,8 @@ from reidrisk.audit.case import audit_case
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
+from reidrisk.audit.stored.opening import is_stored
+from reidrisk.audit.stored.run import run_stored
 from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import of_class
@@ -22,6 +24,7 @@ from reidrisk.base.progress import Progress, silent
 from reidrisk.base.streams import fresh_seed
 from reidrisk.records import Case, TopSets, Traces
 from reidrisk.search.engines import Engine
+from reidrisk.search.engines.relational import Relational
 
 
 def run(
@@ -100,6 +103,8 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress, engine: E
 def _run_tables(
     spec: AuditSpec, inputs: Tables, tell: Progress, key: bytes | None, plain_sums: bool, engine: Engine | None
 ) -> AuditResult:
+    if isinstance(engine, Relational) and (is_stored(inputs.targets) or is_stored(inputs.queries)):
+        return _run_stored(spec, inputs, tell, key is not None or plain_sums, engine)
     tell("reading the tables", 0.0)
     files = {role: getattr(inputs, role) for role in ("targets", "queries", "truth", "vocabulary")}
     sums = fingerprints(files, key) if key is not None or plain_sums else None
@@ -117,6 +122,20 @@ def _run_tables(
     notes = pair.notes + (Note("same-file-twice"),) * same
     found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
+
+
+def _run_stored(spec: AuditSpec, inputs: Tables, tell: Progress, sums: bool, engine: Relational) -> AuditResult:
+    if sums:
+        raise OptionError(
+            "sums are taken of files, not of folders or tables; leave --fingerprint-key, --plain-sums out"
+        )
+
+    def small(
+        targets: Traces, queries: Traces, asked: AuditSpec, truth: measure.Truth, notes: tuple[Note, ...]
+    ) -> AuditResult:
+        return audit_traces(targets, queries, asked, truth, None, notes, tell, engine=engine)
+
+    return run_stored(spec, inputs, engine, small, tell)
 
 
 def _roles(inputs: Exports) -> dict[str, str | None]:

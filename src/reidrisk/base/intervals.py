@@ -45,8 +45,19 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95, design_effect: flo
     if not (np.isfinite(x).all() and x.min() >= 0.0 and x.max() <= 1.0):
         raise DataError(f"values must lie in [0, 1], but range from {x.min()} to {x.max()}")
     points, counts = np.unique(x, return_counts=True)
+    return counted_interval(points, counts.astype(np.float64), level, design_effect)
+
+
+def counted_interval(
+    points: Floats, counts: Floats, level: float = 0.95, design_effect: float = 1.0
+) -> tuple[float, float]:
+    """Return what :func:`mean_interval` does, of values that were counted: ascending, and how often each came.
+
+    >>> counted_interval(np.array([0.0, 1.0]), np.array([90.0, 10.0])) == mean_interval([0] * 90 + [1] * 10)
+    True
+    """
     tail = (1.0 - level) / 2.0
-    low, high = _ends(points, counts.astype(np.float64), tail)
+    low, high = _ends(points, counts, tail)
     if design_effect > 1.0:  # the wider at each end
         wide = _ends(points, counts / design_effect, tail)
         low, high = min(low, wide[0]), max(high, wide[1])

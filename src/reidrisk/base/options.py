@@ -84,6 +84,23 @@ def of_class(what: str, value: object, kind: type | tuple[type, ...], example: s
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
 
+_BYTES = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "": 1}
+
+
+def size(name: str, value: Any) -> int:
+    """Return a number of bytes: a number, or a text such as ``4GB`` or ``500MB``.
+
+    >>> size("memory", "4GB"), size("memory", 1_000)
+    (4000000000, 1000)
+    """
+    text = str(value).strip().lower()
+    number = text.rstrip("bkmgt ")
+    try:
+        return int(float(number) * _BYTES[text[len(number) :].strip()])
+    except (KeyError, ValueError, OverflowError) as error:
+        raise OptionError(f"{name} takes a size such as 4GB or 500MB, not {value!r}") from error
+
+
 def seconds(name: str, value: Any) -> float:
     """Return a time in seconds: a number, or a text such as ``60s`` or ``5min``.
 

@@ -9,14 +9,25 @@ import typer.core
 from pydantic import ValidationError
 
 from reidrisk.base.errors import FormatError, OptionError
-from reidrisk.base.options import seconds
+from reidrisk.base.options import seconds, size
 from reidrisk.cli import output
 from reidrisk.cli.exports import inputs_of
 from reidrisk.cli.parameters import Json, Out, Seed, argument, option
 from reidrisk.io.documents import read_json
 
 _FLAGS = {"attacks": "attack", "changes": "change"}
-_BESIDE_SPEC = ("spec", "out", "result", "as_json", "engine", "fingerprint_key", "plain_sums")
+_BESIDE_SPEC = (
+    "spec",
+    "out",
+    "result",
+    "as_json",
+    "engine",
+    "memory",
+    "spill",
+    "master",
+    "fingerprint_key",
+    "plain_sums",
+)
 _NO_OPTIONS = ("tables", "exports", "published", "memory", "inputs")
 
 _RESULT = typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
@@ -96,7 +107,10 @@ def audit(
     level: float = option(0.95, "Level of the intervals, 0.8 to 0.9999."),
     min_group: int = option(20, "Never show groups of fewer people."),
     seed: Seed = None,
-    engine: str = option("local", "Where to search: 'local'. No engine changes an answer."),
+    engine: str = option("local", "Where to search: 'local', 'duckdb' or 'spark'. No engine changes an answer."),
+    memory: str = option("4GB", "Memory that DuckDB may use, such as 4GB."),
+    spill: Path | None = option(None, "Folder for what does not fit in memory; it is emptied again."),
+    master: str | None = option(None, "Spark master, such as spark://host:7077; default: the cores of this machine."),
     fingerprint_key: Path | None = option(
         None, "File with a secret key of your own; the result then holds keyed sums of the tables."
     ),
@@ -105,8 +119,8 @@ def audit(
     ),
     spec: Path | None = option(
         None,
-        "Run a saved audit again (JSON); beside it only --out, --result, --json, --engine, --fingerprint-key "
-        "and --plain-sums are allowed.",
+        "Run a saved audit again (JSON); beside it only --out, --result, --json, --engine and its options, "
+        "--fingerprint-key and --plain-sums are allowed.",
     ),
     as_json: Json = False,
 ) -> None:
@@ -145,7 +159,9 @@ def audit(
         options["scenario"] = chosen_scenario(scenario, facts, errors, split)
         asked = checked(AuditSpec, options | {"inputs": inputs_of(given, options["scenario"])})
     with output.progress_bar() as progress:
-        found = run(asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine), heard=_tell)
+        found = run(
+            asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine, memory, spill, master), heard=_tell
+        )
     finish(found, out, result, as_json)
 
 
@@ -156,12 +172,16 @@ def _tell(note: Any) -> None:
     output.remark(words.sentence(note))
 
 
-def _engine(name: str) -> Any:
-    from reidrisk.search.engines import ENGINES
+def _engine(name: str, memory: str, spill: Path | None, master: str | None) -> Any:
+    from reidrisk.search.engines import ENGINES, DuckDBEngine, SparkEngine
 
     if name not in ENGINES:
         raise OptionError(f"--engine must be one of {', '.join(ENGINES)}, not {name!r}")
-    return ENGINES[name]()
+    if master is not None and name != "spark":
+        raise OptionError("--master is for --engine spark; leave it out, or choose that engine")
+    if name == "duckdb":
+        return DuckDBEngine(size("--memory", memory), spill)
+    return SparkEngine(master, spill) if name == "spark" else ENGINES[name]()
 
 
 def gate(

@@ -16,6 +16,7 @@ def inputs_of(given: Mapping[str, Any], scenario: Any) -> dict[str, Any]:
     Traces of which a ``scenario`` is asked are exports, too.
     """
     from reidrisk.audit import Tables
+    from reidrisk.audit.stored.opening import is_stored
     from reidrisk.io import Reading
 
     files = tuple(given[name] for name in ("targets", "queries") if given[name] is not None)
@@ -32,7 +33,10 @@ def inputs_of(given: Mapping[str, Any], scenario: Any) -> dict[str, Any]:
     if of_traces is not None and len(files) < 2:
         raise OptionError(f"{as_flag(of_traces)} is for two tables of traces; give both")
     plain = len(files) == 2 and named is None and scenario is None
-    if of_traces is not None or (plain and _are_traces(files, given["layout"])):
+    stored = given.get("engine") in ("duckdb", "spark") and any(is_stored(file) for file in files)
+    if stored and not plain:
+        raise OptionError("folders and tables of an engine are two tables of traces; leave out how to read exports")
+    if of_traces is not None or stored or (plain and _are_traces(files, given["layout"])):
         return {"kind": "tables", **{name: given[name] for name in Tables.model_fields if name in given}}
     reading = Reading.called(lambda name: _FLAGS.get(name, as_flag(name)), **said)
     return {"kind": "exports", "files": files, "truth": given["truth"], "reading": reading.to_dict()}

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.mechanisms.top_k_noise import token_probabilities
@@ -46,17 +47,31 @@ def pairs_from_observers(one: Traces, two: Traces, top_k: int, noise: float) -> 
     if one.tokens.shape != two.tokens.shape or one.n_tokens != two.n_tokens:
         raise DataError("the two observers must have seen the same users and epochs over one vocabulary")
     q_in, q_out = token_probabilities(one.n_tokens, top_k, noise)
-    d = q_in - q_out
-    if d == 0.0:
+    if q_in == q_out:
         raise OptionError("noise 1 replaces every token by a random one: nothing can be learnt of the users")
     n_tokens = one.n_tokens
     seen = (one.tokens >= 0) & (two.tokens >= 0)
     if not seen.any():
         raise DataError("the two observers never saw the same user in the same epoch")
     both = one.tokens[seen].astype(np.int64) * n_tokens + two.tokens[seen]
-    joint = np.bincount(both, minlength=n_tokens * n_tokens).reshape(n_tokens, n_tokens) / both.size
+    joint = np.bincount(both, minlength=n_tokens * n_tokens).reshape(n_tokens, n_tokens)
+    return pairs_of_counts(joint, popularity(one, top_k, noise)[0], popularity(two, top_k, noise)[0], top_k, noise)
+
+
+def pairs_of_counts(joint_counts: Ints, one: Floats, two: Floats, top_k: int, noise: float) -> Floats:
+    """Estimate the same as :func:`pairs_from_observers` from counts: (N, N), how often one saw o where two saw w.
+
+    ``one`` and ``two`` are the popularity (N,) that each observer saw.
+
+    >>> half = np.array([1.0, 1.0])
+    >>> pairs_of_counts(np.ones((2, 2), dtype=np.int64), half, half, top_k=2, noise=0.0).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    q_in, q_out = token_probabilities(len(joint_counts), top_k, noise)
+    d = q_in - q_out
+    joint = joint_counts / joint_counts.sum()
     joint = (joint + joint.T) / 2.0
-    p = (popularity(one, top_k, noise)[0] + popularity(two, top_k, noise)[0]) / 2.0
+    p = (one + two) / 2.0
     x = (joint - q_out**2 - q_out * d * (p[:, None] + p[None, :])) / d**2
     x = np.clip(x, np.maximum(0.0, p[:, None] + p[None, :] - 1.0), np.minimum(p[:, None], p[None, :]))
     np.fill_diagonal(x, p)

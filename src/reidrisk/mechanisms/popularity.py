@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
@@ -21,10 +22,19 @@ def popularity(traces: Traces, top_k: int, noise: float, per_epoch: bool = False
     >>> popularity(t, top_k=1, noise=0.0).tolist()
     [[0.75, 0.25]]
     """
-    q_in, q_out = token_probabilities(traces.n_tokens, top_k, noise)
+    counts = np.stack([np.bincount(column[column >= 0], minlength=traces.n_tokens) for column in traces.tokens.T])
+    return popularity_of_counts(counts, top_k, noise, per_epoch)
+
+
+def popularity_of_counts(counts: Ints, top_k: int, noise: float, per_epoch: bool = False) -> npt.NDArray[np.float64]:
+    """Estimate the same as :func:`popularity` from (r, N) counts: how often each token was seen in each epoch.
+
+    >>> popularity_of_counts(np.array([[3, 1]]), top_k=1, noise=0.0).tolist()
+    [[0.75, 0.25]]
+    """
+    q_in, q_out = token_probabilities(counts.shape[1], top_k, noise)
     if q_in == q_out:
         raise OptionError("noise 1 replaces every token by a random one: nothing can be learnt of the users")
-    counts = np.stack([np.bincount(column[column >= 0], minlength=traces.n_tokens) for column in traces.tokens.T])
     if not per_epoch:
         counts = counts.sum(axis=0, keepdims=True)
     seen = counts.sum(axis=1, keepdims=True)

@@ -55,3 +55,27 @@ def test_a_master_that_is_not_there_is_said_in_one_line():
     assert "\n" not in str(told.value)
     with pytest.raises(OptionError, match="--master"), SparkEngine("spark://nowhere").session():
         pass
+
+
+def test_stored_tables_are_audited_as_with_duckdb(engine, tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from reidrisk.audit import AuditSpec, Tables, run
+    from reidrisk.audit.stored import run as stored_run
+    from reidrisk.search.engines import DuckDBEngine
+
+    monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0))
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 9, (400, 2))
+    b = np.where(rng.random(a.shape) < 0.7, a, rng.integers(0, 9, a.shape))
+    for name, tokens in (("a", a), ("b", b)):
+        (tmp_path / name).mkdir()
+        for i, rows in enumerate(np.array_split(np.arange(400), 2)):
+            table = {"user": rows} | {f"epoch_{s}": tokens[rows, s] for s in range(2)}
+            pq.write_table(pa.table(table), tmp_path / name / f"{i}.parquet")
+    inputs = Tables(targets=str(tmp_path / "a"), queries=str(tmp_path / "b"))
+    spec = AuditSpec(inputs=inputs, seed=1, epochs=(2,), attacks=("hamming", "bm25"), sample=300)
+    here, there = (run(spec, engine=one) for one in (DuckDBEngine(threads=1), engine))
+    assert [risk.to_dict() for risk in here.risks] == [risk.to_dict() for risk in there.risks]
+    assert here.exposure == there.exposure

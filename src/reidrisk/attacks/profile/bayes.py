@@ -181,6 +181,11 @@ class ProfileBayes(ScoredAttack[Records]):
         self._known = self._learnt.known
         return self
 
+    def _laid_out(self, targets: Records) -> Any:
+        if self._everyone is not None:  # how bags are drawn is learnt from all of them, with the queries
+            return super()._laid_out(targets)
+        return self._fitted.laid_out(self._comparable(targets))
+
     def look_around(self, queries: Records) -> Self:
         """Learn how bags of the second observer are drawn, from all of them; of traces there is nothing to learn."""
         self._refuse_unfitted("_known")

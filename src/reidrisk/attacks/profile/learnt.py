@@ -71,6 +71,12 @@ class Learnt:
         if asked.rung.any() and self.tables.none.shape[0] == 1:
             self.tables = build_tables(self.prior, self.ladder, self._depth, gaps=True)
 
+    def laid_out(self, targets: Traces) -> Known:
+        """Return other targets as the scorer takes them, by the same prior."""
+        counts = count(targets, self.ladder)
+        self.make_room(counts)
+        return Known(counts, self.evidence(counts))
+
     def evidence(self, counts: Counts) -> Ints:
         """Return the log-probability of each record alone, on the grid."""
         t, out, sums = self.tables, np.empty(len(counts), dtype=np.int64), self.tables.none[counts.rung]

@@ -48,6 +48,11 @@ class Rival(ScoredAttack[Counted]):
         self._known = self._rounded(self._weigh_targets(counts))
         return self
 
+    def _laid_out(self, targets: Counted) -> SparseRows:
+        n_epochs, table = self._table(targets)
+        check_comparable(self._targets, table, (self._n_epochs, n_epochs))
+        return self._rounded(self._weigh_targets(self._counts(table, n_epochs)))
+
     def _counts(self, table: Any, n_epochs: int) -> Any:
         """Return the csr_array of what is counted; the epochs of pooled observers stand side by side."""
         return counts_of(table)

@@ -39,12 +39,16 @@ class BM25(Rival):
             raise OptionError(f"b must lie in [0, 1], not {b!r}")
         self.k1, self.b = k1, b
 
+    def _learn(self, counts: Any) -> None:
+        n, held = counts.shape[0], holders(counts)
+        self.rarity_ = np.log1p((n - held + 0.5) / (held + 0.5))
+        self._per_size = n / max(int(sizes_of(counts).sum()), 1)
+
     def _weigh_targets(self, counts: Any) -> Any:
-        n, held, sizes = counts.shape[0], holders(counts), sizes_of(counts)
-        rarity = np.log1p((n - held + 0.5) / (held + 0.5))
-        relative = sizes * (n / max(int(sizes.sum()), 1))
+        relative = sizes_of(counts) * self._per_size
         flattened = self.k1 * (1.0 - self.b + self.b * relative[rows_of(counts)])
-        return with_data(counts, rarity[counts.indices] * counts.data * (self.k1 + 1.0) / (counts.data + flattened))
+        rarity = self.rarity_[counts.indices]
+        return with_data(counts, rarity * counts.data * (self.k1 + 1.0) / (counts.data + flattened))
 
     def _weigh_queries(self, counts: Any) -> Any:
         return counts

@@ -57,10 +57,12 @@ class Presence(Rival):
         there = table.observed.reshape(len(table), -1, n_epochs).any(axis=1)
         return sparse.csr_array(there.astype(np.int64))
 
+    def _learn(self, counts: Any) -> None:
+        self._often = holders(counts) + 0.5
+
     def _weigh_targets(self, counts: Any) -> Any:
-        often = holders(counts) + 0.5
         odds = self.shared / (1.0 - self.shared)
-        rarity = often.sum() / often[counts.indices]
+        rarity = self._often.sum() / self._often[counts.indices]
         return with_data(counts, np.log1p(odds * rarity / sizes_of(counts)[rows_of(counts)]))
 
     def _weigh_queries(self, counts: Any) -> Any:

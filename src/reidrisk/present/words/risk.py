@@ -22,6 +22,7 @@ _WHY_NOT = {
     "sampled": "only a sample of the records was scored",
     "linked-together": "links of one assignment depend on each other",
     "few-attract-many": "many people are taken for the same few known records, and others may have none like them",
+    "elsewhere": "how links change when somebody leaves was not followed where the tables are stored",
     "one-person": "one person has all records to identify",
 }
 

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ class DuckDBEngine(Relational):
     >>> DuckDBEngine().best(scorer, targets, np.array([[3, 8]])).n_ties.tolist()
     [2]
     """
+
+    name = "duckdb"
 
     def __init__(
         self,
@@ -105,6 +107,28 @@ class DuckDBSession:
         """Run a statement, and return its columns as arrays."""
         found: Columns = self.connection.execute(statement).fetchnumpy()
         return found
+
+    def columns(self, name: str) -> dict[str, str]:
+        """Return the columns of a table, and the type of each."""
+        return {row[0]: str(row[1]) for row in self.connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()}
+
+    def parquet(self, name: str, files: Sequence[str], numbered: bool = False) -> None:
+        """Name Parquet files; ``numbered`` adds ``file_name`` and ``file_row``, where each row stands."""
+        listed = f"[{', '.join(map(_text, files))}]"
+        if numbered:
+            places = "* EXCLUDE (filename, file_row_number), filename AS file_name, file_row_number AS file_row"
+            self.view(name, f"SELECT {places} FROM read_parquet({listed}, filename=true, file_row_number=true)")
+        else:
+            self.view(name, f"SELECT * FROM read_parquet({listed})")
+
+    def write(self, statement: str, folder: str) -> None:
+        """Run a statement, and write what it gives as Parquet files into a folder that is not there yet."""
+        self.connection.execute(f"COPY ({statement}) TO {_text(folder)} (FORMAT parquet, PER_THREAD_OUTPUT true)")
+
+
+def _text(value: str) -> str:
+    """Return a string as SQL writes it."""
+    return "'" + value.replace("'", "''") + "'"
 
 
 def _told(duckdb: Any, error: Exception, engine: DuckDBEngine) -> EngineError:

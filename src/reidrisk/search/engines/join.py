@@ -81,6 +81,8 @@ class LatticeJoin:
     n_tokens: int
     patterns: tuple[Pattern, ...]
     one_row: bool
+    truth: bool = False
+    """Whether queries have the columns t0, t1, …, the tokens of their true target, and what it scores is asked for."""
     targets: str = "targets"
     queries: str = "queries"
     weights: str = "weights"
@@ -101,6 +103,13 @@ class LatticeJoin:
             else [f"{w} AS m{s}" for s, w in enumerate(worth)]
         )
         columns = ["q.id", *(f"q.c{s}" for s in epochs), *gains, *mismatches]
+        if self.truth:
+            seen = (f"CASE WHEN q.c{s} < 0 OR q.t{s} < 0 THEN 0" for s in epochs)
+            scored = (
+                f"{unseen} WHEN q.c{s} = q.t{s} THEN coalesce(w{s}.gain, 0) + {worth[s]} ELSE {worth[s]} END"
+                for s, unseen in enumerate(seen)
+            )
+            columns.append(f"CASE WHEN q.truth >= 0 THEN {' + '.join([_ZERO, *scored])} END AS own")
         found = [f"CAST({_WORST} AS BIGINT) AS score", f"{_ZERO} AS ties", "CAST(-1 AS BIGINT) AS lowest"]
         joins = (
             f"LEFT JOIN {self.weights} w{s} ON q.c{s} = w{s}.token AND w{s}.epoch = {0 if self.one_row else s}"
@@ -160,7 +169,8 @@ class LatticeJoin:
         """The columns that stay as they are while a search goes on."""
         epochs = range(self.n_epochs)
         mismatches = ["base"] if self.complete else [f"m{s}" for s in epochs]
-        return ["id", *(f"c{s}" for s in epochs), *(f"g{s}" for s in epochs), *mismatches]
+        own = ["own"] if self.truth else []
+        return ["id", *(f"c{s}" for s in epochs), *(f"g{s}" for s in epochs), *mismatches, *own]
 
     def _of(self, pattern: Pattern) -> str:
         """Return the condition for targets seen in exactly these epochs."""

@@ -1,6 +1,8 @@
 """What the engines that speak SQL have in common: the search by joins where it fits, by shards where it does not."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,11 +37,23 @@ class Session(Protocol):
     def fetch(self, statement: str) -> Columns:
         """Run a statement, and return its columns as arrays."""
 
+    def columns(self, name: str) -> dict[str, str]:
+        """Return the columns of a table, and the type of each."""
+
+    def parquet(self, name: str, files: Sequence[str], numbered: bool = False) -> None:
+        """Name Parquet files; ``numbered`` adds ``file_name`` and ``file_row``, where each row stands."""
+
+    def write(self, statement: str, folder: str) -> None:
+        """Run a statement, and write what it gives as Parquet files into a folder that is not there yet."""
+
 
 class Relational(Sharding):
     """An engine whose dialect gives sessions; scores that only ask which epochs agree are found by joins."""
 
+    name: str = ""
     progress: Progress | None = None
+    spill: Path
+    """Where tables are written while an audit lasts."""
 
     @abstractmethod
     def session(self) -> Any:

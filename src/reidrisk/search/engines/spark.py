@@ -3,7 +3,8 @@
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,22 @@ class SparkEngine(Relational):
     """Searches on the Spark session that is active, or on one of its own at ``master``; default: all cores here.
 
     Nothing comes back but what was asked for: the answers for queries that were handed over, and aggregates. Executors
-    need this package where scores of pairs are asked for, since shards are scored by its kernels.
+    need this package where scores of pairs are asked for, since shards are scored by its kernels. An audit writes its
+    tables, as whole numbers and without names, to the ``spill`` folder, which executors must see; default: the system's
+    folder for temporary files, which is right on one machine only.
     """
 
+    name = "spark"
+
     def __init__(
-        self, master: str | None = None, progress: Progress | None = None, options: dict[str, str] | None = None
+        self,
+        master: str | None = None,
+        spill: str | Path | None = None,
+        progress: Progress | None = None,
+        options: dict[str, str] | None = None,
     ) -> None:
         self.master, self.progress, self.options = master, progress, options or {}
+        self.spill = Path(tempfile.gettempdir() if spill is None else spill)
         self._spark: Any = None
 
     @contextmanager
@@ -131,6 +141,22 @@ class SparkSession:
         """Run a statement, and return its columns as arrays."""
         found = self.spark.sql(statement).toArrow()
         return {name: found[name].to_numpy() for name in found.column_names}
+
+    def columns(self, name: str) -> dict[str, str]:
+        """Return the columns of a table, and the type of each."""
+        return dict(self.spark.table(name).dtypes)
+
+    def parquet(self, name: str, files: Sequence[str], numbered: bool = False) -> None:
+        """Name Parquet files; ``numbered`` adds ``file_name`` and ``file_row``, where each row stands."""
+        frame = self.spark.read.parquet(*files)
+        if numbered:
+            places = ("_metadata.file_path AS file_name", "_metadata.row_index AS file_row")
+            frame = frame.selectExpr("*", *places)
+        self.name(name, frame)
+
+    def write(self, statement: str, folder: str) -> None:
+        """Run a statement, and write what it gives as Parquet files into a folder that is not there yet."""
+        self.spark.sql(statement).write.parquet(folder)
 
     def close(self) -> None:
         """Forget all that was kept; a master that is gone has forgotten already."""

@@ -1,0 +1,305 @@
+"""Auditing two stored tables with an engine: small ones as always, larger ones without ever holding them here."""
+
+import dataclasses
+import datetime
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reidrisk import measure
+from reidrisk.attacks import Affinity, Presence
+from reidrisk.attacks.positional import PositionalAttack
+from reidrisk.attacks.registry import Entry, entry, nameable
+from reidrisk.audit import plan
+from reidrisk.audit.assumptions import truth_notes
+from reidrisk.audit.gate import gate
+from reidrisk.audit.result import AuditResult, Timing, error_parts, strongest
+from reidrisk.audit.spec import AuditSpec, Tables, usual_epochs
+from reidrisk.audit.stored.prepare import Prepared, prepare
+from reidrisk.audit.stored.rows import Everyone, World, of_drawn
+from reidrisk.audit.suppress import suppress
+from reidrisk.audit.sureness import Sureness, how_sure
+from reidrisk.audit.truth_doubt import check_truth
+from reidrisk.audit.warnings import warnings
+from reidrisk.base.arrays import Ints
+from reidrisk.base.errors import OptionError
+from reidrisk.base.intervals import counted_interval, mean_interval
+from reidrisk.base.notes import Note
+from reidrisk.base.progress import Progress, silent
+from reidrisk.base.results import Difference, Risk
+from reidrisk.measure.risk import chosen_queries
+from reidrisk.records import Case, Traces, Truth
+from reidrisk.search.engines.aggregates import token_counts
+from reidrisk.search.engines.relational import Relational, Session, patterns_of
+
+IN_MEMORY = 2_000_000
+"""Records of both tables up to which they are fetched, and audited as tables in memory are."""
+
+_SURE = 2_000  # people of whom the attack is asked how sure it is
+_CHECKED = 20_000  # targets among which the truth is checked
+
+Small = Callable[[Traces, Traces, AuditSpec, Truth, tuple[Note, ...]], AuditResult]
+"""How tables in memory are audited."""
+
+
+def run_stored(
+    spec: AuditSpec,
+    inputs: Tables,
+    engine: Relational,
+    small: Small,
+    tell: Progress | None = None,
+    in_memory: int = IN_MEMORY,
+) -> AuditResult:
+    """Audit two stored tables; up to ``in_memory`` records are handed to ``small``.
+
+    Beyond, attacks that ask which epochs agree are measured on everyone, by joins. The others are measured on a sample
+    of people against every target, shard by shard; what they learn they learn from some of the targets. Bounds, changes
+    that may lower the risk and forecasts need tables in memory, and are refused or left out; a note says so.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="reidrisk-", dir=engine.spill))
+    try:
+        with engine.session() as session:
+            (tell or silent)("checking the tables", 0.0)
+            tables = prepare(session, inputs, folder)
+            for stored in (tables.targets, tables.queries):
+                session.parquet(stored.relation, stored.files)
+            if len(tables.targets) + len(tables.queries) <= in_memory:
+                targets, queries, truth = _fetched(session, tables)
+                session = None  # what is kept there is not needed any more
+            else:
+                return _audited(session, engine, spec, tables, tell or silent)
+        return small(targets, queries, spec, truth, tables.notes)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _fetched(session: Session, tables: Prepared) -> tuple[Traces, Traces, Truth]:
+    """Return both tables in memory, in the order of their rows."""
+    both = []
+    for stored in (tables.targets, tables.queries):
+        found = session.fetch(f"SELECT * FROM {stored.relation}")
+        order = np.argsort(found["id"])
+        tokens = np.stack([found[f"c{s}"][order] for s in range(stored.n_epochs)], axis=1)
+        small = np.int16 if stored.n_tokens < 1 << 15 else np.int32
+        both.append(Traces(tokens.astype(small), stored.n_tokens, vocabulary=tables.vocabulary))
+    return both[0], both[1], Truth(found["truth"][order].astype(np.int64), tables.origin)
+
+
+def _audited(session: Session, engine: Relational, spec: AuditSpec, tables: Prepared, tell: Progress) -> AuditResult:
+    started = time.perf_counter()
+    _refuse(spec)
+    seed, n_epochs = spec.seed or 0, tables.targets.n_epochs
+    counts = usual_epochs(n_epochs) if spec.epochs is None else tuple(sorted(set(spec.epochs)))
+    if not counts or counts[0] < 1 or counts[-1] > n_epochs:
+        raise OptionError(f"--epochs are numbers from 1 to {n_epochs}, not {counts}")
+    gaps = [len(patterns_of(session, one.relation, n_epochs)) > 1 for one in (tables.targets, tables.queries)]
+    usual = [one for one in nameable(Traces) if one.default and n_epochs >= one.epochs and _applies(one, all(gaps))]
+    asked = usual if spec.attacks is None else [entry(name) for name in spec.attacks]
+    running, size, not_run = _planned(spec, tables, asked, usual, counts)
+    rows, _ = chosen_queries(len(tables.queries), size, seed)
+    drawn = np.arange(len(tables.queries)) if rows is None else rows
+    world = World.of(session, engine, tables, drawn, spec.level, seed)
+    names = tuple(one.name for one in running)
+    spec = spec.model_copy(update={"attacks": names, "sample": size})
+    chosen = plan.chosen_attacks(spec, world.asked)
+
+    risks: list[Risk] = []
+    wholes: dict[int, Everyone] = {}
+    differences: list[Difference] = []
+    joined: list[str] = []
+    for i, n in enumerate(counts):
+        here: list[Risk] = []
+        for attack in chosen:
+            tell(f"{attack.name}, {n} epochs", i / len(counts))
+            world.learnt(attack, n)
+            whole = world.by_join(attack, n)
+            if whole is not None:
+                joined.append(attack.name)
+                wholes[len(risks)] = whole
+                risks.append(whole.risk)
+                here.append(of_drawn(whole.risk, whole.drawn))
+            else:
+                risks.append(world.by_shards(attack, n))
+                here.append(risks[-1])
+        differences += [measure.difference(other, here[0]) for other in here[1:]]
+
+    parts = error_parts(risks, n_epochs, counts)
+    ends = tuple(_lower_end(risk, wholes.get(i), parts[i]) for i, risk in enumerate(risks))
+    worst = strongest(risks, ends)
+    assert worst is not None
+    tell("how sure the attack is", 0.95)
+    alike = {risk.attack: risk.rate for risk in risks if risk.n_epochs == worst.n_epochs}
+    sure, n_sure = _sureness(world, [one for one in chosen if one.name not in joined], alike, spec, worst.n_epochs)
+    per_user = next(
+        (
+            whole.drawn
+            for i, whole in wholes.items()
+            if risks[i].attack == worst.attack and risks[i].n_epochs == worst.n_epochs
+        ),
+        worst.per_user,
+    )
+    exposure = None
+    if per_user is not None:
+        exposure = measure.exposure(per_user, world.asked.epochs(worst.n_epochs), spec.level, spec.min_group)
+    near, place = _near(world)
+    checked, doubt = check_truth(chosen[:1], [tuple(range(n)) for n in counts], near, world.asked, place, seed)
+    odd = warnings(Case(near, world.asked, Truth(place, tables.origin)), seed)
+    said = _notes(world, spec, engine, chosen, joined, len(drawn), not_run)
+    result = AuditResult(
+        spec=spec.model_dump(mode="json"),
+        n_targets=len(tables.targets),
+        n_queries=len(tables.queries),
+        n_scored=len(world.drawn),
+        n_strangers=len(drawn) - len(world.drawn),
+        n_unasked=None,
+        n_epochs=n_epochs,
+        n_tokens=tables.targets.n_tokens,
+        seed=seed,
+        epochs=counts,
+        epochs_skipped=(),
+        risks=tuple(risks),
+        lower_ends=ends,
+        differences=tuple(differences),
+        bounds=(),
+        exposure=exposure,
+        choosiness=sure.curve,
+        choosy_attack=sure.attack,
+        choosy_epochs=worst.n_epochs,
+        n_choosy=n_sure if sure.curve else 0,
+        rehearsals=sure.rehearsals,
+        truth=tables.origin,
+        truth_check=checked,
+        truth_doubt=doubt,
+        notes=(*said, *tables.notes, *odd, *sure.notes, *truth_notes(checked, doubt)),
+        descriptions={attack.name: attack.description for attack in chosen},
+        gate=None,
+        versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
+        | {"python": platform.python_version()},
+        not_run=not_run,
+        timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
+    )
+    result = suppress(result)
+    return result if spec.max_risk is None else dataclasses.replace(result, gate=gate(result, spec.max_risk))
+
+
+def _refuse(spec: AuditSpec) -> None:
+    """Refuse what needs tables in memory."""
+    wanted = {"--what-if": spec.what_if, "--change": spec.changes, "--aim": spec.aim, "--population": spec.population}
+    for flag, value in wanted.items():
+        if value:
+            raise OptionError(f"{flag} needs tables in memory; leave it out, or audit a part of the tables with it")
+
+
+def _applies(one: Entry, gaps: bool) -> bool:
+    """Whether there is anything to go by: gaps for Presence; Affinity is for bags."""
+    return gaps if one.attack is Presence else one.attack is not Affinity
+
+
+class _Size:
+    """How large stored targets are: what attacks ask for to say what they cost."""
+
+    def __init__(self, tables: Prepared) -> None:
+        self.n_epochs, self.n_tokens = tables.targets.n_epochs, tables.targets.n_tokens
+        self.tokens = np.broadcast_to(np.int8(0), (len(tables.targets), self.n_epochs))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+def _planned(
+    spec: AuditSpec, tables: Prepared, asked: list[Entry], usual: list[Entry], counts: tuple[int, ...]
+) -> tuple[list[Entry], int | None, tuple[plan.NotRun, ...]]:
+    """Return the attacks that run, how many people are drawn for those that score pairs, and what does not run."""
+    names = [one.name for one in asked]
+    not_run = [plan.NotRun(one.name, "not asked") for one in usual if one.name not in names]
+    n, looks = len(tables.queries), sum(counts) / tables.targets.n_epochs
+    fewest, size = min(n, plan.ENOUGH), _Size(tables)
+    joined = [one.name for one in asked if issubclass(one.attack, PositionalAttack)]
+    pairs = {one.name: one.cost(size) for one in asked if one.name not in joined}
+    running = list(asked)
+    if spec.sample is not None:
+        return running, min(spec.sample, n), tuple(not_run)
+
+    def seconds(q: int) -> float:
+        return sum(looks * cost(q) for cost in pairs.values())
+
+    while pairs and spec.attacks is None and seconds(fewest) > spec.budget:
+        dearest = max(pairs, key=lambda name: pairs[name](fewest))
+        not_run.append(plan.NotRun(dearest, "time", float(looks * pairs.pop(dearest)(fewest))))
+    running = [one for one in running if one.name in pairs or one.name in joined]
+    return running, plan.largest(min(n, 20_000), fewest, lambda q: seconds(q) <= spec.budget), tuple(not_run)
+
+
+def _lower_end(risk: Risk, whole: Everyone | None, parts: int) -> float:
+    error = (1.0 - risk.level) / parts
+    if error < 1e-12:
+        return 0.0
+    if whole is not None:
+        return counted_interval(whole.points, whole.counts, 1.0 - error)[0]
+    return 0.0 if risk.per_user is None else mean_interval(risk.per_user, 1.0 - error, risk.design_effect)[0]
+
+
+def _sureness(
+    world: World, chosen: list[Any], rates: dict[str, float], spec: AuditSpec, n_epochs: int
+) -> tuple[Sureness, int]:
+    """Ask the attacks that score pairs how sure they are, at the epochs of the strongest row."""
+    some = np.arange(min(len(world.drawn), _SURE))
+    part = world.asked.epochs(n_epochs).take(some)
+    tried: list[Any] = [world.elsewhere(world.learnt(attack, n_epochs), n_epochs) for attack in chosen]
+    return how_sure(tried, rates, world.tables.targets, part, world.truth[some], spec, None, True), len(some)
+
+
+def _near(world: World) -> tuple[Traces, Ints]:
+    """Return some targets that are here, with the true ones of all drawn queries, and where these stand."""
+    ids, own = world.own
+    others, some = world.taught
+    rest = np.flatnonzero(~np.isin(others, ids))[:_CHECKED]
+    tokens = np.concatenate([own.tokens, some.tokens[rest]])
+    return Traces(tokens, own.n_tokens), np.searchsorted(ids, world.truth)
+
+
+def _notes(
+    world: World,
+    spec: AuditSpec,
+    engine: Relational,
+    chosen: list[Any],
+    joined: list[str],
+    n_drawn: int,
+    not_run: tuple[plan.NotRun, ...],
+) -> tuple[Note, ...]:
+    """Return what the numbers rest on."""
+    tables, n_epochs = world.tables, world.tables.targets.n_epochs
+    known = spec.mechanism(tables.targets.n_tokens)
+    system = {"top_k": known.top_k, "noise": known.noise}
+    seen = {
+        side: 1.0 - float(token_counts(world.session, side, n_epochs, one.n_tokens).sum()) / (len(one) * n_epochs)
+        for side, one in (("targets", tables.targets), ("queries", tables.queries))
+    }
+    shards = [attack.name for attack in chosen if attack.name not in joined]
+    notes = [
+        Note("truth", origin=tables.origin),
+        Note("closed-world"),
+        Note("system-topics", **system) if known.declared == "system" else Note("system-unknown", **system),
+        Note("vocabulary", n=tables.targets.n_tokens),
+        Note("gaps", **seen) if any(seen.values()) else Note("all-observed", n=n_epochs),
+        Note("stored-tables", engine=engine.name, joined=list(dict.fromkeys(joined)), shards=shards, drawn=n_drawn),
+        Note("stored-left-out"),
+        Note("people-independent"),
+    ]
+    if shards and len(world.taught[0]) < len(tables.targets):
+        notes.append(Note("learnt-from-some", n=len(world.taught[0]), of=len(tables.targets)))
+    if any(isinstance(attack, PositionalAttack) and attack.name in shards for attack in chosen):
+        notes.append(Note("too-many-gaps", missing=seen["targets"], drawn=n_drawn))
+    if shards and n_drawn < len(tables.queries):
+        notes.append(Note("sample-drawn", n=n_drawn, of=len(tables.queries)))
+    if len(world.drawn) < n_drawn:
+        notes.append(Note("strangers-drawn", n=n_drawn - len(world.drawn), scored=len(world.drawn)))
+    notes += [Note("attack-not-run", attack=one.attack, why=one.why) for one in not_run]
+    return tuple(notes)
