@@ -32,6 +32,24 @@ def test_changes_are_tried_and_two_audits_compared(tables, tmp_path, reidrisk):
     assert found["reading"]
 
 
+def test_audits_that_kept_it_are_compared_person_by_person(tables, tmp_path, reidrisk):
+    given = [*tables, "--seed", "1", "--attack", "hamming", "--json"]
+    for name, epochs in (("one", "1,2,3"), ("two", "1")):
+        kept = ("--result", f"{name}.json", "--keep-per-person", f"{name}.people.json")
+        shown = reidrisk("audit", *given, "--epochs", epochs, *kept)
+        assert shown.code == 0
+        assert "p17" not in shown.out + (tmp_path / f"{name}.json").read_text()
+    inside = json.loads((tmp_path / "one.people.json").read_text())
+    assert inside["internal"] is True
+    assert "not to be passed on" in inside["warning"]
+    assert (tmp_path / "one.people.json").stat().st_mode & 0o077 == 0
+    pairs = ("--per-person", "one.people.json", "two.people.json")
+    found = json.loads(reidrisk("compare", "one.json", "two.json", *pairs, "--json").out)
+    assert (found["paired"], found["n_people"]) == (True, 120)
+    refused = reidrisk("compare", "one.json", "two.json", "--per-person", "one.people.json", "one.people.json")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+
+
 @pytest.mark.parametrize(("said", "is_tried"), [((), True), (("--no-what-if",), False)])
 def test_a_page_has_changes_unless_they_are_not_wanted(tables, tmp_path, reidrisk, said, is_tried):
     given = [*tables, "--seed", "1", "--attack", "hamming", "--what-if-budget", "5s", "--result", "r.json"]

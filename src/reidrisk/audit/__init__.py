@@ -8,6 +8,7 @@ from reidrisk.audit.comparison import AuditDifference, compare
 from reidrisk.audit.fingerprints import Fingerprints, differing, fingerprints, read_key
 from reidrisk.audit.further import Further
 from reidrisk.audit.gate import Gate, gate
+from reidrisk.audit.per_person import PerPerson
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck, ThresholdCheck
 from reidrisk.audit.questions import Asked
@@ -30,6 +31,7 @@ __all__ = [
     "Gate",
     "InMemory",
     "NotRun",
+    "PerPerson",
     "ProbabilityCheck",
     "Published",
     "Tables",

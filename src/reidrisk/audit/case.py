@@ -19,6 +19,7 @@ from reidrisk.audit.choice import telling_epochs
 from reidrisk.audit.further import further, is_asked, plain_of, strongest_of
 from reidrisk.audit.gate import gate
 from reidrisk.audit.limits import limits
+from reidrisk.audit.per_person import Scored
 from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.suppress import suppress
@@ -145,6 +146,7 @@ def audit_case(
         not_run=planned.not_run,
         n_questions=questions,
         timing=Timing(datetime.date.today().isoformat(), time.perf_counter() - started),
+        scored=None if asked.truth is None else Scored(case.targets.users, asked.truth.target),
     )
     worst_attack = strongest_of(chosen, None if worst is None else worst.attack)
     within = steps.within("what would lower it", extra) if is_asked(spec) else None

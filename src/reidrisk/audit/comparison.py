@@ -1,7 +1,8 @@
-"""Two audits compared: how much lower the risk of the second is, unpaired, from what each result holds."""
+"""Two audits compared: how much lower the risk of the second is, person by person where that was kept."""
 
 from dataclasses import dataclass
 
+from reidrisk.audit.per_person import PerPerson, paired
 from reidrisk.audit.result import AuditResult
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.results import Risk, Spoken
@@ -11,8 +12,9 @@ from reidrisk.base.results import Risk, Spoken
 class AuditDifference(Spoken):
     """The risk ``before`` minus the risk ``after``, each of the strongest row of an audit, with an interval.
 
-    The two are taken for independent: a result holds nothing about single people that could be paired, and on the same
-    people the interval is wider than it need be. ``attacks`` are the names of the two strongest.
+    ``paired``: person by person, on the ``n_people`` who were scored in both. Otherwise the two are taken for
+    independent, since a result holds nothing about single people, and on the same people the interval is wider than it
+    need be. ``attacks`` are the names of the two strongest.
     """
 
     before: float
@@ -23,12 +25,18 @@ class AuditDifference(Spoken):
     level: float
     attacks: tuple[str, str]
     paired: bool = False
+    n_people: int | None = None
 
 
-def compare(before: AuditResult, after: AuditResult) -> AuditDifference:
-    """Return how much lower the strongest risk of the second audit is, with the interval of Zou and Donner (2008).
+def compare(
+    before: AuditResult, after: AuditResult, people: tuple[PerPerson, PerPerson] | None = None
+) -> AuditDifference:
+    """Return how much lower the strongest risk of the second audit is.
 
-    From rates p, q with intervals (l, u) and (m, v), the difference p - q has the ends
+    With ``people``, what each audit found per person (:meth:`AuditResult.per_person`, or the files of
+    ``--keep-per-person``), the difference is paired, and its interval that of a mean of differences
+    (:func:`reidrisk.base.intervals.difference_interval`). Without, it has the interval of Zou and Donner (2008): from
+    rates p, q with intervals (l, u) and (m, v), the difference p - q has the ends
 
         p - q - sqrt((p - l)^2 + (v - q)^2)  and  p - q + sqrt((u - p)^2 + (q - m)^2).
 
@@ -43,6 +51,13 @@ def compare(before: AuditResult, after: AuditResult) -> AuditDifference:
     ):
         if a != b:
             raise OptionError(f"the audits have different {what}, {a} and {b}; compare audits of the same people")
+    if people is not None:
+        for which, risk, kept in (("first", one, people[0]), ("second", two, people[1])):
+            if (kept.attack, kept.level) != (risk.attack, risk.level) or abs(kept.rate - risk.rate) > 1e-9:
+                raise OptionError(f"what was kept per person is not of the {which} audit; give the file kept with it")
+        same = paired(*people)
+        rates = (same.before, same.after, same.before - same.after)
+        return AuditDifference(*rates, same.low, same.high, one.level, (one.attack, two.attack), True, same.n_people)
     gap = one.rate - two.rate
     low = gap - ((one.rate - one.low) ** 2 + (two.high - two.rate) ** 2) ** 0.5
     high = gap + ((one.high - one.rate) ** 2 + (two.rate - two.low) ** 2) ** 0.5

@@ -14,6 +14,7 @@ from reidrisk.audit.axis import AxisName
 from reidrisk.audit.fingerprints import Fingerprints
 from reidrisk.audit.further import Further
 from reidrisk.audit.gate import Gate
+from reidrisk.audit.per_person import PerPerson, Scored
 from reidrisk.audit.plan import NotRun
 from reidrisk.audit.probability_check import ProbabilityCheck
 from reidrisk.audit.spec import other_counts
@@ -111,6 +112,8 @@ class AuditResult(Result):
     upgraded_from: int | None = None
     format: int = FORMAT
     timing: Timing | None = field(default=None, repr=False, metadata=MEMORY)
+    scored: Scored | None = field(default=None, repr=False, metadata=MEMORY)
+    """Whom the rows are about, for :meth:`per_person`; never written."""
 
     def __post_init__(self) -> None:
         if len(self.lower_ends) != len(self.risks):
@@ -136,6 +139,16 @@ class AuditResult(Result):
         from reidrisk.present import write
 
         write(self, path)
+
+    def per_person(self) -> PerPerson:
+        """Return what the strongest row found of each person: internal, and not to be passed on.
+
+        It is there as long as the result is in memory, and pairs two audits (:func:`reidrisk.audit.compare`).
+        """
+        worst = self.strongest
+        if self.scored is None or worst is None or worst.per_user is None:
+            raise DataError("nothing about single people is kept in this result; audit again, and ask in memory")
+        return self.scored.per_person(worst.per_user, worst.attack, worst.rate, worst.level)
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:

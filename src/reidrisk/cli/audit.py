@@ -1,5 +1,6 @@
 """`reidrisk audit` and `reidrisk gate`."""
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +28,9 @@ _BESIDE_SPEC = (
     "master",
     "fingerprint_key",
     "plain_sums",
+    "keep_per_person",
 )
+_INTERNAL = "Internal, not to be passed on: numbers about single people."
 _NO_OPTIONS = ("tables", "exports", "published", "memory", "inputs")
 
 _RESULT = typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
@@ -104,6 +107,9 @@ def audit(
     what_if_budget: str = option(60.0, "Reference seconds for trying changes."),
     aim: str | None = option(None, "Search for a change that leaves at most this share of people to be found."),
     population: int | None = option(None, "Forecast the risk among this many people."),
+    keep_per_person: Path | None = option(
+        None, "Write here what was found of each person, to pair two audits (compare); internal, not to be passed on."
+    ),
     level: float = option(0.95, "Level of the intervals, 0.8 to 0.9999."),
     min_group: int = option(20, "Never show groups of fewer people."),
     seed: Seed = None,
@@ -120,7 +126,7 @@ def audit(
     spec: Path | None = option(
         None,
         "Run a saved audit again (JSON); beside it only --out, --result, --json, --engine and its options, "
-        "--fingerprint-key and --plain-sums are allowed.",
+        "--fingerprint-key, --plain-sums and --keep-per-person are allowed.",
     ),
     as_json: Json = False,
 ) -> None:
@@ -128,7 +134,8 @@ def audit(
     from reidrisk.audit import AuditSpec, read_key, run
 
     pairs = None if truth is None else Path(truth)
-    output.check_writable(out, result, inputs=(targets, queries, pairs, vocabulary, spec, fingerprint_key))
+    read = (targets, queries, pairs, vocabulary, spec, fingerprint_key)
+    output.check_writable(out, result, keep_per_person, inputs=read)
     output.check_report(out)
     if plain_sums and fingerprint_key is not None:
         raise OptionError("choose keyed sums (--fingerprint-key) or plain ones (--plain-sums), not both")
@@ -162,7 +169,7 @@ def audit(
         found = run(
             asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine, memory, spill, master), heard=_tell
         )
-    finish(found, out, result, as_json)
+    finish(found, out, result, as_json, keep_per_person)
 
 
 def _tell(note: Any) -> None:
@@ -231,18 +238,43 @@ def _check_inputs(found: Any, inputs: tuple[Path, Path], key: Path | None) -> No
         raise OptionError(f"{what}; audit the tables at hand")
 
 
-def finish(found: Any, out: Path | None, result: Path | None, as_json: bool) -> None:
+def finish(found: Any, out: Path | None, result: Path | None, as_json: bool, people: Path | None = None) -> None:
     """Write what was asked for, then print: whatever happens to one of these, the others are done."""
     from reidrisk import present
 
     def show() -> None:
         output.print_json(found.to_dict()) if as_json else output.show(present.page(found))
 
-    files = [(result, partial(output.write_json, found.to_dict())), (out, partial(present.write, found))]
+    files = [
+        (result, partial(output.write_json, found.to_dict())),
+        (out, partial(present.write, found)),
+        (people, partial(_write_internal, found)),
+    ]
     output.do_each(files, show)
-    for what, path in (("report", out), ("result", result)):
+    for what, path in (("report", out), ("result", result), ("internal, about single people", people)):
         if path is not None:
             output.remark(f"{what}: {path}")
+
+
+def _write_internal(found: Any, path: Path) -> None:
+    """Write what is about single people, for nobody to read but who runs the command."""
+    usual = os.umask(0o077)
+    try:
+        output.write_json({"warning": _INTERNAL, **found.per_person().to_dict()}, path, indent=None)
+    finally:
+        os.umask(usual)
+    if path.is_file():
+        path.chmod(0o600)  # a file that was there before kept its permissions
+
+
+def read_per_person(path: Path) -> Any:
+    """Read what an audit kept per person, or refuse the file in one line."""
+    from reidrisk.audit import PerPerson
+
+    try:
+        return PerPerson.from_dict(_json(path, "what an audit kept per person (--keep-per-person)"))
+    except FormatError as error:
+        raise FormatError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
 
 
 def read_result(path: Path) -> Any:

@@ -3,13 +3,16 @@
 from pathlib import Path
 
 from reidrisk.cli import output
-from reidrisk.cli.audit import read_result
-from reidrisk.cli.parameters import Json, argument
+from reidrisk.cli.audit import read_per_person, read_result
+from reidrisk.cli.parameters import Json, argument, option
 
 
 def compare(
     before: Path = argument(..., "Result of an audit (its --result file)."),
     after: Path = argument(..., "Result of an audit of the same people after a change."),
+    per_person: tuple[Path, Path] | None = option(
+        None, "The files that both audits kept with --keep-per-person: the difference is then paired."
+    ),
     as_json: Json = False,
 ) -> None:
     """Say how much lower the risk of a second audit is."""
@@ -18,6 +21,8 @@ def compare(
     from reidrisk.present.words.audit import terms_of
 
     first = read_result(before)
-    found = difference(first, read_result(after))
+    one, two = per_person or (None, None)
+    kept = None if one is None or two is None else (read_per_person(one), read_per_person(two))
+    found = difference(first, read_result(after), kept)
     said = words.reading(found, terms_of(first))
     output.print_json({**found.to_dict(), "reading": said}) if as_json else output.say(said)

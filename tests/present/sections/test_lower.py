@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from reidrisk import Bags, Vocabulary, attacks, mitigations
-from reidrisk.audit import AuditSpec, Further
+from reidrisk.audit import AuditDifference, AuditSpec, Further
 from reidrisk.audit.case import audit_case
 from reidrisk.base.notes import Note
-from reidrisk.present import page
+from reidrisk.present import page, words
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import changes
 from reidrisk.records import Attributes, Case, Truth
@@ -67,6 +67,18 @@ def test_pseudonyms_are_not_counted_as_one_record(result):
     assert changes.lowers(rotated, SHOP).endswith(
         "leaves 100 in 100 purchases as they are, at most 50 of them under one name"
     )
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ({"paired": True, "n_people": 40}, "The difference is paired, on 40 customers who were scored in both."),
+        ({}, "The two audits were taken for independent; if they are of the same customers, the interval is wide."),
+    ],
+)
+def test_a_comparison_says_whether_it_is_paired(pairs, said):
+    found = AuditDifference(0.4, 0.1, 0.3, 0.2, 0.4, 0.95, ("Hamming", "TfIdf"), **pairs)
+    assert words.reading(found, SHOP).endswith(said)
 
 
 def test_an_aim_that_was_not_reached_is_said(result):

@@ -115,10 +115,11 @@ def _compared(found: AuditDifference, terms: Terms) -> str:
     ends = f"{_hundred(found.low)} to {_hundred(found.high)} in 100"
     sure = "" if found.low > 0.0 or found.high < 0.0 else "; it may be chance"
     way = "falls" if found.difference >= 0.0 else "rises"
-    apart = "The two audits were taken for independent, so that the interval is wide where they are of the same"
+    apart = f"The two audits were taken for independent; if they are of the same {terms.people}, the interval is wide."
+    if found.paired:
+        apart = f"The difference is paired, on {terms.many('person', found.n_people or 0)} who were scored in both."
     return (
-        f"The risk {way} {rates}, a difference of {_hundred(found.difference)} in 100 (interval {ends}){sure}. "
-        f"{apart} {terms.people}."
+        f"The risk {way} {rates}, a difference of {_hundred(found.difference)} in 100 (interval {ends}){sure}. {apart}"
     )
 
 
