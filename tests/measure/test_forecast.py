@@ -7,6 +7,7 @@ import pytest
 
 from reidrisk import Traces, attacks, measure
 from reidrisk.base.errors import DataError, OptionError
+from reidrisk.measure.extrapolation import WAYS
 from reidrisk.measure.families import FAMILIES, exceedance, fitted, pitman_yor, saturating
 from reidrisk.measure.subsets import Ranks, ranks, rates_among
 
@@ -94,7 +95,26 @@ def test_a_forecast_is_decided_by_its_seed_and_falls_with_more_people():
     rates = [predicted.rate for predicted in one.predicted]
     assert rates == sorted(rates, reverse=True)
     assert one.predicted[0].families == {}
-    assert set(one.predicted[1].families) == {family.name for family in FAMILIES}
+    assert set(one.predicted[1].families) == {*(family.name for family in FAMILIES), *WAYS}
+
+
+def test_a_power_law_is_continued_by_every_way():
+    sizes = np.geomspace(10, 1_000, 25)
+    for name, way in WAYS.items():
+        assert way(sizes, 0.8 * sizes**-0.3, 1e5) == pytest.approx(0.8 * 1e5**-0.3, rel=0.05), name
+
+
+def test_no_way_falls_faster_than_guessing_blindly_or_rises():
+    sizes = np.geomspace(10, 1_000, 25)
+    for rates in (np.exp(-sizes / 100), np.linspace(0.2, 0.9, 25), np.full(25, 0.4)):
+        for way in WAYS.values():
+            assert rates[-1] / 100 * 0.999 <= way(sizes, rates, 1e5) <= rates[-1]
+
+
+def test_people_told_apart_run_out():
+    sizes = np.geomspace(10, 1_000, 40)
+    limited = 50 * (1 - np.exp(-sizes / 50)) / sizes  # fifty records that there are
+    assert WAYS["accumulating"](sizes, limited, 1e5) == pytest.approx(50 / 1e5, rel=0.02)
 
 
 def test_a_forecast_of_everybody_found_is_not_sure_of_it():

@@ -158,6 +158,7 @@ def audit_case(
         scenario=scenario,
         questions=questions,
         engine=engine,
+        top_sets=top_sets,
         progress=within,
     )
     result = dataclasses.replace(result, further=more)

@@ -18,7 +18,7 @@ from reidrisk.base.results import Result, Risk
 from reidrisk.mitigations import Trial
 from reidrisk.mitigations.base import Side
 from reidrisk.mitigations.trying import attack_cost
-from reidrisk.records import Case, Traces, Truth
+from reidrisk.records import Case, TopSets, Traces, Truth
 from reidrisk.search.engines import Engine
 
 _PEOPLE, _FEWEST = 2_000, 600  # records that are asked about where they are taken apart, at most and at least
@@ -51,6 +51,7 @@ def further(
     plain: Attack[Any] | None = None,
     questions: int = 1,
     engine: Engine | None = None,
+    top_sets: TopSets | None = None,
     progress: Progress | None = None,
 ) -> Further | None:
     """Answer what the spec asks for beside the risk; nothing where it asks for nothing or who is whom is not known.
@@ -65,7 +66,7 @@ def further(
     known = _with_counterpart(case)
     system = spec.mechanism(case.targets.n_tokens)
     side = released_side(scenario)
-    trial = Trial(side=side, mechanism=system, seed=spec.seed or 0, level=spec.level, engine=engine)
+    trial = Trial(side, system, None, spec.seed or 0, spec.level, engine, top_sets)
     budget, changes = spec.what_if_budget / questions, [mitigations.named(text) for text in spec.changes or ()]
     notes: list[Note] = []
     what_if = aim = parts = ahead = None

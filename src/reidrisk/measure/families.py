@@ -14,7 +14,8 @@ and is drawn from Beta(a, b), so that kappa(n) = E[(1 - f)^(n - 1)] = B(a, b + n
     kappa(n) = (1 + ((n - 1) / n0)^c)^(-1/c),        which ends as n0 / n.
 
 The first two end as powers of n and, where what a record can say is limited, promise too much; the last ends as steeply
-as guessing blindly. Real curves that were measured lie between them, see docs/explanation/forecast.md.
+as guessing blindly. Real curves that were measured lie between them; what becomes of all, see
+docs/explanation/forecast.md.
 """
 
 from collections.abc import Callable, Sequence

@@ -15,6 +15,7 @@ from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, is_whole
 from reidrisk.base.results import Result
 from reidrisk.base.streams import fresh_seed, stream
+from reidrisk.measure.extrapolation import WAYS
 from reidrisk.measure.families import FAMILIES, Parameters, fitted
 from reidrisk.measure.subsets import Ranks, ranks, rates_among
 from reidrisk.records import Truth, find_truth
@@ -24,16 +25,17 @@ _POINTS = 40  # sizes of subsets
 _WINDOW = 100  # a fit looks at sizes from this part of the largest on
 _DRAWS = 40  # of weights of queries, for the interval
 _FEWEST = 40  # people, below which nothing can be learnt of a curve
-# Where measured rates lie between the families' lowest and highest forecast, in logarithms: usually, at least, at most
+# How far the interval reaches beyond the mean of the ways, in their standard deviations, and the least that these are
+# for each factor of e by which there are more people; chosen on some data sets, tried on others
 # (docs/explanation/forecast.md).
-_MIDDLE, _LOWER, _UPPER = 0.8, 0.4, 1.05
+_REACH, _LEAST = 1.0, 0.03
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted(Result):
-    """The rate among ``population`` people, with its interval; ``families`` is what each family of curves says.
+    """The rate among ``population`` people, with its interval; ``families`` is what each way to continue it says.
 
-    Up to the number of targets the rate is measured, not forecast, and there are no families.
+    Up to the number of targets the rate is measured, not forecast, and there are none.
     """
 
     population: int
@@ -80,11 +82,12 @@ def forecast(
     r"""Say how many people this attack would find if there were ``population`` people to choose from.
 
     The rate among random subsets of the targets is known exactly from one search (:mod:`reidrisk.measure.subsets`).
-    To the sizes within a factor of 100 of the largest, two-parameter families of curves are fitted
-    (:mod:`reidrisk.measure.families`), each set to the measured rate at the largest size. With l and u the logarithms
-    of their lowest and highest forecast, the rate is exp(l + 0.8 (u - l)). Its interval goes from 0.4 to 1.05 in the
-    place of 0.8, under random weights of the queries and of one more that is found never, or always: as Gaffke's
-    interval of a mean (:mod:`reidrisk.base.intervals`), but of the forecast.
+    From the sizes within a factor of 100 of the largest, the curve is continued in six ways: by three two-parameter
+    families (:mod:`reidrisk.measure.families`), each set to the measured rate at the largest size, and by three that
+    go on as it went (:mod:`reidrisk.measure.extrapolation`). The rate is their geometric mean. Its interval adds and
+    takes away one standard deviation s of their logarithms (at least 0.03 ln(population / n)), under random weights of
+    the queries and of one more that is found never, or always: as Gaffke's interval of a mean
+    (:mod:`reidrisk.base.intervals`), but of the forecast.
 
     It assumes that strangers are like these people, and that the attack would learn no more from them. Of more than
     100,000 targets as many are drawn. A ``sample`` of the queries is asked; ``None``: all. Queries whose person is not
@@ -95,7 +98,7 @@ def forecast(
     >>> table = Traces(rng.integers(4, size=(500, 6)), n_tokens=4)
     >>> found = forecast(attacks.Hamming(), table, table, population=[100, 5_000], seed=0)
     >>> [round(one.rate, 1) for one in found.predicted]
-    [1.0, 0.7]
+    [1.0, 0.8]
     """
     level, wanted = between_0_and_1("level", level), _populations(population)
     targets, queries = gathered(targets), gathered(queries)
@@ -152,31 +155,34 @@ def _predicted(population: int, found: Ranks, sizes: Ints, curves: Floats, level
     seen, n = curves[:, inside], sizes[inside].astype(np.float64)
     rates, parameters = _by_family(n, seen.mean(axis=0), float(population), None)
     ends = [_by_family(n, one @ seen, float(population), parameters)[0] for one in shares[:, :-1]]
-    lows = np.array([_at(one, _LOWER) for one in ends])
-    highs = np.array([_at(one, _UPPER) for one in ends]) + last
+    least_apart = _LEAST * float(np.log(population / n[-1]))
+    lows = np.array([_mean(one, -_REACH, least_apart) for one in ends])
+    highs = np.array([_mean(one, _REACH, least_apart) for one in ends]) + last
     least, most = 1.0 / population, max(float(seen[:, -1].mean()), 1.0 / population)
-    rate = float(np.clip(_at(rates, _MIDDLE), least, most))
+    rate = float(np.clip(_mean(rates), least, most))
     low, high = np.clip(np.quantile(lows, tails[0]), 0.0, rate), np.clip(np.quantile(highs, tails[1]), rate, 1.0)
-    by_family = {family.name: float(one) for family, one in zip(FAMILIES, rates, strict=True)}
+    names = (*(family.name for family in FAMILIES), *WAYS)
+    by_family = {name: float(one) for name, one in zip(names, rates, strict=True)}
     return Predicted(population, rate, float(low), float(high), by_family)
 
 
 def _by_family(
     n: Floats, rates: Floats, population: float, starts: list[Parameters] | None
 ) -> tuple[Floats, list[Parameters]]:
-    """Return each family's forecast, set to the measured rate at the largest size, and its parameters."""
+    """Return what each way forecasts (families set to the measured rate at the largest size), and their parameters."""
     if rates[-1] <= 0.0:  # nobody is found among all: nothing is known but that
-        return np.zeros(len(FAMILIES)), [np.zeros(2)] * len(FAMILIES)
+        return np.zeros(len(FAMILIES) + len(WAYS)), [np.zeros(2)] * len(FAMILIES)
     found, parameters = [], []
     for place, family in enumerate(FAMILIES):
         fit = fitted(family, n, rates, [tuple(starts[place])] if starts else ())
         one, last = family.rate(np.array([population, n[-1]]), fit)
         found.append(float(rates[-1] * one / last))
         parameters.append(fit)
+    found += [way(n, rates, population) for way in WAYS.values()]
     return np.asarray(found), parameters
 
 
-def _at(rates: Floats, share: float) -> float:
-    """Return the forecast at this share of the way from the lowest to the highest, in logarithms."""
-    low, high = np.log(np.maximum(rates.min(), 1e-300)), np.log(np.maximum(rates.max(), 1e-300))
-    return float(np.exp(low + share * (high - low)))
+def _mean(rates: Floats, reach: float = 0.0, least_apart: float = 0.0) -> float:
+    """Return the geometric mean of what the ways say, and so many of their standard deviations more."""
+    logs = np.log(np.maximum(rates, 1e-300))
+    return float(np.exp(logs.mean() + reach * max(float(logs.std()), least_apart)))

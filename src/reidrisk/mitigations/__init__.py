@@ -12,6 +12,7 @@ from reidrisk.mitigations.scoring import Trial
 from reidrisk.mitigations.searching import Found, search
 from reidrisk.mitigations.shorten import Shorten
 from reidrisk.mitigations.suppress import SuppressRare
+from reidrisk.mitigations.system import System
 from reidrisk.mitigations.together import Together
 from reidrisk.mitigations.trying import Tried, WhatIf, shortest, tried, usual_changes
 
@@ -29,6 +30,7 @@ __all__ = [
     "Rotate",
     "Shorten",
     "SuppressRare",
+    "System",
     "Together",
     "Trial",
     "Tried",

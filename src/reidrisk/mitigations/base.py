@@ -10,6 +10,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import checked_seed, stream
+from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Case
 
 Side = Literal["queries", "targets", "both"]
@@ -23,7 +24,8 @@ class View:
     ``part_of`` says which query of the case before the change each query is, or is part of: a new pseudonym is a query
     of its own, and a person who was left out has none. ``known_as`` says the same of the targets; ``None``: each is
     what it was. ``noise`` is the probability, as far as the attacker knows, that an item is any item at all. ``asked``
-    are the queries before the change that it is judged by; ``None``: all.
+    are the queries before the change that it is judged by; ``None``: all. ``mechanism`` is the system as it is now,
+    where the system itself was changed.
     """
 
     case: Case
@@ -31,6 +33,7 @@ class View:
     known_as: Ints | None = None
     noise: float = 0.0
     asked: Ints | None = None
+    mechanism: TopKNoise | None = None
 
 
 class Mitigation(ABC):
@@ -124,6 +127,10 @@ class Mitigation(ABC):
         if type(case.queries) not in self.kinds:
             fits = " and ".join(kind.__name__ for kind in self.kinds)
             raise DataError(f"{type(self).__name__} changes {fits}, not {type(case.queries).__name__}")
+
+    def within(self, trial: Any) -> "Mitigation":
+        """Return the change for what a :class:`reidrisk.mitigations.Trial` declares of the system; mostly itself."""
+        return self
 
     def _repeatable(self) -> bool:
         """Whether an attacker who knows of it can change records of their own in the same way."""

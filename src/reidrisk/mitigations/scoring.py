@@ -19,7 +19,7 @@ from reidrisk.measure.risk import credits, linked
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.mitigations import rows as observed
 from reidrisk.mitigations.base import Side, View
-from reidrisk.records import Case
+from reidrisk.records import Case, TopSets
 from reidrisk.search.engines import Engine
 
 
@@ -29,7 +29,8 @@ class Trial:
 
     ``side`` is released and so changed. ``mechanism`` is what is known of the system, as an audit declares it.
     ``sample`` queries are asked about, drawn with ``seed``; default: as many as fit in the time. Intervals are of
-    ``level``; ``engine`` is where targets are searched.
+    ``level``; ``engine`` is where targets are searched. ``top_sets`` are what the system held of the known people,
+    row by row, where that is known.
     """
 
     side: Side = "queries"
@@ -38,6 +39,7 @@ class Trial:
     seed: int = 0
     level: float = 0.95
     engine: Engine | None = None
+    top_sets: TopSets | None = None
 
 
 def found(attack: Attack[Any], view: View, rows: Ints, engine: Engine | None = None) -> tuple[Floats, Floats]:
@@ -110,6 +112,8 @@ def attackers(view: View, chosen: Sequence[Entry | Attack[Any]], trial: Trial, k
     """Return the attackers who meet this view; who ``knows`` of the change is told of its noise."""
     n = view.case.targets.n_tokens
     system = trial.mechanism or TopKNoise(min(2, n), 0.0, n, "nothing")
+    if knows and view.mechanism is not None:
+        system = view.mechanism
     noise = 1.0 - (1.0 - system.noise) * (1.0 - (view.noise if knows else 0.0))
     told = TopKNoise(min(system.top_k, n), min(noise, 0.999), n, system.declared)
     return [one.attack.knowing(told, trial.seed) if isinstance(one, Entry) else one for one in chosen]

@@ -19,6 +19,7 @@ from reidrisk.mitigations.people import DropPeople
 from reidrisk.mitigations.registry import registry
 from reidrisk.mitigations.rotate import Rotate
 from reidrisk.mitigations.scoring import Trial
+from reidrisk.mitigations.system import System, of_system
 from reidrisk.mitigations.together import Together
 from reidrisk.mitigations.trying import Run, Tried, Utility, planned, try_one
 from reidrisk.records import Case
@@ -188,7 +189,7 @@ def _ladders(case: Case, trial: Trial, changes: Sequence[type[Mitigation]] | Non
     """Yield the strengths of each kind of change that fits the records."""
     fit = [one.mitigation for one in registry() if type(case.queries) in one.kinds]
     for kind in changes or [one for one in fit if one is not DropPeople]:
-        ladder = kind.ladder(case)
+        ladder = of_system(trial) if kind is System else kind.ladder(case)
         try:
             ladder[0].check(case, trial.seed, trial.side)
         except (DataError, IndexError):

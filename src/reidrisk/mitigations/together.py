@@ -42,6 +42,10 @@ class Together(Mitigation):
         for one in self.changes:
             one.check(case, seed, side)
 
+    def within(self, trial: Any) -> "Together":
+        """Return the changes, each for what the trial declares."""
+        return Together(tuple(one.within(trial) for one in self.changes))
+
     def helps_to_know(self, side: Side = "queries") -> bool:
         """Whether it helps to know of one of them."""
         return any(one.helps_to_know(side) for one in self.changes)
@@ -78,4 +82,5 @@ def _after(one: View, two: View) -> View:
     if one.known_as is not None and two.known_as is not None:
         known_as = one.known_as[two.known_as]
     noise = 1.0 - (1.0 - one.noise) * (1.0 - two.noise)
-    return replace(two, part_of=one.part_of[two.part_of], known_as=known_as, noise=noise)
+    system = two.mechanism or one.mechanism
+    return replace(two, part_of=one.part_of[two.part_of], known_as=known_as, noise=noise, mechanism=system)

@@ -21,6 +21,7 @@ from reidrisk.mitigations.base import Mitigation, View
 from reidrisk.mitigations.cost import Kept, kept
 from reidrisk.mitigations.registry import registry
 from reidrisk.mitigations.scoring import Trial, is_slow, strongest, usual_attacks
+from reidrisk.mitigations.system import System, of_system
 from reidrisk.records import Case, Traces
 
 _FEWEST = 300  # people below which a rate says too little, unless there are no more
@@ -125,6 +126,7 @@ def tried(
     wrong = next((one for one in chosen if not isinstance(one, Mitigation)), None)
     if wrong is not None:
         raise OptionError(f"changes are values such as mitigations.Rotate(4), not {wrong!r}; read texts with named()")
+    chosen = tuple(one.within(trial) for one in chosen)
     run, out = planned(case, chosen, attacks, trial, budget, utility)
     steps = Steps(progress, total=2.0 * len(chosen) + 1.0)
     steps.begin("as it is", 1.0)
@@ -163,10 +165,12 @@ def shortest(case: Case, trial: Trial | None = None) -> float:
 
 def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, ...]:
     """Return the usual strengths of all changes that fit the records of a case."""
-    side, found = (trial or Trial()).side, []
+    trial, found = trial or Trial(), []
+    side = trial.side
     for entry in registry():
         if type(case.queries) in entry.kinds:
-            for one in entry.mitigation.usual(case):
+            own = of_system(trial, System.strengths) if entry.mitigation is System else entry.mitigation.usual(case)
+            for one in own:
                 try:
                     one.check(case, 0, side)
                 except DataError:

@@ -81,6 +81,13 @@ def test_a_comparison_says_whether_it_is_paired(pairs, said):
     assert words.reading(found, SHOP).endswith(said)
 
 
+def test_changes_of_the_system_are_said():
+    assert changes.said("system:0.2,top_k=3", Terms(item="topic")) == (
+        "letting the system show a random topic in 20 % of all answers and letting the system hold 3 topics of each "
+        "person"
+    )
+
+
 def test_an_aim_that_was_not_reached_is_said(result):
     said = " ".join(section(result, "lower").paragraphs)
     assert "No change reaches the aim of 1 in 1,000 customers; the best, " in said

@@ -51,7 +51,16 @@ def _one_change(change: str, terms: Terms) -> str:
         return f"putting the {number} parents of a taxonomy in the place of {terms.things}"
     if name == "coarsen":
         return f"keeping the {int(value):,} most common {terms.things} and calling the rest ‘other’"
+    if name == "system":
+        return " and ".join(_system(part, terms) for part in value.split(","))
     return _SAID[name](value, terms) if name in _SAID else change
+
+
+def _system(part: str, terms: Terms) -> str:
+    field, equals, number = part.partition("=")
+    if equals and field == "top_k":
+        return f"letting the system hold {terms.many('item', int(number))} of each {terms.person}"
+    return f"letting the system show a random {_one(terms)} in {percent(float(number or part))} of all answers"
 
 
 def advice(found: WhatIf, terms: Terms) -> str:
