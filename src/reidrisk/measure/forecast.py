@@ -183,6 +183,6 @@ def _by_family(
 
 
 def _mean(rates: Floats, reach: float = 0.0, least_apart: float = 0.0) -> float:
-    """Return the geometric mean of what the ways say, and so many of their standard deviations more."""
+    """Return the geometric mean of what the ways say, moved by ``reach`` of their standard deviations."""
     logs = np.log(np.maximum(rates, 1e-300))
     return float(np.exp(logs.mean() + reach * max(float(logs.std()), least_apart)))
