@@ -56,7 +56,7 @@ def known_answers(device: str, users: int, passes: int | None) -> None:
         one, two, n_tokens, entropy, conditional = make(users, np.random.default_rng(0))
         plan = schedule_for("small", users)
         plan = plan if passes is None else Schedule(batch=plan.batch, passes=passes, learning_rate=plan.learning_rate)
-        for decoder in ("transformer", "lstm"):
+        for decoder in ("transformer", "lstm") if make is two_types else ("transformer",):
             sizes = PRESETS["small"].with_decoder(decoder)
             alone, given, seconds = both_entropies(one, two, n_tokens, sizes, plan, device)
             found, truth = alone.bits - given.bits, entropy - conditional

@@ -24,7 +24,7 @@ from reidrisk.sequence.trained import Trained, checked, copied, evaluate, read
 CHECKPOINT = "reidrisk sequence checkpoint 1"
 _LEAST = 10  # users
 _MOST_STEPS = 1_000  # between two looks, by default
-_LONG = 400  # steps from which on compiling pays on a GPU
+_LONG = 10_000  # steps from which on compiling, half a minute, pays on a GPU
 _LAST_RATE = 0.02  # of the learning rate at the end of the schedule
 _SURELY = 1e-4  # bits by which a look must be better than the best before
 

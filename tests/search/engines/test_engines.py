@@ -1,5 +1,6 @@
 """Where an attack searches changes none of its answers: here, or on shards of the targets."""
 
+import copy
 import importlib
 from functools import cache
 
@@ -13,8 +14,11 @@ from reidrisk import Bags, TopSets, Traces, attacks, measure
 from reidrisk.attacks import Cells
 from reidrisk.audit import AuditSpec, audit_traces
 from reidrisk.mechanisms import TopKNoise
+from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.records import Attributes
 from reidrisk.search.engines import ENGINES, LocalEngine
+from reidrisk.sequence import Schedule, Sizes
+from reidrisk.sequence.pairs import PairSchedule, PairSizes
 
 N, TOKENS = 40, 6
 
@@ -37,18 +41,31 @@ def tables(kind, seed):
     return tuple(Bags(table) for table in counts)
 
 
-def made(entry, seed):
-    if entry.needs:
-        assert entry.needs == ("top sets",)
-        rng = np.random.default_rng(seed)
-        return entry.attack(TopSets(rng.permuted(np.tile(np.arange(TOKENS), (N, 5, 1)), axis=2)[:, :, :2], TOKENS))
-    return entry.attack.knowing(TopKNoise(2, 0.1, TOKENS), seed)
+def made(entry, kind, seed):
+    if not entry.needs:
+        return entry.attack.knowing(TopKNoise(2, 0.1, TOKENS), seed)
+    rng = np.random.default_rng(seed)
+    if "training users" in entry.needs:
+        return copy.copy(trained(kind))
+    if entry.needs == ("the population",):
+        return entry.attack(TypeMixture(rng.normal(size=(3, 5, 2, TOKENS))), noise=0.1)
+    assert entry.needs == ("top sets",)
+    return entry.attack(TopSets(rng.permuted(np.tile(np.arange(TOKENS), (N, 5, 1)), axis=2)[:, :, :2], TOKENS))
+
+
+@cache
+def trained(kind):
+    """A neural attack that has learnt next to nothing, which is enough to give scores."""
+    one, two = tables(kind, 99)
+    sizes = Sizes(width=8, heads=1, mlp=8, encoder_layers=1, decoder_layers=1), PairSizes(tower=8, width=8, hidden=8)
+    plans = PairSchedule(steps=4, batch=8), Schedule(passes=1, batch=16)
+    return attacks.Neural(*sizes, *plans, device="cpu").train(one.take(slice(0, 25)), two)
 
 
 @cache
 def linked(entry, kind, seed):
     targets, queries = tables(kind, seed)
-    attack = made(entry, seed).fit(targets)
+    attack = made(entry, kind, seed).fit(targets)
     return attack, queries, attack.link(queries)
 
 
@@ -70,7 +87,7 @@ def test_every_registered_attack_gives_the_same_answers_on_shards(entry, kind, c
 @pytest.mark.parametrize(("entry", "kind"), CASES, ids=lambda value: getattr(value, "name", None) or value.__name__)
 def test_probabilities_candidates_and_matchings_are_the_same_on_shards(entry, kind, monkeypatch):
     (targets, queries), engine, truth = tables(kind, 1), ShardingEngine([7, 20, 20]), np.arange(25)
-    attack = made(entry, 1).fit(targets)
+    attack = made(entry, kind, 1).fit(targets)
     here, there = (attack.link(queries, probability=True, engine=e) for e in (None, engine))
     if here.probability is None:
         assert there.probability is None
@@ -81,16 +98,16 @@ def test_probabilities_candidates_and_matchings_are_the_same_on_shards(entry, ki
         near, far = (attack.candidates(queries, k, among, engine=e) for e in (None, engine))
         assert np.array_equal(near[0], far[0])
         assert np.array_equal(near[1], far[1])
-    dense, before = measure.matching(made(entry, 1), targets, queries, truth, seed=3), engine.asked
-    assert np.array_equal(dense.per_user, measured(entry, targets, queries, truth, engine).per_user)
+    dense, before = measure.matching(made(entry, kind, 1), targets, queries, truth, seed=3), engine.asked
+    assert np.array_equal(dense.per_user, measured(entry, kind, targets, queries, truth, engine).per_user)
     assert engine.asked > before
     monkeypatch.setattr(importlib.import_module("reidrisk.measure.matching"), "DENSE_LIMIT", 10)
-    greedy = [measured(entry, targets, queries, truth, e).per_user for e in (None, engine)]
+    greedy = [measured(entry, kind, targets, queries, truth, e).per_user for e in (None, engine)]
     assert np.array_equal(*greedy)
 
 
-def measured(entry, targets, queries, truth, engine):
-    return measure.matching(made(entry, 1), targets, queries, truth, seed=3, candidates=4, engine=engine)
+def measured(entry, kind, targets, queries, truth, engine):
+    return measure.matching(made(entry, kind, 1), targets, queries, truth, seed=3, candidates=4, engine=engine)
 
 
 @pytest.mark.parametrize(
