@@ -56,7 +56,7 @@ def main() -> None:
             for other in found.others:
                 print(
                     f"    {other.risk.attack}: {other.risk.rate:.4f}, {other.share:.2f} of it"
-                    f" ({other.low:.2f} to {other.high:.2f})"
+                    f" ({other.low:.2f} to {'any' if other.high is None else f'{other.high:.2f}'})"
                 )
             print(f"    {time.perf_counter() - began:.1f} s", flush=True)
 

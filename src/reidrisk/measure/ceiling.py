@@ -19,17 +19,21 @@ from reidrisk.measure.risk import random_user
 from reidrisk.populations import TypeMixture
 from reidrisk.records import Truth
 
+_MOST = 100.0  # a share above which nothing is said
 _STEPS = 18  # halvings of the interval of a share
 
 
 @dataclass(frozen=True, eq=False)
 class Reach(Result):
-    """How far one attack gets: its risk, and that as a share of the ceiling, with an interval at the risk's level."""
+    """How far one attack gets: its risk, and that as a share of the ceiling, with an interval at the risk's level.
+
+    ``high`` is None where too few people are found to say how far it gets at most.
+    """
 
     risk: Risk
     share: float
     low: float
-    high: float
+    high: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,7 @@ def ceiling(
     return Ceiling(replace(best, per_user=None), tuple(others), (Note("of-this-population", types=model.n_types),))
 
 
-def _share_interval(risk: Risk, best: Risk) -> tuple[float, float]:
+def _share_interval(risk: Risk, best: Risk) -> tuple[float, float | None]:
     """Return the shares R for which 0 may be the mean of credit - R x credit of the best."""
     if risk.per_user is None or best.per_user is None:
         raise OptionError("a share of the ceiling needs the credits of the same queries")
@@ -107,8 +111,10 @@ def _share_interval(risk: Risk, best: Risk) -> tuple[float, float]:
         low, high = (at, high) if ends(at)[0] > 0.0 else (low, at)
     least = low
     low, high = middle, 2.0 * max(middle, 1.0)
-    while ends(high)[1] >= 0.0 and high < 1e6:
+    while ends(high)[1] >= 0.0:
         high *= 2.0
+        if high > _MOST:
+            return float(np.round(least, 6)), None
     for _ in range(_STEPS):
         at = (low + high) / 2.0
         low, high = (at, high) if ends(at)[1] >= 0.0 else (low, at)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from reidrisk import Traces, attacks, measure, populations, topics
+from reidrisk.attacks.mixture import device
 from reidrisk.attacks.mixture.scorer import add_type
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.mechanisms import token_probabilities
@@ -116,6 +117,19 @@ def test_what_is_negligible_changes_no_rate_beyond_it_and_shards_change_nothing(
     scorer, known, asked = whole._posed(queries)
     np.testing.assert_array_equal(scorer.scores(known, asked)[:, rows], scorer.scores(known.take(rows), asked))
     np.testing.assert_array_equal(scorer.pairs(known, asked[:200], rows), scorer.scores(known, asked)[range(200), rows])
+
+
+def test_the_search_in_torch_gives_the_same_answers(monkeypatch):
+    model = mixture(types=9, epochs=3, k=2, n=12, seed=5)
+    targets, queries = people(model, 300, 0.05, seed=6)
+    tokens = queries.tokens.copy()
+    tokens[::7, 1] = -1
+    scorer, known, asked = attacks.MixtureBayes(model).fit(targets)._posed(Traces(tokens, 12))
+    monkeypatch.setattr(device, "_SUMS", 300 * 64)  # several blocks of queries
+    for one, other in zip(
+        scorer.best(known, asked), device.best(scorer.factors, known, asked, 1e-300, device="cpu"), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize(

@@ -18,21 +18,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.attacks.mixture import device
 from reidrisk.attacks.mixture.inclusion import Inclusion
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import Crew
-from reidrisk.search.answer import UNIT
+from reidrisk.base.progress import Progress
+from reidrisk.search import gpu
+from reidrisk.search.answer import UNIT, Best
 from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.plan import Device
 from reidrisk.search.weights import GRID, to_grid
 
 _SCORES = 16_000_000  # scores held at once: tables of a type are made for every block of queries
+_WORTH_A_GPU = 1e9  # factors that take a processor a few seconds
 _LEAST = 1e-300  # of a Bayes factor: pairs that the model rules out
 
 
@@ -45,6 +51,11 @@ class Typed:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    @cached_property
+    def by_type(self) -> Any:
+        """The posteriors, type by type: a ``scipy.sparse.csc_array``."""
+        return self.posterior.tocsc()
 
     def take(self, rows: Ints) -> Typed:
         """Return the chosen rows, in that order."""
@@ -60,6 +71,7 @@ class MixtureScorer(ByBlocks):
     outside: float
     seen: tuple[Floats, ...] = field(init=False)  # of each epoch, the (T, N) probabilities that a token is shown
     _common: tuple[Floats, ...] = field(init=False)  # and those of anybody
+    on: Device = "auto"
     per_nat: ClassVar[int] = GRID
 
     def __post_init__(self) -> None:
@@ -85,6 +97,13 @@ class MixtureScorer(ByBlocks):
         table[there, -1:] = alone[b][:, None] / common
         return table
 
+    def best(self, targets: Typed, queries: Ints, progress: Progress | None = None) -> Best:
+        """Find best score, number of ties and lowest tied target of each query, on a GPU where that is worth it."""
+        work = targets.posterior.nnz * len(queries) * queries.shape[1]
+        if self.on == "cuda" or (self.on == "auto" and work > _WORTH_A_GPU and gpu.available()):
+            return device.best(self.factors, targets, queries, _LEAST)
+        return super().best(targets, queries, progress)
+
     def scores(self, targets: Typed, queries: Ints, reach: Ints | None = None) -> Ints:
         """Return the (q, n) scores, all of them exact."""
         factor = np.zeros((len(queries), len(targets)))
@@ -92,7 +111,7 @@ class MixtureScorer(ByBlocks):
         places = np.stack([place for _, place in shown], axis=1)
         most = max(len(tokens) for tokens, _ in shown)
         tables = np.ones((queries.shape[1], most, self.epochs[0].n_tokens + 1))
-        by_type = targets.posterior.tocsc()
+        by_type = targets.by_type
         with Crew() as crew:
             cuts = np.linspace(0, len(queries), crew.size + 1).astype(np.int64)
             parts = [slice(*cut) for cut in pairwise(cuts)]
