@@ -85,7 +85,7 @@ def _check_chart(path: Path | None) -> None:
 
 def _draw(found: Tradeoff, path: Path) -> None:
     from reidrisk.present import save_chart
-    from reidrisk.present.sections.tradeoff.chart import tradeoff_chart
+    from reidrisk.present.sections.tradeoff import tradeoff_chart
 
     save_chart(tradeoff_chart(found, found.attack), path)
     output.remark(f"written: {path}")

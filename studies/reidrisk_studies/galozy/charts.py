@@ -8,7 +8,7 @@ from typing import Any
 
 from reidrisk.bandits import Tradeoff
 from reidrisk.present import drawing
-from reidrisk.present.sections.tradeoff.chart import STYLES, tradeoff_layers
+from reidrisk.present.sections.tradeoff import STYLES, tradeoff_layers
 from reidrisk_studies.results import StudyResult
 
 __all__ = ["DrawnResult", "Series", "curves", "graph", "scatter", "stacked", "surfaces_chart"]

@@ -2,20 +2,20 @@
 
 from reidrisk.cohorts import AssignmentSummary, CohortAudit
 from reidrisk.present.model import Page, Section, Sentence, Table, Tile
-from reidrisk.present.sections.cohorts import basis, gaps, tables, thresholds
+from reidrisk.present.sections import cohorts as sections
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import reading
 from reidrisk.present.words.cohorts import known
 from reidrisk.present.words.frequencies import percent
 
 SECTIONS = (
-    tables.counts,
-    gaps.section,
-    thresholds.section,
-    tables.worst,
-    tables.blocked,
-    basis.statement,
-    basis.assumptions,
+    sections.counts,
+    sections.gaps,
+    sections.blocking,
+    sections.worst,
+    sections.blocked,
+    sections.statement,
+    sections.assumptions,
 )
 WARNING = (
     "Not for publication: this says which cohort stands for which category, and published it would be the leak it "
@@ -30,7 +30,7 @@ def page(audit: CohortAudit, subject: str = "Cohorts", command: str = "", terms:
         kind="Sensitivity of cohorts",
         subject=subject,
         verdict=Sentence(reading(found, terms)),
-        sections=tuple(filter(None, [*(make(audit, terms) for make in SECTIONS), basis.methods(audit, command)])),
+        sections=tuple(filter(None, [*(make(audit, terms) for make in SECTIONS), sections.methods(audit, command)])),
         facts=(
             f"users: {known(found, 'n_users')}",
             f"cohorts: {found.n_cohorts:,}",

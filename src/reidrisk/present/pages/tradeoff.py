@@ -3,8 +3,8 @@
 from reidrisk.bandits import Tradeoff
 from reidrisk.present import words
 from reidrisk.present.model import Page, Section, Sentence
+from reidrisk.present.sections import tradeoff
 from reidrisk.present.sections.basis import assumed
-from reidrisk.present.sections.tradeoff import choices
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import stronger_attacker
 
@@ -15,10 +15,10 @@ def page(result: Tradeoff, command: str = "", attack: str | None = None, terms: 
     terms = terms or Terms(person="user", item="state")
     same = f"With the same files, options and seed {result.seed}, every number is the same."
     sections = (
-        choices.curves(result),
-        choices.choices(result),
+        tradeoff.curves(result),
+        tradeoff.choices(result),
         assumed(result.notes, terms),
-        choices.methods(result),
+        tradeoff.methods(result),
         Section("Run it again", see=same, code=command, console=True),
     )
     return Page(
