@@ -41,7 +41,7 @@ _OPTIONS = (
 
 def tfrecord(rng: random.Random, data: bytes) -> bytes:
     """Change the content of records under checksums that fit."""
-    from reidrisk.io.tfrecord.crc32c import crc32c, masked
+    from reidrisk.io.tfrecord.framing import crc32c, masked
 
     records, at = [], 0
     while at + 12 <= len(data):

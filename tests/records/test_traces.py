@@ -7,7 +7,7 @@ from scipy import sparse
 
 from reidrisk import Bags, TopSets, Traces, Vocabulary
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.records.padding import filled, from_seed
+from reidrisk.records.top_sets import filled, from_seed
 
 tokens = hnp.arrays(np.int16, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=st.integers(-1, 4))
 

@@ -3,11 +3,14 @@
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from reidrisk.attacks.registry import nameable
 from reidrisk.audit.questions import Asked
+from reidrisk.base.errors import OptionError
 from reidrisk.base.foreign import printable
+from reidrisk.base.specs import Spec
+from reidrisk.base.specs import named as field
 from reidrisk.io.exports import Reading
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.mitigations.registry import named
@@ -42,20 +45,16 @@ def other_counts(asked: Iterable[int], n_epochs: int) -> tuple[int, ...]:
     return tuple(r for r in range(1, n_epochs) if r not in usual) if tuple(asked) == usual else ()
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 def _as_text(path: str | None) -> str | None:
     """Refuse a name that is no text: the result would be written, and not read again."""
     if path is not None and any("\ud800" <= letter <= "\udfff" for letter in path):
-        raise ValueError(
+        raise OptionError(
             f"{printable(path)}: the name is not UTF-8 text, which a result could not hold; rename the file"
         )
     return path
 
 
-class Tables(_Frozen):
+class Tables(Spec):
     """Two files of records: ``targets`` are known, ``queries`` are to be identified."""
 
     kind: Literal["tables"] = "tables"
@@ -73,7 +72,7 @@ class Tables(_Frozen):
         return _as_text(path)
 
 
-class Exports(_Frozen):
+class Exports(Spec):
     """One or two exports as they are: the first is known, the second is to be identified; read as ``reading`` says.
 
     ``truth`` is a file of true pairs of two exports, with the names of its two columns or without
@@ -93,13 +92,13 @@ class Exports(_Frozen):
         return given
 
 
-class InMemory(_Frozen):
+class InMemory(Spec):
     """Tables that were handed over in memory; such an audit cannot be run again from its spec alone."""
 
     kind: Literal["memory"] = "memory"
 
 
-class Published(_Frozen):
+class Published(Spec):
     """The embedded population seen by two sites."""
 
     kind: Literal["published"] = "published"
@@ -107,7 +106,7 @@ class Published(_Frozen):
     epochs: int = Field(default=8, ge=1)
 
 
-class AuditSpec(_Frozen):
+class AuditSpec(Spec):
     """Everything that defines an audit; saved with its seed, it is an experiment anyone can run again.
 
     ``system`` says what the tokens are: ``"topics"`` sets the published parameters of the Topics API where
@@ -164,9 +163,12 @@ class AuditSpec(_Frozen):
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"
-                raise ValueError(f"{what}; hand attacks of your own over with audit_traces(..., attacks=[...])")
+                raise OptionError(
+                    f"{field('attacks')}: {what}; hand attacks of your own over with audit_traces(..., attacks=[...])"
+                )
             if value not in known:
-                raise ValueError(f"there is no attack {value!r} to be chosen by name; choose from {', '.join(known)}")
+                unknown = f"{field('attacks')}: there is no attack {value!r} to be chosen by name"
+                raise OptionError(f"{unknown}; choose from {', '.join(known)}")
         return values
 
     def mechanism(self, n_tokens: int) -> TopKNoise:

@@ -7,16 +7,15 @@ from typing import Annotated, Any
 
 import typer
 import typer.core
-from pydantic import ValidationError
 
 from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.base.options import seconds, size
+from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
 from reidrisk.cli.exports import inputs_of
 from reidrisk.cli.parameters import Json, Out, Seed, argument, option
 from reidrisk.io.documents import read_json
 
-_FLAGS = {"attacks": "attack", "changes": "change"}
 _BESIDE_SPEC = (
     "spec",
     "out",
@@ -31,7 +30,6 @@ _BESIDE_SPEC = (
     "keep_per_person",
 )
 _INTERNAL = "Internal, not to be passed on: numbers about single people."
-_NO_OPTIONS = ("tables", "exports", "published", "memory", "inputs")
 
 _RESULT = typer.Option("--result", help="Write the result here (JSON, for gate).", readable=False)
 ResultOut = Annotated[Path | None, _RESULT]
@@ -164,7 +162,7 @@ def audit(
         options["what_if"] = what_if_of(what_if, out)
         options["what_if_budget"] = seconds("--what-if-budget", what_if_budget)
         options["scenario"] = chosen_scenario(scenario, facts, errors, split)
-        asked = checked(AuditSpec, options | {"inputs": inputs_of(given, options["scenario"])})
+        asked = AuditSpec.called(flag, **options, inputs=inputs_of(given, options["scenario"]))
     with output.progress_bar() as progress:
         found = run(
             asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine, memory, spill, master), heard=_tell
@@ -293,9 +291,9 @@ def _saved_spec(path: Path) -> tuple[Any, Any]:
 
     values = _json(path, "the spec of an audit")
     if "spec" not in values:
-        return checked(AuditSpec, values), None
+        return AuditSpec.called(flag, **values), None
     found = read_result(path)  # a result holds its spec: either file will do
-    return checked(AuditSpec, found.spec), found.fingerprints
+    return AuditSpec.called(flag, **found.spec), found.fingerprints
 
 
 def _compare_saved(asked: Any, saved: Any, key: bytes | None) -> None:
@@ -327,22 +325,9 @@ def _refuse_constant(name: str) -> Any:
     raise FormatError(f"the file holds {name}, which is no number of an audit; it was damaged or edited")
 
 
-def checked(model: Any, values: dict[str, Any]) -> Any:
-    """Build a spec from options, or name the first option that is wrong and what it may be."""
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        names = [str(part) for part in first["loc"] if isinstance(part, str) and part not in _NO_OPTIONS]
-        option = f"--{_FLAGS.get(names[-1], names[-1]).replace('_', '-')}" if names else "the spec"
-        if first["type"] in ("missing", "extra_forbidden"):
-            what = "is missing" if first["type"] == "missing" else "is not known"
-            raise OptionError(f"{'.'.join(map(str, first['loc']))} {what} in the spec of an audit") from error
-        if first["type"] == "value_error":  # a sentence of our own
-            said = first["msg"].removeprefix("Value error, ")
-            raise OptionError(said if first["loc"][-1] in ("targets", "queries") else f"{option}: {said}") from error
-        allowed = first["msg"].removeprefix("Input ").removeprefix("input ")
-        raise OptionError(f"{option} {allowed}, not {first.get('input')!r}") from error
+def flag(name: str) -> str:
+    """Return how the command line calls a field of the spec of an audit."""
+    return as_flag({"attacks": "attack", "changes": "change"}.get(name, name))
 
 
 def _refuse_beside_spec(context: typer.Context) -> None:
@@ -350,7 +335,7 @@ def _refuse_beside_spec(context: typer.Context) -> None:
     for name in context.params:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE" and name not in _BESIDE_SPEC:
-            what = "two tables" if name in ("targets", "queries") else f"--{_FLAGS.get(name, name).replace('_', '-')}"
+            what = "two tables" if name in ("targets", "queries") else flag(name)
             raise OptionError(f"give {what} or --spec, not both: the spec names its tables and options")
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 from reidrisk.base import sizes
 from reidrisk.cli import audit as audit_command
@@ -34,10 +35,10 @@ def demo(
     output.check_writable(out, result)
     output.check_report(out)
     inputs = {"kind": "published", "users": users, "epochs": epochs}
-    wanted = {"inputs": inputs, "system": "topics", "seed": seed, "budget": _BUDGET}
+    wanted: dict[str, Any] = {"inputs": inputs, "system": "topics", "seed": seed, "budget": _BUDGET}
     if sample is not None:
         wanted["sample"] = min(sample, users)
-    spec = audit_command.checked(AuditSpec, wanted)
+    spec = AuditSpec.called(audit_command.flag, **wanted)
     output.remark(
         f"Two sites see one topic per week of {users:,} simulated people; can they tell who is who? "
         f"This takes about {_estimate(users, epochs, sample)} on two cores, a little longer the first time."

@@ -9,10 +9,9 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import cell, whole_numbers
+from reidrisk.io.tables.columns import cell, first_repeat, first_seen, whole_numbers
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
 from reidrisk.io.tables.formats import Table, open_table
-from reidrisk.io.tables.ids import first_repeat, first_seen
 from reidrisk.io.tables.layouts import require_columns
 from reidrisk.io.tables.tokens import RawTokens, read_rows
 from reidrisk.io.tables.writing import Part, slices, write_table

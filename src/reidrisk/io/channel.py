@@ -13,10 +13,9 @@ from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
 from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.tables.columns import cell
+from reidrisk.io.tables.columns import cell, refuse_repeated_users, user_ids
 from reidrisk.io.tables.csv_files import read_cells
 from reidrisk.io.tables.formats import format_of, open_table
-from reidrisk.io.tables.ids import refuse_repeated_users, user_ids
 from reidrisk.io.tables.opening import existing_file, reading
 from reidrisk.records.channel import Channel, first_fault
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
+from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tables.encoding import Declared, encode, settle
 from reidrisk.io.tables.formats import Table, open_table
-from reidrisk.io.tables.ids import refuse_repeated_users
 from reidrisk.io.tables.layouts import SEEDED, set_columns
 from reidrisk.io.tables.tokens import read_rows
 from reidrisk.io.tables.writing import slices, write_table

@@ -7,9 +7,9 @@ import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.io.atomic import PathLike
+from reidrisk.io.tables.columns import refuse_repeated_users
 from reidrisk.io.tables.encoding import Declared, Encoding, encode, settle
 from reidrisk.io.tables.formats import Table, open_table, table_of_frame
-from reidrisk.io.tables.ids import refuse_repeated_users
 from reidrisk.io.tables.layouts import check_layout
 from reidrisk.io.tables.tokens import RawTokens, read_raw
 from reidrisk.io.tables.writing import Part, slices, write_table

@@ -10,9 +10,8 @@ from reidrisk.base.errors import FormatError, TruthError
 from reidrisk.base.users import UserIds, find_users, is_text
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import cell, holds_text
+from reidrisk.io.tables.columns import cell, first_repeat, holds_text, shown_user, user_ids
 from reidrisk.io.tables.formats import Table, open_table
-from reidrisk.io.tables.ids import first_repeat, shown_user, user_ids
 from reidrisk.io.tables.layouts import require_columns
 from reidrisk.records import Bags, Traces
 

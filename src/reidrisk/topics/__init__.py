@@ -1,7 +1,6 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
-from reidrisk.mechanisms.pair_popularity import pairs_from_observers, pairs_from_sets
-from reidrisk.mechanisms.popularity import popularity
+from reidrisk.mechanisms.popularity import pairs_from_observers, pairs_from_sets, popularity
 from reidrisk.topics.browser import Browser, BrowserEpoch
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.browsing import browse

@@ -26,7 +26,7 @@ from reidrisk.release.validate.errors import (
     noise_of,
     popularity_alone,
 )
-from reidrisk.release.validate.likeness import stationarity
+from reidrisk.release.validate.internal import stationarity
 from reidrisk_studies.dick.printed import ACROSS, SINGLE, STATIONARY, WITHIN
 from reidrisk_studies.dick.releases import ASSUMED, EPOCHS, fitted, measured, people, public_release, size_of, with_fits
 from reidrisk_studies.results import Comparison, Row, StudyResult, line

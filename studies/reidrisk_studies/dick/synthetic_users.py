@@ -11,7 +11,7 @@ from reidrisk.present import drawing
 from reidrisk.present.words.frequencies import attack_label
 from reidrisk.records import TopSets
 from reidrisk.release import RateComparison, compare_rates
-from reidrisk.release.validate.likeness import distinct_tokens
+from reidrisk.release.validate.internal import distinct_tokens
 from reidrisk_studies.dick.releases import (
     ASSUMED,
     EPOCHS,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reidrisk import ReidRiskError, TopSets, io, release
 from reidrisk.base.streams import fresh_seed, stream
-from reidrisk.records.padding import filled, from_the_system
+from reidrisk.records.top_sets import filled, from_the_system
 from reidrisk.release.validate.canary_padding import PLACES, padding_distances
 
 

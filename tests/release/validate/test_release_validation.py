@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reidrisk import ReidRiskError, TopSets, Vocabulary, populations, release
 from reidrisk.release import PUBLISHED, Statistics, TypeMixture
 from reidrisk.release.validate.errors import compare, frequencies, noise_of, popularity_alone
-from reidrisk.release.validate.likeness import distinct_tokens, pearson, stationarity
+from reidrisk.release.validate.internal import distinct_tokens, pearson, stationarity
 
 torch = pytest.importorskip("torch", reason="torch is not installed; fitting needs it")
 

@@ -15,7 +15,7 @@ from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import column
 from reidrisk.io.exports.source import Source, open_source
 from reidrisk.io.exports.values import plain_values
-from reidrisk.io.tables.ids import first_repeat
+from reidrisk.io.tables.columns import first_repeat
 
 _KNOWN = ("target", "query")
 """The columns of pairs where none are named: ids of the known records, and of those to identify."""

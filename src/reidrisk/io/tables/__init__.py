@@ -1,9 +1,8 @@
 """Tables in files and frames: what other packages use of them."""
 
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import cell, holds_text, is_list
+from reidrisk.io.tables.columns import cell, first_seen, holds_text, is_list, user_ids
 from reidrisk.io.tables.formats import Table, format_of, open_table, table_of_frame
-from reidrisk.io.tables.ids import first_seen, user_ids
 from reidrisk.io.tables.metadata import KEY, to_json
 from reidrisk.io.tables.opening import check_bytes, existing_file, is_packed, reading, text_of
 from reidrisk.io.tables.writing import write_batches

@@ -15,9 +15,18 @@ from reidrisk.base.notes import Note
 from reidrisk.base.users import UserIds
 from reidrisk.io.periods import ordered_periods
 from reidrisk.io.tables.cells import typed
-from reidrisk.io.tables.columns import Labels, cell, holds_text, is_list, whole_numbers
+from reidrisk.io.tables.columns import (
+    Labels,
+    cell,
+    first_repeat,
+    first_seen,
+    holds_text,
+    is_list,
+    shown_user,
+    user_ids,
+    whole_numbers,
+)
 from reidrisk.io.tables.formats import Table
-from reidrisk.io.tables.ids import first_repeat, first_seen, shown_user, user_ids
 from reidrisk.io.tables.layouts import epoch_columns, layout_of, refuse_empty, require_columns
 from reidrisk.io.tables.metadata import Metadata
 

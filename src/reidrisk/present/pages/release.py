@@ -5,7 +5,7 @@ from dataclasses import replace
 from reidrisk.present import words
 from reidrisk.present.model import Mood, Page, Sentence
 from reidrisk.present.sections.basis import assumed, statement
-from reidrisk.present.sections.release import errors, people
+from reidrisk.present.sections.release import compared
 from reidrisk.present.sections.release import noise as noises
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.release import sample_agrees
@@ -14,15 +14,15 @@ from reidrisk.release import CanaryTest, InternalValidation, NoiseBudget, NoiseF
 
 PUBLIC = (
     noises.stated,
-    errors.by_kind,
-    errors.absolute,
-    errors.relative,
-    errors.density,
+    compared.by_kind,
+    compared.absolute,
+    compared.relative,
+    compared.density,
     noises.counts,
     noises.budget,
     noises.canary,
 )
-INTERNAL = (people.found_again, people.distinct, people.errors, people.alike)
+INTERNAL = (compared.found_again, compared.distinct, compared.errors, compared.alike)
 
 
 def public_page(

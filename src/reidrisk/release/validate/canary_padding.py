@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from reidrisk.base.streams import stream
 from reidrisk.records import TopSets
-from reidrisk.records.padding import Words
+from reidrisk.records.top_sets import Words
 from reidrisk.release.counts.pairs import count_pairs, measured_blocks
 
 Padding = Callable[[TopSets, Words], TopSets]
