@@ -5,8 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from reidrisk.bandits.agent.thompson import AGENTS, FLOOR, _update, padded
-from reidrisk.bandits.linkage.likelihood import _HALF, _LEAST, _MOST, _RELATIVE, _RULED_OUT, _SLACK
-from reidrisk.bandits.linkage.likelihood_model import EXACT, LEAST_SCALE, model_of
+from reidrisk.bandits.linkage.likelihood import (
+    _HALF,
+    _LEAST,
+    _MOST,
+    _RELATIVE,
+    _RULED_OUT,
+    _SLACK,
+    EXACT,
+    LEAST_SCALE,
+    model_of,
+)
 from reidrisk.base.kernels import njit
 from reidrisk.search import GRID
 

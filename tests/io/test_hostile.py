@@ -19,8 +19,7 @@ from scipy import sparse
 
 from reidrisk import bandits, cohorts, io, populations, release, topics
 from reidrisk.base.errors import ReidRiskError
-from reidrisk.io.arrays import read_npz
-from reidrisk.io.documents import parse_json
+from reidrisk.io.documents import parse_json, read_npz
 from reidrisk.release import TypeMixture
 
 

@@ -13,7 +13,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import is_number
-from reidrisk.io.arrays import read_npz
+from reidrisk.io.documents import read_npz
 from reidrisk.io.tables import existing_file, open_table, table_of_frame
 
 UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}  # units of time by name, in seconds

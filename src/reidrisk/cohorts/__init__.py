@@ -20,20 +20,18 @@ from reidrisk.cohorts.sensitivity.blocklist import (
     BlocklistCheck,
     EmptyCohort,
     EmptyProfile,
+    FrequencyHistogram,
+    ThresholdCurve,
     blocklist_changes,
     check_blocklist,
     empty_cohort,
+    frequency_histogram,
+    threshold_curve,
 )
 from reidrisk.cohorts.sensitivity.categories import CategoryVisits, category_visits
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, sensitivity_of_counts
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, count_visits, k_anonymity
 from reidrisk.cohorts.sensitivity.gaps import Closeness, closeness
-from reidrisk.cohorts.sensitivity.thresholds import (
-    FrequencyHistogram,
-    ThresholdCurve,
-    frequency_histogram,
-    threshold_curve,
-)
 from reidrisk.cohorts.spec import CohortSpec, CohortTables, Noise
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits, write_assignment
 

@@ -14,11 +14,17 @@ from reidrisk.base.progress import Progress, Steps
 from reidrisk.base.results import Result
 from reidrisk.cohorts.measure import sensitivity
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
-from reidrisk.cohorts.sensitivity.blocklist import EmptyCohort, empty_cohort
+from reidrisk.cohorts.sensitivity.blocklist import (
+    THRESHOLDS,
+    EmptyCohort,
+    ThresholdCurve,
+    curve_of,
+    empty_cohort,
+    frequency_histogram,
+)
 from reidrisk.cohorts.sensitivity.categories import category_visits
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary
 from reidrisk.cohorts.sensitivity.gaps import closeness
-from reidrisk.cohorts.sensitivity.thresholds import THRESHOLDS, ThresholdCurve, curve_of, frequency_histogram
 from reidrisk.cohorts.spec import CohortSpec
 from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits
 from reidrisk.privacy import PrivacyStatement

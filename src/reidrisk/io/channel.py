@@ -11,8 +11,8 @@ from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.base.indices import checked_csr
-from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
+from reidrisk.io.documents import read_npz
 from reidrisk.io.tables.columns import cell, refuse_repeated_users, user_ids
 from reidrisk.io.tables.csv_files import read_cells
 from reidrisk.io.tables.formats import format_of, open_table

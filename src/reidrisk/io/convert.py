@@ -7,11 +7,10 @@ from reidrisk.base.errors import OptionError
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.bags import read_bags, write_bags
-from reidrisk.io.sets import read_top_sets, write_top_sets
 from reidrisk.io.tables.formats import ENDINGS, format_of, open_table
 from reidrisk.io.tables.layouts import check_layout, holds_bags, holds_sets
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, is_tfrecord, read_tfrecords
-from reidrisk.io.traces import read_traces, write_traces
+from reidrisk.io.traces import read_top_sets, read_traces, write_top_sets, write_traces
 from reidrisk.records import Bags, TopSets, Traces
 
 

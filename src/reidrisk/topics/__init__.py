@@ -1,9 +1,8 @@
 """The Topics API: what one observer sees of a user, and how popular topics are."""
 
 from reidrisk.mechanisms.popularity import pairs_from_observers, pairs_from_sets, popularity
-from reidrisk.topics.browser import Browser, BrowserEpoch
+from reidrisk.topics.browser import Browser, BrowserEpoch, browse
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
-from reidrisk.topics.histories.browsing import browse
 from reidrisk.topics.histories.replay import Replay, replay
 from reidrisk.topics.histories.table import Histories, histories_from_frame, read_histories
 from reidrisk.topics.histories.times import Epochs

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from reidrisk import cohorts
 from reidrisk.base.errors import FormatError, MissingExtraError
 from reidrisk.base.extras import require
-from reidrisk.cohorts.floc.histories import DomainLists
+from reidrisk.cohorts.floc.simhash import DomainLists
 from reidrisk_studies.carey.items import read_msweb
 from reidrisk_studies.data import MissingDataError, data_file
 from reidrisk_studies.floc.weekly_histories import weekly_histories

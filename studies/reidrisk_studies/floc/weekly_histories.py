@@ -8,7 +8,7 @@ import numpy.typing as npt
 from reidrisk.base.errors import OptionError
 from reidrisk.base.options import whole
 from reidrisk.base.streams import blocks, checked_seed, stream
-from reidrisk.cohorts.floc.histories import DomainLists
+from reidrisk.cohorts.floc.simhash import DomainLists
 
 __all__ = ["weekly_histories"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from reidrisk import bandits
 from reidrisk.bandits.linkage import likelihood
-from reidrisk.bandits.linkage.likelihood_model import model_of
+from reidrisk.bandits.linkage.likelihood import model_of
 from reidrisk.bandits.linkage.measure import auxiliary
 from reidrisk.bandits.sharing.anonymise import Shared
 from reidrisk.bandits.sharing.strategies import Laplace, Own

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reidrisk import ReidRiskError, TopSets, io, release
 from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.records.top_sets import filled, from_the_system
-from reidrisk.release.validate.canary_padding import PLACES, padding_distances
+from reidrisk.release.validate.canary import PLACES, padding_distances
 
 
 def short_sets(seed, n=40, epochs=2, k=3, n_tokens=9):

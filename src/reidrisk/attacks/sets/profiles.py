@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,14 @@ import numpy.typing as npt
 from reidrisk.base.arrays import Ints
 from reidrisk.base.kernels import njit
 from reidrisk.base.options import whole
+from reidrisk.base.parallel import each
+from reidrisk.base.progress import Progress
 from reidrisk.records import Traces
+from reidrisk.search import Best, ByBlocks
 
 Words = npt.NDArray[np.uint64]
+
+_QUERIES = 512  # queries handed to a thread at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,3 +95,91 @@ def loose_matches(
                 count[q] += 1
                 if first[q] < 0:
                     first[q] = t
+
+
+@dataclass(frozen=True, eq=False)
+class Audience:
+    """The targets: their tokens (n, r), and the profiles made of them."""
+
+    tokens: npt.NDArray[Any]
+    n_tokens: int
+    profiles: Profiles
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def take(self, rows: Ints) -> Audience:
+        """Return the chosen targets, in that order."""
+        return Audience(self.tokens[rows], self.n_tokens, self.profiles[rows])
+
+    @cached_property
+    def usable(self) -> npt.NDArray[np.bool_]:
+        """Whether a target can match at all: an empty R matches nobody."""
+        return np.asarray(sizes(self.profiles.kept) > 0)
+
+    @cached_property
+    def by_token(self) -> tuple[Ints, Ints]:
+        """For each token, the usable targets that saw it: (starts, members)."""
+        rows, epochs = np.nonzero((self.tokens >= 0) & self.usable[:, None])
+        pairs = np.unique(self.tokens[rows, epochs].astype(np.int64) * len(self) + rows)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(pairs // len(self), minlength=self.n_tokens))])
+        return starts, pairs % len(self)
+
+
+@dataclass(frozen=True)
+class Fit(ByBlocks):
+    """Which targets fit a query: strictly, those that keep the same tokens, if it keeps any (jha, Section 3.3.1).
+
+    Loosely, those that saw what the query keeps, and keep what it saw (jha, Section 3.3.2). For :meth:`best` the score
+    of a pair that fits is 1; otherwise it is 1 + the number of tokens that both keep.
+    """
+
+    strict: bool
+
+    def best(self, targets: Audience, queries: Profiles, progress: Progress | None = None) -> Best:
+        """Count the targets that fit each query, and find the lowest; -1 where none does."""
+        if self.strict:
+            count, first = alike(targets.profiles.kept, queries.kept)
+            count = np.where(sizes(queries.kept) > 0, count, 0)
+        else:
+            count, first = self._loose(targets, queries)
+        return Best((count > 0).astype(np.int64), count, np.where(count > 0, first, -1))
+
+    def scores(self, targets: Audience, queries: Profiles, reach: Ints | None = None) -> Ints:
+        """Return the (q, n) scores: 0 where two records do not fit."""
+        return self._scores(targets.profiles, queries[:, None])
+
+    def pairs(self, targets: Audience, queries: Profiles, rows: Ints) -> Ints:
+        """Return the score of each query with the target row given for it."""
+        return self._scores(targets.profiles[rows], queries)
+
+    def _scores(self, known: Profiles, asked: Profiles) -> Ints:
+        """Score records that stand side by side, or every one with every other."""
+        if self.strict:
+            fits = (known.kept == asked.kept).all(axis=-1)
+        else:
+            fits = ~((asked.kept & ~known.seen) | (known.kept & ~asked.seen)).any(axis=-1)
+        fits &= known.kept.any(axis=-1) & asked.kept.any(axis=-1)
+        return np.where(fits, 1 + np.bitwise_count(known.kept & asked.kept).sum(axis=-1, dtype=np.int64), 0)
+
+    def _loose(self, targets: Audience, queries: Profiles) -> tuple[Ints, Ints]:
+        known, usable, by_token = targets.profiles, targets.usable, targets.by_token
+        count, first = (np.empty(len(queries), dtype=np.int64) for _ in range(2))
+
+        def work(start: int) -> None:
+            part = slice(start, start + _QUERIES)
+            asked = queries.kept[part], queries.seen[part]
+            loose_matches(*asked, known.kept, known.seen, usable, *by_token, count[part], first[part])
+
+        each(work, range(0, len(queries), _QUERIES))
+        return count, first
+
+
+def alike(among: Words, asked: Words) -> tuple[Ints, Ints]:
+    """Count for each asked row those equal to it, and find the lowest, -1 where there is none."""
+    number = np.unique(np.concatenate([among, asked]), axis=0, return_inverse=True)[1].reshape(-1)
+    theirs, mine = np.split(number, [len(among)])
+    n_numbers = int(number.max(initial=-1)) + 1
+    first = np.full(n_numbers, -1, dtype=np.int64)
+    first[theirs[::-1]] = np.arange(len(among))[::-1]
+    return np.bincount(theirs, minlength=n_numbers).astype(np.int64)[mine], first[mine]

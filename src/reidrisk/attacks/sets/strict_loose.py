@@ -13,13 +13,10 @@ import numpy.typing as npt
 from reidrisk.attacks.base import Links, Posed, ScoredAttack, check_comparable
 from reidrisk.attacks.pooled import Observed, as_traces
 from reidrisk.attacks.registry import per_pair, register
-from reidrisk.attacks.sets.matching import Audience, Fit, alike
-from reidrisk.attacks.sets.profiles import build_profiles
+from reidrisk.attacks.sets.profiles import Audience, Fit, Words, alike, build_profiles
 from reidrisk.base.arrays import Ints
 from reidrisk.records import Traces
 from reidrisk.search.engines import Engine, LocalEngine
-
-Words = npt.NDArray[np.uint64]
 
 
 class SetAttack(ScoredAttack[Observed]):

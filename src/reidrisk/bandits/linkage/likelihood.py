@@ -18,17 +18,23 @@ Contradictions cost 30 nats and no more, since rounding may cause them. This att
 and comes near to the best attack; it is not a bound.
 """
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from reidrisk.bandits.linkage.likelihood_model import EXACT, LEAST_SCALE, model_of
 from reidrisk.bandits.sharing.anonymise import Shared
+from reidrisk.bandits.sharing.strategies import PrivateClusters, TruncatedSVD
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
-from reidrisk.search import GRID
+from reidrisk.search import GRID, to_grid
 
+Bools = npt.NDArray[np.bool_]
+
+EXACT = 1e-9  # values nearer than this are the same
+LEAST_SCALE = 1e-9  # below it, noise is lost in rounding
+_NARROW = 1e-4  # least spread of a cell among the averages
 _RULED_OUT = 30.0  # nats that a contradiction costs
 _RELATIVE = 1e-6  # by which cells without noise may differ: records may have been kept in single precision
 _SLACK = 3.0  # scales of the noise by which a limit may be missed at no cost
@@ -36,6 +42,168 @@ _MOST = 1e4  # nats that a single cell can tell: sums of them stay far inside 64
 _HALF = float(np.log(0.5))
 _LEAST = -int(_RULED_OUT * GRID)
 _SHARD = 64
+
+
+class Targets(NamedTuple):
+    """What a score needs of the shared records, (n, m) or (n,) arrays."""
+
+    cells: Floats  # a row that noise emptied is 0 again
+    logs: Floats  # of the cells, 0 where a cell is 0
+    behind: Floats  # users behind each record
+    single: Bools  # whether the record is one user's, neither an average nor truncated
+    common: Ints  # how common the value is among the shared records: a log-density on the score grid
+    common_ratio: Ints  # the same of its logarithm
+
+
+class Known(NamedTuple):
+    """What a score needs of the known cells, each a (q, a) array."""
+
+    cells: Ints
+    values: Floats
+    logs: Floats  # of the values, 0 where a value is 0
+    noise: Floats  # scale of the noise in each cell, 0 = none
+    alone: Floats  # the same with what the unknown sum of the row adds
+    blurred: Floats  # and with what the other records of an average add
+    total: Floats  # the expected sum of the cell's row
+    log_total: Floats
+    unsure: Floats  # how far that sum may be off, as the scale of a Laplace variable; 0 = not at all
+    relative: Floats  # the same as a share of the sum
+    top_noise: Floats  # the logarithm of the highest density of a Laplace variable of that scale, as below
+    top_alone: Floats
+    top_blurred: Floats
+    top_relative: Floats
+
+    def chosen(self, part: Any) -> Self:
+        """Return the same of some of the queries or cells."""
+        arrays: Any = (np.ascontiguousarray(each[part]) for each in self)
+        return type(self)(*arrays)
+
+
+class Model(NamedTuple):
+    """Both, and whether averages obey limits."""
+
+    targets: Targets
+    known: Known
+    limited: bool
+
+
+def model_of(shared: Shared, cells: Ints, values: Floats) -> Model:
+    """Work out the model from what is public alone: the shared records, the mechanism, and the known cells (q, a)."""
+    n, d = shared.records.shape[:2]
+    behind = np.bincount(shared.groups)[shared.source].astype(np.float64)
+    truncated = any(isinstance(step, TruncatedSVD) and step.rank < d for step in shared.steps)
+    private = any(isinstance(step, PrivateClusters) for step in shared.steps)
+    single = (behind == 1.0) & (not truncated)
+    # Noise left nothing of some rows, which were made uniform for that: they are 0 again.
+    emptied = (np.abs(shared.records - 1.0 / d) < EXACT).all(axis=2) & (shared.scale > LEAST_SCALE).any(axis=1)
+    targets = np.where(emptied[:, :, None], 0.0, shared.records).reshape(n, -1)
+    spread = np.maximum(np.abs(targets - np.median(targets, axis=0)).mean(axis=0), _NARROW)
+    common, common_ratio = _commonness(shared.scale, targets, spread, single)
+    return Model(
+        Targets(targets, _logarithm(targets), behind, single, common, common_ratio),
+        _known(shared.scale, cells, values, spread),
+        limited=not truncated and not private,  # small private clusters have more noise than its mean
+    )
+
+
+def _known(scale: Floats, cells: Ints, values: Floats, spread: Floats) -> Known:
+    total, unsure = _row_sums(scale, cells, values)
+    noise = np.broadcast_to(scale.ravel()[cells], cells.shape)
+    alone = np.hypot(noise, values / total * unsure)
+    blurred = np.maximum(alone, total * spread[cells])
+    noise = np.where(noise > 0, np.maximum(noise, LEAST_SCALE), 0.0)
+    alone = np.maximum(alone, LEAST_SCALE)
+    relative = np.where(unsure > 0, np.maximum(unsure / total, LEAST_SCALE), 0.0)
+    return Known(
+        cells=cells,
+        values=values,
+        logs=_logarithm(values),
+        noise=noise,
+        alone=alone,
+        blurred=blurred,
+        total=total,
+        log_total=np.log(total),
+        unsure=unsure,
+        relative=relative,
+        top_noise=-_logarithm(2 * noise),
+        top_alone=-np.log(2 * alone),
+        top_blurred=-np.log(2 * blurred),
+        top_relative=-_logarithm(2 * relative),
+    )
+
+
+def _logarithm(values: Floats) -> Floats:
+    return np.log(np.where(values > 0, values, 1.0))
+
+
+def _row_sums(scale: Floats, cells: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Return the expected sum S of the row of each known cell after cutting off, and how far it may be off.
+
+    The cells of the row have the mean x + b/2 e^(-x/b) and the second moment x^2 + 2 b^2 - b^2 e^(-x/b); x is an even
+    share of what is left of the row where it is not known.
+    """
+    d, q = len(scale), len(cells)
+    if not scale.any():
+        return np.ones(cells.shape), np.zeros(cells.shape)
+    flat, known = np.zeros((q, d * d)), np.zeros((q, d * d), dtype=np.bool_)
+    np.put_along_axis(flat, cells, values, axis=1)
+    np.put_along_axis(known, cells, True, axis=1)
+    given, told = flat.reshape(q, d, d), known.reshape(q, d, d)
+    left = np.maximum(1.0 - given.sum(axis=2), 0.0) / np.maximum((~told).sum(axis=2), 1)
+    cell = np.where(told, given, left[:, :, None])
+    cut = np.where(scale > 0, np.exp(-cell / np.where(scale > 0, scale, 1.0)), 0.0)
+    mean = cell + scale / 2 * cut
+    variance = np.maximum(cell**2 + (2.0 - cut) * scale**2 - mean**2, 0.0)
+    rows = cells // d
+    total = np.take_along_axis(mean.sum(axis=2), rows, axis=1)
+    return total, np.sqrt(np.take_along_axis(variance.sum(axis=2), rows, axis=1) / 2.0)
+
+
+def _commonness(scale: Floats, targets: Floats, spread: Floats, single: Bools) -> tuple[Ints, Ints]:
+    """Return the log-density of each cell's value among the shared records, and that of its logarithm.
+
+    The kernel is a Laplace density as wide as noise alone spreads the cell of the middle record; for averages, as the
+    spread of the cell. For a cell that was cut off to 0, or has no noise, it is the share of records with its value.
+    """
+    n, m = targets.shape
+    centre = np.median(targets, axis=0)
+    total, unsure = (x[0] for x in _row_sums(scale, np.arange(m)[None], centre[None]))
+    noise = scale.ravel()
+    width = np.where(noise > 0, np.maximum(np.hypot(noise, centre / total * unsure), LEAST_SCALE) / total, EXACT)
+    zeros = np.log(((targets == 0).sum(axis=0) + 0.5) / (n + 1.0))
+
+    def density(values: Floats, width: Floats, left_out: Bools) -> Floats:
+        return np.asarray(np.log(_nearby(values, width, left_out) / (2 * width * n)))
+
+    nobody = np.zeros(targets.shape, dtype=np.bool_)
+    same = np.log(_nearby(targets, np.full(m, EXACT), nobody) / n)
+    own = np.where(noise > 0, np.where(targets == 0, zeros, density(targets, width, nobody)), same)
+    mixed = np.where(targets == 0, zeros, density(targets, np.maximum(width, spread), nobody))
+    ratio = density(_logarithm(targets), np.maximum(unsure / total, LEAST_SCALE), targets == 0)
+    return to_grid(np.where(single[:, None], own, mixed)), to_grid(ratio)
+
+
+def _nearby(values: Floats, width: Floats, left_out: Bools) -> Floats:
+    """Return sum over records j of e^(-|v_i - v_j| / width) in each cell, (n, m); 1 for cells that are left out."""
+    order = np.argsort(np.where(left_out, -np.inf, values), axis=0, kind="stable")
+    out = np.ones(values.shape)
+    _add_nearby(np.take_along_axis(values, order, axis=0), order, width, left_out.sum(axis=0), out)
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _add_nearby(ascending: Any, order: Any, width: Any, first: Any, out: Any) -> None:
+    """Sum over the records below, then over those above: each sum follows from that of the neighbour."""
+    n, m = ascending.shape
+    for c in range(m):
+        below = 0.0
+        for i in range(first[c] + 1, n):
+            below = (below + 1.0) * np.exp(-(ascending[i, c] - ascending[i - 1, c]) / width[c])
+            out[order[i, c], c] += below
+        above = 0.0
+        for i in range(n - 2, first[c] - 1, -1):
+            above = (above + 1.0) * np.exp(-(ascending[i + 1, c] - ascending[i, c]) / width[c])
+            out[order[i, c], c] += above
 
 
 def likelihood_scores(shared: Shared, cells: Ints, values: Floats, threads: int | None = None) -> Ints:

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.options import whole, whole_up_to
-from reidrisk.cohorts.floc.histories import domain_lists
-from reidrisk.cohorts.floc.simhash import BITS, signatures
+from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.io.atomic import PathLike, is_stream, write_atomically
 from reidrisk.io.tables import check_bytes, existing_file
 

@@ -12,8 +12,7 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.options import whole
 from reidrisk.base.plain import MEMORY
 from reidrisk.base.results import Result, Spoken
-from reidrisk.cohorts.floc.histories import domain_lists
-from reidrisk.cohorts.floc.simhash import BITS, signatures
+from reidrisk.cohorts.floc.simhash import BITS, domain_lists, signatures
 from reidrisk.cohorts.floc.sorting_lsh import MIN_DOMAINS, SortingLSH
 from reidrisk.records import Traces
 

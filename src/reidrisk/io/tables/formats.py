@@ -155,7 +155,7 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
     import numpy as np
     import pyarrow as pa
 
-    from reidrisk.io.arrays import read_npz
+    from reidrisk.io.documents import read_npz
 
     columns: dict[str, Any] = {}
     metadata = Metadata()

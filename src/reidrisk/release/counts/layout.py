@@ -14,9 +14,8 @@ from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import FormatError, OptionError, ReidRiskError, SizeError
 from reidrisk.base.options import is_whole, whole
 from reidrisk.base.vocabulary import Vocabulary
-from reidrisk.io.arrays import read_npz
 from reidrisk.io.atomic import PathLike
-from reidrisk.io.documents import read_json
+from reidrisk.io.documents import read_json, read_npz
 from reidrisk.io.together import current, write_together
 from reidrisk.privacy import PUBLISHED, PrivacyStatement
 from reidrisk.release.counts.pairs import Counts

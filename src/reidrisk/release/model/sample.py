@@ -14,9 +14,9 @@ from reidrisk.base.progress import Progress, silent
 from reidrisk.base.streams import BLOCK, blocks, checked_seed
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import parse_json
-from reidrisk.io.sets import read_top_sets
 from reidrisk.io.tables import KEY, existing_file, open_table, reading, to_json, write_batches
 from reidrisk.io.together import found, write_together
+from reidrisk.io.traces import read_top_sets
 from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
