@@ -9,10 +9,12 @@ import threading
 import pytest
 
 from reidrisk import ReidRiskError
-from reidrisk.io.lock import locked
+from reidrisk.io.atomic import locked
 
 pytest.importorskip("fcntl", reason="locks are those of POSIX")
-HOLD = "import sys\nfrom reidrisk.io.lock import locked\nwith locked(sys.argv[1], True): print(1, flush=True), input()"
+HOLD = (
+    "import sys\nfrom reidrisk.io.atomic import locked\nwith locked(sys.argv[1], True): print(1, flush=True), input()"
+)
 
 
 @pytest.fixture

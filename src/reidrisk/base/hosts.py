@@ -4,8 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
+from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.extras import require
+from reidrisk.base.foreign import reason
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _FAULTS = {r"\s": "it has blanks", r"://": "it has a scheme", r"[/?#@]": "it is more than a host"}
@@ -79,3 +83,47 @@ def _domain(host: object, lookup: Callable[[str], str | None]) -> tuple[str | No
         return None, fault
     domain = lookup(name)
     return (domain, "") if domain else (None, "it has no registrable domain, being a public suffix or a single label")
+
+
+def distinct_values(hosts: Any) -> tuple[Ints, list[str | None]]:
+    """Return for each value its number among the distinct ones, and those in order of first occurrence."""
+    import pyarrow as pa
+
+    if isinstance(hosts, str):
+        raise DataError("hosts is one string; give a list of hosts")
+    try:
+        column = hosts.to_arrow() if hasattr(hosts, "to_arrow") else hosts
+        if not isinstance(column, pa.Array | pa.ChunkedArray):
+            column = pa.array(column, type=pa.large_string())
+        column = column.cast(pa.large_string())
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(f"hosts must be strings ({reason(error, 120)})") from error
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = whole.dictionary_encode(null_encoding="encode")
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
+
+
+def spaced(name: str) -> str:
+    """Return a name as the published lists and models write it.
+
+    >>> spaced("rain-radar.example.com")
+    'rain radar example com'
+    """
+    return re.sub(r"[._-]", " ", name)
+
+
+def checked_observers(observers: Sequence[str]) -> tuple[str, ...]:
+    """Return the observers in plain form, or name the first that is not a registrable domain or comes twice."""
+    if not observers:
+        raise OptionError("give at least one observer: a registrable domain such as example.org")
+    found: list[str] = []
+    for given, site in zip(observers, registrable(list(observers), "none"), strict=True):
+        plain, fault = plain_host(given)
+        if site is None or plain != site:
+            why = fault or (f"it belongs to {site}" if site else "it is a public suffix")
+            advice = site or "a domain such as example.org"
+            raise OptionError(f"observer {given!r} is not a registrable domain: {why}; give {advice}")
+        if site in found:
+            raise OptionError(f"observer {given!r} is named twice; name every observer once")
+        found.append(site)
+    return tuple(found)

@@ -108,8 +108,7 @@ def check_folder(folder: Path) -> None:
 
 def lock(context: typer.Context, path: Path, is_folder: bool = False) -> None:
     """Keep other runs from writing the same file or folder until this command has ended."""
-    from reidrisk.io.atomic import is_stream
-    from reidrisk.io.lock import locked
+    from reidrisk.io.atomic import is_stream, locked
 
     if not is_stream(path) and not context.with_resource(locked(path, is_folder)):
         remark(f"careful: nothing can be locked here, so make sure that no other run writes {path}")

@@ -56,10 +56,10 @@ def topics(
     """Turn browsing histories into what observers would see through the Topics API, ready for an audit."""
     from reidrisk import io
     from reidrisk import topics as api
+    from reidrisk.base.hosts import checked_observers
     from reidrisk.base.streams import checked_seed, fresh_seed
     from reidrisk.present import words
     from reidrisk.present.pages.simulation import page
-    from reidrisk.topics.hosts import checked_observers
 
     meets: Any = _chosen("--presence", presence, "always", "active", "visits")
     strange: Any = _chosen("--invalid-hosts", invalid_hosts, "refuse", "count")

@@ -2,7 +2,15 @@
 
 from reidrisk.base.hosts import registrable
 from reidrisk.base.moved import to_studies
-from reidrisk.cohorts.audit import CohortAudit, CohortRow, GapHistogram, audit_tables, cohort_audit
+from reidrisk.cohorts.audit import (
+    CohortAudit,
+    CohortRow,
+    GapHistogram,
+    audit_tables,
+    cohort_audit,
+    private_sensitivity,
+    sensitivity,
+)
 from reidrisk.cohorts.floc.simhash import cityhash64, simhash
 from reidrisk.cohorts.floc.sorting_lsh import SortingLSH
 from reidrisk.cohorts.floc.weekly import (
@@ -12,7 +20,6 @@ from reidrisk.cohorts.floc.weekly import (
     assignment_summary,
     weekly_cohorts,
 )
-from reidrisk.cohorts.measure import private_sensitivity, sensitivity
 from reidrisk.cohorts.private.sensitivity import PrivateSensitivity
 from reidrisk.cohorts.sensitivity.blocklist import (
     Blocklist,

@@ -7,9 +7,9 @@ from reidrisk.io.atomic import write_atomically
 from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
 from reidrisk.io.convert import convert
+from reidrisk.io.documents import read_vocabulary
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
 from reidrisk.io.traces import read_top_sets, read_traces, traces_from_frame, write_top_sets, write_traces
-from reidrisk.io.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
     from reidrisk.io.exports import Export, Reading, read_export, read_exports

@@ -7,10 +7,9 @@ from reidrisk.release.counts.statistics import Statistics, exact_statistics, sta
 from reidrisk.release.model.fit import fit_mixture
 from reidrisk.release.model.parameters import read_parameters, write_parameters
 from reidrisk.release.model.sample import read_users, write_users
-from reidrisk.release.validate.budget import NoiseBudget, noise_budget
 from reidrisk.release.validate.canary import CanaryTest, canary
 from reidrisk.release.validate.internal import InternalValidation, internal_validation, refitted
-from reidrisk.release.validate.noise import NoiseFit, noise_fit
+from reidrisk.release.validate.noise import NoiseBudget, NoiseFit, noise_budget, noise_fit
 from reidrisk.release.validate.public import PublicValidation, public_validation
 from reidrisk.release.validate.rates import RateComparison, compare_rates
 from reidrisk.release.validate.run import Validation

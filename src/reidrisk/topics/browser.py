@@ -10,13 +10,12 @@ from typing import Literal
 import numpy as np
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.hosts import registrable
+from reidrisk.base.hosts import checked_observers, registrable
 from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.records import Traces
 from reidrisk.topics.classify import HostClassifier
 from reidrisk.topics.histories.replay import Replay
-from reidrisk.topics.hosts import checked_observers
 from reidrisk.topics.taxonomy import Taxonomy
 
 DAY = 86_400

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.hosts import plain_host
+from reidrisk.base.hosts import distinct_values, plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import text_of
 from reidrisk.topics.host_model import HostModel
-from reidrisk.topics.hosts import distinct_values, spaced
 from reidrisk.topics.taxonomy import Taxonomy
 
 TOPICS, NO_TOPIC, UNKNOWN, NOT_A_HOST = 0, 1, 2, 3

@@ -16,11 +16,10 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError, SizeError
 from reidrisk.base.extras import require
-from reidrisk.base.hosts import plain_host
+from reidrisk.base.hosts import plain_host, spaced
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.documents import read_json
 from reidrisk.io.tables import existing_file
-from reidrisk.topics.hosts import spaced
 from reidrisk.topics.taxonomy import Taxonomy
 
 _NONE = -2  # label of 'no topic' in the published models

@@ -14,8 +14,8 @@ from reidrisk.base.intervals import mean_interval
 from reidrisk.base.options import between_0_and_1, whole
 from reidrisk.base.results import Result
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.cohorts.private.answers import lie_probability
 from reidrisk.cohorts.private.counts import CentralCounts, LocalCounts, central_counts, central_noise, with_every_cohort
+from reidrisk.cohorts.private.sensitivity import lie_probability
 from reidrisk.cohorts.sensitivity.counts import CohortCounts
 from reidrisk.cohorts.sensitivity.gaps import exceeding, gaps, row_blocks
 from reidrisk.cohorts.sensitivity.significance import discoveries, nuisance

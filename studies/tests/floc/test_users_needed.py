@@ -8,8 +8,8 @@ from scipy.stats import norm
 
 from reidrisk import cohorts
 from reidrisk.base.errors import ReidRiskError
-from reidrisk.cohorts.private.answers import ask_users
 from reidrisk.cohorts.private.counts import LocalCounts, central_noise, with_every_cohort
+from reidrisk.cohorts.private.sensitivity import ask_users
 from reidrisk.cohorts.sensitivity.counts import count_visits
 from reidrisk_studies.floc.users_needed import UsersNeeded, simulated_answers, users_needed
 

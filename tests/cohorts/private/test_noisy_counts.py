@@ -8,8 +8,8 @@ from scipy import sparse
 
 from reidrisk import cohorts
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.cohorts.private.answers import ask_users, bounded_visits, lie_probability, sparse_visits
 from reidrisk.cohorts.private.counts import CentralCounts, central_counts, central_noise, with_every_cohort
+from reidrisk.cohorts.private.sensitivity import ask_users, bounded_visits, lie_probability, sparse_visits
 from reidrisk.cohorts.sensitivity.counts import count_visits
 from reidrisk.privacy import zcdp_delta
 

@@ -10,8 +10,8 @@ from reidrisk import ReidRiskError, TopSets, release
 from reidrisk.privacy import gaussian_delta
 from reidrisk.release.counts.mechanism import add_noise
 from reidrisk.release.counts.pairs import Counts
-from reidrisk.release.validate.budget import stated_plan
 from reidrisk.release.validate.canary import tradeoff, tradeoff_area
+from reidrisk.release.validate.noise import stated_plan
 
 SETS = TopSets([[[0, 1, 2], [1, 2, 3], [1, 2, 3]]] * 2000, n_tokens=5)
 

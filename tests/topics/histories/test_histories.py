@@ -14,9 +14,8 @@ from scipy.stats import chisquare
 from reidrisk import topics
 from reidrisk.base import errors
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.hosts import registrable
+from reidrisk.base.hosts import checked_observers, registrable
 from reidrisk.topics import Browser, Epochs, HostClassifier, Taxonomy, histories_from_frame, read_histories, replay
-from reidrisk.topics.hosts import checked_observers
 
 DAY, WEEK = 86_400, 7 * 86_400
 TAXONOMY = Taxonomy({1: "/News", 7: "/News/Weather", 4: "/Sports", **{10 + i: f"/T{i}" for i in range(9)}})

@@ -24,7 +24,7 @@ from reidrisk.records import TopSets
 from reidrisk.records.top_sets import Words
 from reidrisk.release.counts.mechanism import Plan, add_noise
 from reidrisk.release.counts.pairs import Counts, count_pairs, measured_blocks
-from reidrisk.release.validate.budget import promised, stated_plan
+from reidrisk.release.validate.noise import promised, stated_plan
 
 Mechanism = Callable[[Counts, Plan, int | None], Counts]
 """Adds the noise of a plan to counts, as :func:`reidrisk.release.counts.mechanism.add_noise` does."""

@@ -12,11 +12,10 @@ from reidrisk.populations.type_mixture import TypeMixture
 from reidrisk.privacy import PrivacyStatement
 from reidrisk.records import TopSets
 from reidrisk.release.counts.statistics import Statistics
-from reidrisk.release.validate.budget import NoiseBudget, noise_budget
 from reidrisk.release.validate.canary import CanaryTest
 from reidrisk.release.validate.canary import canary as attack
 from reidrisk.release.validate.internal import InternalValidation, internal_validation, refitted
-from reidrisk.release.validate.noise import NoiseFit, noise_fit
+from reidrisk.release.validate.noise import NoiseBudget, NoiseFit, noise_budget, noise_fit
 from reidrisk.release.validate.public import PublicValidation, public_validation
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.hosts import registrable
+from reidrisk.base.hosts import checked_observers, registrable
 from reidrisk.base.notes import Note
 from reidrisk.base.results import Spoken
 from reidrisk.base.streams import blocks, checked_seed, stream
@@ -21,7 +21,6 @@ from reidrisk.records import TopSets
 from reidrisk.topics.classify import Classification, Coverage, HostClassifier
 from reidrisk.topics.histories.table import Histories
 from reidrisk.topics.histories.times import Epochs, Moment, moment
-from reidrisk.topics.hosts import checked_observers
 
 Words = npt.NDArray[np.uint64]
 Ties = Callable[[Ints, Ints, Ints], Words]

@@ -9,12 +9,11 @@ import numpy as np
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.base.hosts import plain_host
+from reidrisk.base.hosts import distinct_values, plain_host
 from reidrisk.base.users import UserIds
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables import Table, cell, first_seen, open_table, table_of_frame, typed, user_ids
 from reidrisk.topics.histories.times import Moment, as_text, microseconds, moment
-from reidrisk.topics.hosts import distinct_values
 
 _SECOND = 1_000_000
 
