@@ -1,4 +1,4 @@
-"""What every HTML page shares: safe text, the scripts that draw charts, a policy under which nothing is fetched."""
+"""A page as HTML: safe text, the scripts that draw charts, a policy under which nothing is fetched."""
 
 import base64
 import hashlib
@@ -7,14 +7,33 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from reidrisk.base.extras import require
 from reidrisk.base.foreign import printable
+from reidrisk.io import write_atomically
+from reidrisk.present.model import Page
 from reidrisk.present.words.frequencies import capital
 
 _TEMPLATES = Path(__file__).parent
+
+
+def write(page: Page, path: str | Path) -> None:
+    """Write a page as one HTML file; an interrupted run leaves the old file or none."""
+    text = render(page)
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def render(page: Page) -> str:
+    """Return a page as the text of one HTML file; its own security policy forbids any request to a network."""
+    specs: dict[str, Any] = {}
+    stills: dict[str, Any] = {}
+    for name, figure in page.figures().items():
+        specs[name], stills[name] = drawn_specs(figure.draw)
+    return filled(specs, page=page, stills=stills, version=version("reidrisk"))
 
 
 def filled(specs: dict[str, Any], **values: Any) -> str:
@@ -76,8 +95,8 @@ def _bundle() -> str:
     altair = require("altair", "report", "the HTML report")
     convert = require("vl_convert", "report", "the HTML report")
     wanted = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    version = wanted if wanted in convert.get_vegalite_versions() else None
-    bundle: str = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    known = wanted if wanted in convert.get_vegalite_versions() else None
+    bundle: str = convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=known)
     return bundle.replace("\r\n", "\n").replace("</script", r"<\/script")
 
 
