@@ -78,7 +78,7 @@ def test_bad_json_is_refused(tmp_path, text, message):
 
 
 def test_files_that_are_no_taxonomy_are_refused(tmp_path):
-    with pytest.raises(FormatError, match="no table with the header"):
+    with pytest.raises(FormatError, match="there is no header"):
         Taxonomy.read(write(tmp_path, "nothing here\n"))
     with pytest.raises(FormatError, match="no such file"):
         Taxonomy.read(tmp_path / "missing.md")

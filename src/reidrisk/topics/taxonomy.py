@@ -19,7 +19,7 @@ from reidrisk.io.documents import parse_json
 from reidrisk.io.tables import text_of
 
 _LARGEST_ID = 2**31 - 1
-_HEADER, _BUCKETS = ("top-level topics", "utility buckets"), ("high", "standard")
+_BUCKETS = ("high", "standard")
 _Entry = tuple[str, Any, Any]  # where it was found, id, label
 
 
@@ -183,26 +183,8 @@ def _whole_numbers(values: npt.ArrayLike, what: str) -> Ints:
 
 
 def _from_table(name: str, text: str) -> list[_Entry]:
-    entries: list[_Entry] = []
-    inside, mark = False, "|"
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not inside:
-            mark = "|" if "|" in line else "\t"
-        first, bar, second = line.strip().removeprefix("|").removesuffix("|").partition(mark)
-        first, second = first.strip(), second.strip()
-        if not inside:
-            inside = (first.lower(), second.lower()) == ("id", "topic")
-        elif not line.strip():
-            break
-        elif not re.fullmatch(r":?-+:?", first):
-            if not bar or not re.fullmatch(r"[0-9]{1,10}", first):
-                form = "as | id | /path |" if mark == "|" else "with a tab between"
-                wrong = f"{name}: line {number} is {line.strip()[:60]!r}"
-                raise FormatError(f"{wrong}, not a row of id and /path of the topic, {form}")
-            entries.append((f"line {number}", int(first), second))
-    if not inside:
-        raise FormatError(f"{name}: there is no table with the header '| ID | Topic |', nor 'ID', a tab and 'Topic'")
-    return entries
+    rows = _rows(name, text, ("id", "topic"), "a row of id and /path of the topic", r"[0-9]{1,10}")
+    return [(f"line {number}", int(topic), label) for number, topic, label in rows]
 
 
 def _from_json(name: str, text: str) -> list[_Entry]:
@@ -229,10 +211,10 @@ def read_utility_buckets(path: PathLike, taxonomy: Taxonomy) -> UtilityBuckets:
     table as in the specification, with any text around it, or columns with tabs (Chrome's ``utility_buckets.tsv``) or
     commas between.
     """
-    lines, name = text_of(path).splitlines(), str(path)
+    text, name = text_of(path), str(path)
     roots = {taxonomy.label(root): root for root in taxonomy.roots}
     bucket: dict[int, str] = {}
-    for number, label, given in _rows(name, lines):
+    for number, label, given in _rows(name, text, ("top-level topics", "utility buckets"), "a root and its bucket"):
         if label not in roots:
             raise DataError(f"{name}: line {number} names {label!r}, which is no root of the {taxonomy!r}")
         if roots[label] in bucket:
@@ -247,26 +229,31 @@ def read_utility_buckets(path: PathLike, taxonomy: Taxonomy) -> UtilityBuckets:
     return UtilityBuckets(high, standard)
 
 
-def _rows(name: str, lines: list[str]) -> list[tuple[int, str, str]]:
-    """Return line number, label and bucket of every row; a blank line ends the table."""
+def _rows(
+    name: str, text: str, header: tuple[str, str], row: str, first_cell: str = ".+"
+) -> list[tuple[int, str, str]]:
+    """Return line number and both cells of every row below a header; a blank line ends the table.
+
+    Bars, tabs or commas separate the cells, as in the header; after a number they are part of the second cell.
+    """
     rows: list[tuple[int, str, str]] = []
-    inside = False
-    for number, line in enumerate(lines, start=1):
-        # A label may hold a comma, a bucket may not.
-        first, mark, second = re.sub(r"^\s*\||\|\s*$", "", line).strip().rpartition(_separator(line))
-        first, second = first.strip().strip('"'), second.strip().strip('"')
+    mark, inside = ",", False
+    for number, line in enumerate(text.split("\n"), start=1):
+        plain = re.sub(r"^\|\s*|\s*\|$", "", line.strip())
         if not inside:
-            inside = (first.lower(), second.lower()) == _HEADER
-        elif not line.strip():
+            mark = next((mark for mark in ("|", "\t") if mark in plain), ",")
+        cut = plain.rpartition(mark) if first_cell == ".+" else plain.partition(mark)
+        first, second = (cell.strip().strip('"' * (mark == ",")) for cell in (cut[0], cut[2]))
+        if not inside:
+            inside = (first.lower(), second.lower()) == header
+        elif not plain:
             break
         elif not re.fullmatch(r":?-+:?", first):
-            if not mark:
-                raise FormatError(f"{name}: line {number} is {line.strip()[:60]!r}, not a root and its bucket")
+            if not cut[1] or not re.fullmatch(first_cell, first):
+                form = {"|": "as | … | … |", "\t": "with a tab between", ",": "with a comma between"}[mark]
+                raise FormatError(f"{name}: line {number} is {line.strip()[:60]!r}, not {row}, {form}")
             rows.append((number, first, second))
     if not inside:
-        raise FormatError(f"{name}: there is no header 'Top-Level Topics, Utility Buckets' in it")
+        named = " | ".join(header)
+        raise FormatError(f"{name}: there is no header '| {named} |' in it, nor one with a tab or a comma between")
     return rows
-
-
-def _separator(line: str) -> str:
-    return next((mark for mark in ("|", "\t") if mark in line.strip().strip("|")), ",")
