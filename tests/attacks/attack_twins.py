@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from hypothesis import strategies as st
 
 from reidrisk.attacks.profile.calibration import _posterior
 from reidrisk.attacks.profile.counts import Counts
@@ -96,3 +97,13 @@ def draw_rates_numpy(prior, counts, ladder, rng):
         drawn[i] = (cumulative < u * cumulative[:, -1:]).sum(axis=1)
         drawn[i, held] = (mine[z] < u[held] * mine[z][:, -1:]).sum(axis=1)
     return np.minimum(drawn, len(prior.grid.rate) - 1)
+
+
+@st.composite
+def set_pairs(draw):
+    """Draw two small tables over one vocabulary, and a threshold of the set attacks."""
+    n_tokens = draw(st.sampled_from([2, 4, 6, 70, 130]))
+    values = st.integers(-1, min(n_tokens, 5) - 1).map(lambda o: o if o < 1 else o + n_tokens - min(n_tokens, 5))
+    r = draw(st.integers(1, 6))
+    tables = [draw(st.lists(st.lists(values, min_size=r, max_size=r), min_size=2, max_size=7)) for _ in range(2)]
+    return Traces(tables[0], n_tokens), Traces(tables[1], n_tokens), draw(st.integers(1, 3))

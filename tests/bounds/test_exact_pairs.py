@@ -110,16 +110,19 @@ def test_epsilon_without_delta_lies_between_its_ends(P):
     assert high - low <= 1e-13 * high + 2.0**-50
 
 
-@given(extreme_channels(), st.sampled_from(DELTAS), st.integers(1, 60))
-@settings(quick, max_examples=200)
-def test_with_little_work_the_ends_of_epsilon_still_hold(P, delta, work):
-    low, high = bounds.ldp_epsilon_interval(P, delta, work=work)
-    need = exactly_needed(P, delta)
+def hold(low, high, need):
     if need == math.inf:
         assert high == math.inf
     else:
         assert Fraction(low) <= log_of(need)
         assert high == math.inf or log_of(need) <= Fraction(high)
+
+
+@given(extreme_channels(), st.sampled_from(DELTAS), st.integers(1, 60))
+@settings(quick, max_examples=200)
+def test_with_little_work_the_ends_of_epsilon_still_hold(P, delta, work):
+    low, high = bounds.ldp_epsilon_interval(P, delta, work=work)
+    hold(low, high, exactly_needed(P, delta))
 
 
 @given(extreme_channels(), st.sampled_from(DELTAS))
@@ -128,12 +131,7 @@ def test_where_undecided_pairs_are_too_many_the_ends_still_hold(P, delta):
     pairs = row_pairs.RowPairs(Channel(P))
     pairs._room = 0
     low, high = pairs.epsilon(delta)
-    need = exactly_needed(P, delta)
-    if need == math.inf:
-        assert high == math.inf
-    else:
-        assert Fraction(low) <= log_of(need)
-        assert high == math.inf or log_of(need) <= Fraction(high)
+    hold(low, high, exactly_needed(P, delta))
 
 
 @given(extreme_channels(), st.one_of(st.just(0.0), st.just(math.inf), st.floats(0.0, 750.0), st.floats(0.0, 1e-9)))

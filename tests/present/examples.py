@@ -19,6 +19,22 @@ RATES = {
 THRESHOLDS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
+def check_chart(chart: Any, width: int) -> None:
+    """Check that a chart in a browser is large enough, within the page, and has marks with a size, not only axes."""
+    box = chart.locator("svg").bounding_box()
+    assert box["width"] > 250
+    assert box["height"] > 60
+    assert box["x"] + box["width"] <= width
+    marks = chart.locator("svg .mark-symbol path, svg .mark-rect path, svg .mark-line path").all()
+    assert any(mark.bounding_box() for mark in marks)
+
+
+def understood(name: str, **more: Any) -> Note:
+    """Return how a log of purchases was understood; what differs is said."""
+    usual = {"kind": "log", "user": "CustomerID", "items": ["StockCode"], "amount": None, "place": []}
+    return Note("understood-as", name=name, **usual | {"times": "times", "proof": "", "unused": []} | more)
+
+
 def risk(attack: str, n_epochs: int, rate: float, **changes: Any) -> Risk:
     values: dict[str, Any] = {
         "rate": rate,
@@ -290,17 +306,10 @@ def two_questions() -> AuditResult:
         for place, name in enumerate(names)
     )
     known = tuple(risk(name, n, rate, **people) for n, rate in ((1, 0.06), (2, 0.2), (4, 0.31)) for name in names[:3])
-    read = Note(
-        "understood-as",
-        name="/somewhere/a_rather_long_name_of_an_export_of_sales_in_the_year_2024_final_version_2.csv",
-        kind="log",
-        user="CustomerID",
+    read = understood(
+        "/somewhere/a_rather_long_name_of_an_export_of_sales_in_the_year_2024_final_version_2.csv",
         time="InvoiceDate",
-        items=["StockCode"],
         amount="Quantity",
-        place=[],
-        times="times",
-        proof="",
         unused=[f"column_{i}" for i in range(12)],
     )
     spread = dataclasses.replace(

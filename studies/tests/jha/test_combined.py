@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from attack_twins import set_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,16 +12,7 @@ from reidrisk.base.errors import OptionError
 from reidrisk_studies.jha.combined import Both, Either
 
 
-@st.composite
-def pair(draw):
-    n_tokens = draw(st.sampled_from([2, 4, 6, 70, 130]))
-    values = st.integers(-1, min(n_tokens, 5) - 1).map(lambda o: o if o < 1 else o + n_tokens - min(n_tokens, 5))
-    r = draw(st.integers(1, 6))
-    tables = [draw(st.lists(st.lists(values, min_size=r, max_size=r), min_size=2, max_size=7)) for _ in range(2)]
-    return Traces(tables[0], n_tokens), Traces(tables[1], n_tokens), draw(st.integers(1, 3))
-
-
-@given(pair())
+@given(set_pairs())
 @settings(deadline=None)
 def test_both_and_either_are_what_the_paper_says(case):
     targets, queries, f = case
@@ -34,7 +26,7 @@ def test_both_and_either_are_what_the_paper_says(case):
         assert target == min(named, default=-1)
 
 
-@given(pair(), st.sampled_from(["both", "either", "strict either"]))
+@given(set_pairs(), st.sampled_from(["both", "either", "strict either"]))
 @settings(deadline=None)
 def test_measured_rates_count_right_and_wrong_links_together(case, which):
     targets, queries, f = case
@@ -64,7 +56,7 @@ def test_who_was_seen_around_keeps_a_part_honest():
         assert attack.fit(one).link(two.take(slice(0, 1))).target.tolist() == [0]
 
 
-@given(pair(), st.integers(1, 7), st.integers(0, 99))
+@given(set_pairs(), st.integers(1, 7), st.integers(0, 99))
 @settings(deadline=None, max_examples=40)
 def test_a_sample_scores_what_the_whole_would(case, sample, seed):
     targets, queries, f = case
@@ -76,7 +68,7 @@ def test_a_sample_scores_what_the_whole_would(case, sample, seed):
     assert np.array_equal(part.per_user, whole.per_user if rows is None else whole.per_user[rows])
 
 
-@given(pair())
+@given(set_pairs())
 @settings(deadline=None)
 def test_pairs_of_attacks_nest(case):
     targets, queries, f = case

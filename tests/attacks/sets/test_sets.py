@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attack_twins import build_profiles_numpy
+from attack_twins import build_profiles_numpy, set_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,15 +14,6 @@ from reidrisk_studies.jha import personas
 
 TARGETS = Traces([[1, 1, 2, 2, 5], [1, 1, 3, 3, 6], [4, 4, 4, 3, -1], [7, 8, 0, -1, 2]], n_tokens=9)
 QUERIES = Traces([[2, 1, 1, 2, 8], [1, 3, 1, 6, 6], [4, 4, 4, 4, 4], [-1, -1, -1, -1, -1]], n_tokens=9)
-
-
-@st.composite
-def pair(draw):
-    n_tokens = draw(st.sampled_from([2, 4, 6, 70, 130]))
-    values = st.integers(-1, min(n_tokens, 5) - 1).map(lambda o: o if o < 1 else o + n_tokens - min(n_tokens, 5))
-    r = draw(st.integers(1, 6))
-    tables = [draw(st.lists(st.lists(values, min_size=r, max_size=r), min_size=2, max_size=7)) for _ in range(2)]
-    return Traces(tables[0], n_tokens), Traces(tables[1], n_tokens), draw(st.integers(1, 3))
 
 
 def plain(traces, f):
@@ -46,7 +37,7 @@ def slow_loose(targets, queries, f, unique=False):
     return answers
 
 
-@given(pair())
+@given(set_pairs())
 @settings(deadline=None)
 def test_every_attack_is_what_the_paper_says(case):
     targets, queries, f = case
@@ -63,7 +54,7 @@ def test_every_attack_is_what_the_paper_says(case):
     assert got["unique"] == slow_loose(targets, queries, f, unique=True)
 
 
-@given(pair())
+@given(set_pairs())
 @settings(deadline=None)
 def test_profiles_and_sizes_have_a_numpy_twin(case):
     traces, _, f = case
@@ -73,7 +64,7 @@ def test_profiles_and_sizes_have_a_numpy_twin(case):
     assert sizes(fast.kept).tolist() == [len(kept) for _, kept in plain(traces, f)]
 
 
-@given(pair(), st.sampled_from([StrictSets, LooseSets]))
+@given(set_pairs(), st.sampled_from([StrictSets, LooseSets]))
 @settings(deadline=None)
 def test_measured_rates_count_right_and_wrong_links_together(case, make):
     targets, queries, f = case
@@ -133,7 +124,7 @@ def test_who_was_seen_around_keeps_a_part_honest():
     assert looked.look_around(two.take(slice(0, 0))).link(two).target.tolist() == [0, 0]
 
 
-@given(pair(), st.integers(1, 7), st.integers(0, 99))
+@given(set_pairs(), st.integers(1, 7), st.integers(0, 99))
 @settings(deadline=None, max_examples=40)
 def test_a_sample_scores_what_the_whole_would(case, sample, seed):
     targets, queries, f = case

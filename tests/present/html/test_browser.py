@@ -68,13 +68,7 @@ def test_charts_are_drawn_and_nothing_is_fetched(browser: Any, folder: Path, cas
     charts = visit.page.locator(".chart")
     assert charts.count() >= 1
     for chart in charts.all():
-        box = chart.locator("svg").bounding_box()
-        assert box["width"] > 250
-        assert box["height"] > 60
-        assert box["x"] + box["width"] <= width
-        # Marks, not only axes: points, bars or lines with a size of their own.
-        marks = chart.locator("svg .mark-symbol path, svg .mark-rect path, svg .mark-line path").all()
-        assert any(mark.bounding_box() for mark in marks)
+        examples.check_chart(chart, width)
         assert chart.locator("svg text").count() > 3
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
     assert visit.troubles == []

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from examples import understood
 from rich.console import Console
 
 from reidrisk import present, scenarios
@@ -17,19 +18,7 @@ from reidrisk.present.words.audit import terms_of
 from reidrisk.records import Attributes, Events
 
 READ = (
-    Note(
-        "understood-as",
-        name="/somewhere/sales.csv",
-        kind="log",
-        user="CustomerID",
-        time="day",
-        items=["StockCode"],
-        amount=None,
-        place=[],
-        times="numbers",
-        proof="",
-        unused=["Country"],
-    ),
+    understood("/somewhere/sales.csv", time="day", times="numbers", unused=["Country"]),
     Note(
         "export-read",
         name="/somewhere/sales.csv",

@@ -14,6 +14,8 @@ import pytest
 
 pytest.importorskip("altair")
 
+from examples import check_chart
+
 from reidrisk import TopSets, present, release
 from reidrisk.base.notes import Note
 from reidrisk.release import TypeMixture
@@ -148,12 +150,7 @@ def test_charts_are_drawn_within_the_page(
     drawn = page.locator(".chart")
     assert drawn.count() == charts
     for chart in drawn.all():
-        box = chart.locator("svg").bounding_box()
-        assert box["width"] > 250
-        assert box["height"] > 60
-        assert box["x"] + box["width"] <= width
-        marks = chart.locator("svg .mark-symbol path, svg .mark-line path").all()
-        assert any(mark.bounding_box() for mark in marks)
+        check_chart(chart, width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert troubles == []
     page.close()

@@ -1,26 +1,16 @@
 """What is said of exports."""
 
+from examples import understood
+
 from reidrisk.base.notes import Note
 from reidrisk.present import words
 from reidrisk.present.terms import Terms
 
 
 def test_the_one_line_says_which_column_is_what():
-    note = Note(
-        "understood-as",
-        name="shop.csv",
-        kind="log",
-        user="Kunde",
-        time="Datum",
-        items=["Kategorie"],
-        amount="Menge",
-        place=[],
-        times="day-first",
-        proof="13.11.2024",
-        unused=["Preis"],
-        delimiter=";",
-        encoding="cp1252",
-    )
+    columns = {"user": "Kunde", "time": "Datum", "items": ["Kategorie"], "amount": "Menge", "unused": ["Preis"]}
+    dialect = {"times": "day-first", "proof": "13.11.2024", "delimiter": ";", "encoding": "cp1252"}
+    note = understood("shop.csv", **columns, **dialect)
     assert words.sentence(note) == (
         "shop.csv (Windows-1252, cells between semicolons) is read as one row per event: people by 'Kunde'; time "
         "'Datum' (day first, as '13.11.2024' shows); item 'Kategorie'; amount 'Menge'; not used: 'Preis'."

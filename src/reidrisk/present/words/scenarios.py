@@ -71,11 +71,6 @@ def number(n: int) -> str:
     return _NUMBERS[n] if 0 <= n < len(_NUMBERS) else f"{n:,}"
 
 
-@says("scenario-own")
-def _own(note: Note, terms: Terms) -> str:
-    return f"Can {terms.people} be found in the way that {note['name']} describes?"
-
-
 @says("scenario-two-tables")
 def _two_tables(note: Note, terms: Terms) -> str:
     by = "" if "every" not in note else f", {terms.period} by {terms.period}"
