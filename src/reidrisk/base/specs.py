@@ -36,14 +36,14 @@ class Spec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         try:
             super().__init__(**values)
         except ValidationError as error:
             raise _refusal(error) from error
 
     @classmethod
-    def called(cls, name_of: Callable[[str], str], **values: Any) -> Self:
+    def called(cls, name_of: Callable[[str], str], /, **values: Any) -> Self:
         """Build a spec; a message calls a field by what ``name_of`` makes of its name, such as :func:`as_flag`."""
         token = _NAME_OF.set(name_of)
         try:
@@ -77,5 +77,5 @@ def _refusal(error: ValidationError) -> ReidRiskError:
     if first["type"] == "literal_error":
         allowed = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
         return OptionError(f"{name} must be one of {allowed}, not {first['input']!r}")
-    text = first["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    text = first["msg"].removeprefix("Value error, ").replace("Input should be", "must be").removeprefix("Input ")
     return OptionError(f"{name} {text}, not {first['input']!r}")

@@ -291,9 +291,9 @@ def _saved_spec(path: Path) -> tuple[Any, Any]:
 
     values = _json(path, "the spec of an audit")
     if "spec" not in values:
-        return AuditSpec.called(flag, **values), None
+        return AuditSpec(**values), None
     found = read_result(path)  # a result holds its spec: either file will do
-    return AuditSpec.called(flag, **found.spec), found.fingerprints
+    return AuditSpec(**found.spec), found.fingerprints
 
 
 def _compare_saved(asked: Any, saved: Any, key: bytes | None) -> None:
