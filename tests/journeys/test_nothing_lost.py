@@ -141,7 +141,7 @@ def test_a_second_run_into_the_same_place_is_refused_in_one_line(stats, reidrisk
     is_folder = command[1] != "fit"
     command = [one if one != "stats" or is_folder or at == 2 else "m.st" for at, one in enumerate(command)]
     before = contents(stats)
-    with io.lock.locked(stats if is_folder else tmp_path / "m.st", is_folder):
+    with io.atomic.locked(stats if is_folder else tmp_path / "m.st", is_folder):
         done = reidrisk(*command)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("\n") == 1
