@@ -7,5 +7,6 @@ TESTS = Path(__file__).parents[1]
 
 
 def test_no_two_modules_of_tests_have_one_name():
-    names = Counter(path.name for path in TESTS.rglob("*.py") if path.name not in ("conftest.py", "__init__.py"))
+    modules = [*TESTS.rglob("*.py"), *(TESTS.parent / "studies" / "tests").rglob("*.py")]
+    names = Counter(path.name for path in modules if path.name not in ("conftest.py", "__init__.py"))
     assert not [name for name, times in names.items() if times > 1]

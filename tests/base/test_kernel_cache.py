@@ -12,7 +12,7 @@ import pytest
 
 import reidrisk
 from reidrisk.base import kernel_cache
-from reidrisk.io.tfrecord.examples import make_example
+from reidrisk.io.tfrecord.example import make_example
 from reidrisk.io.tfrecord.framing import write_frames
 
 KERNEL = """

@@ -34,7 +34,7 @@ def name(path: Path) -> str:
 
 def release(folder: Path) -> None:
     """Leave a small file like those of the public Topics release, for pages that convert one."""
-    from reidrisk.io.tfrecord.examples import make_example
+    from reidrisk.io.tfrecord.example import make_example
     from reidrisk.io.tfrecord.framing import write_frames
 
     records = [

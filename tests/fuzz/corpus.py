@@ -18,7 +18,7 @@ from scipy import sparse
 
 from reidrisk import Bags, TopSets, Traces, Vocabulary, cohorts, io, release
 from reidrisk.cli import main
-from reidrisk.io.tfrecord.examples import make_example
+from reidrisk.io.tfrecord.example import make_example
 from reidrisk.release.model.fit import fit_mixture
 
 __all__ = ["make_corpus"]

@@ -6,7 +6,7 @@ import struct
 from typing import Any
 
 from reidrisk.base.errors import FormatError
-from reidrisk.io.tfrecord.examples import BYTES, FLOAT, INTEGER
+from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 
 
 def parse_example(data: bytes) -> dict[str, tuple[int, list[Any]]]:

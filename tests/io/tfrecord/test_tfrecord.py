@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from reidrisk import TopSets, Traces, Vocabulary, io
 from reidrisk.base.errors import DataError, FormatError, OptionError
-from reidrisk.io.tfrecord.examples import BYTES, FLOAT, INTEGER, feature_kinds, make_example, parse_examples
+from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER, make_example
+from reidrisk.io.tfrecord.examples import feature_kinds, parse_examples
 from reidrisk.io.tfrecord.framing import crc32c, masked, read_frames, write_frames
 from reidrisk.io.tfrecord.topics_records import is_tfrecord
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, FormatError
-from reidrisk.io.tfrecord.examples import BYTES, FLOAT, INTEGER
+from reidrisk.io.tfrecord.example import BYTES, FLOAT, INTEGER
 
 CLIENTS = ("client_1_tokens", "client_2_tokens")  # what two observers saw, in the records of the simulator
 

@@ -16,7 +16,7 @@ from reidrisk.base.users import UserIds
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import refuse_repeated_users
-from reidrisk.io.tfrecord.examples import make_example
+from reidrisk.io.tfrecord.example import make_example
 from reidrisk.io.tfrecord.topics_features import CLIENTS, RecordBlock, RecordShape, TopicIds, record_block, record_shape
 from reidrisk.records import TopSets, Traces
 from reidrisk.records.base import frozen
