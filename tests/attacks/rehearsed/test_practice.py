@@ -6,7 +6,7 @@ from people import two_looks
 
 from reidrisk import attacks, measure
 from reidrisk.attacks.rehearsed import attack as module
-from reidrisk.attacks.rehearsed.practice import chosen, largest
+from reidrisk.attacks.rehearsed.nearest import chosen, largest
 from reidrisk.attacks.rehearsed.scorer import Choices
 
 

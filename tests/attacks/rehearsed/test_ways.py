@@ -123,3 +123,13 @@ def test_facts_that_are_items_and_not_events_are_seen():
     case = found.rehearse(plays, asked, seed=0)
     assert set(case.queries.counts.data) == {1}
     assert case.targets.counts.data.max() > 1
+
+
+def test_where_everybody_holds_every_item_the_two_sides_are_not_apart():
+    """A few facts of few people, over four levels that all of them reach: whatever it is, something is shared."""
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(4, 8.0), 40)
+    targets = Bags(np.array([rng.multinomial(3_000, one) for one in shares]) + 1)
+    for seed in range(3):
+        case = cut(targets, np.full(10, 16), seed=seed, way="held")
+        assert find_way(case.targets, case.queries, seed=seed).way != "apart"

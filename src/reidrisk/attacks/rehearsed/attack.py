@@ -19,6 +19,7 @@ from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
 from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
+from reidrisk.attacks.rehearsed.settled import PAIRS, Crowded, Settled, settle
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
 from reidrisk.attacks.rivals.base import Counted, counts_of
 from reidrisk.base.arrays import Floats, Ints
@@ -35,6 +36,7 @@ def _cost(targets: Any) -> Callable[[int], float]:
     """Return reference seconds: most go into learning, on a bounded number of targets."""
     n, items, tokens = len(targets), _size(targets), int(targets.n_tokens)
     practice = 7e-4 * min(n, _PRACTISED) + 2e-5 * min(items, 200_000) + 2e-4 * min(tokens, 20_000)
+    practice += 2e-7 * n * n if n * n <= PAIRS else 0.0  # about as many queries, weighed against each other
     return lambda n_queries: 1.0 + practice + 1.2e-4 * n + 3e-7 * n * n_queries
 
 
@@ -67,6 +69,12 @@ class Rehearsed(ScoredAttack[Counted]):
     What a rehearsal cannot know is how the second observer differs from the first: other devices, other habits later.
     Records that are cut are shorter than real ones, so links are more often right than they were in the rehearsal.
 
+    **Who holds both tables.** Where queries are a table of records, one of each person, a target that is another
+    query's is hardly this one's: all are weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`).
+    That is carey's *matching* attacker, not the one who is given the record of a random user. It is not done where
+    queries are facts that targets hold, since who knows a few facts looks for one person; where links show that people
+    have several queries; and above 16 million pairs. ``jointly``: always, or never, do so.
+
     ``people`` is how many rehearsed people are asked about at most. Of many targets some thousand are practised on,
     and stand for all. Traces are taken as counts.
 
@@ -97,13 +105,14 @@ class Rehearsed(ScoredAttack[Counted]):
         """
         return isinstance(targets, Bags)
 
-    def __init__(self, people: int = 600, seed: int = 0) -> None:
+    def __init__(self, people: int = 600, seed: int = 0, jointly: bool | None = None) -> None:
         self.people, self.seed = whole("people", people, least=_FEWEST), checked_seed(seed)
+        self.jointly = jointly
 
     @property
     def compares_queries(self) -> bool:
-        """False: the answer for one query depends on the others through a few learnt numbers only."""
-        return False
+        """Whether queries were weighed against each other; else a few learnt numbers depend on the others."""
+        return isinstance(getattr(self, "_settled", None), Settled)
 
     @property
     def practice_(self) -> Practice | None:
@@ -118,20 +127,32 @@ class Rehearsed(ScoredAttack[Counted]):
     @property
     def estimate_(self) -> Estimate | None:
         """How many links are right, as far as the rehearsal tells: without truth."""
-        return self._seen.estimate
+        found = self._seen.estimate
+        return found if found is None or self._settled is None else self._settled.lifted(found)
 
     def fit(self, targets: Counted) -> Self:
         """Keep the targets; what to learn from them depends on what queries look like."""
         self._targets = _as_bags(targets, self.name)
         self._within: Ints | None = None
         self._learnt: list[_Learnt] = []  # shared with narrowed copies: one rehearsal serves all
+        self._settled: Settled | Crowded | None = None
+        self._looked: Counted | None = None
         return self
 
     def look_around(self, queries: Counted) -> Self:
-        """Rehearse, with cuts that look like these queries; once after each fit."""
+        """Rehearse, with cuts that look like these queries, once after each fit; and weigh them against each other."""
         self._refuse_unfitted("_targets")
-        if not self._learnt and len(queries):
-            self._learnt.append(self._rehearsed(_as_bags(queries, self.name)))
+        if not len(queries) or self._looked is queries:
+            return self
+        bags = _as_bags(queries, self.name)
+        if not self._learnt:
+            self._learnt.append(self._rehearsed(bags))
+        self._looked, self._settled = queries, None
+        cutting = self._seen.cutting
+        usual = cutting is not None and cutting.way != "held"
+        if usual if self.jointly is None else self.jointly:
+            scorer, known, asked = self._question(bags)
+            self._settled = settle(scorer, known, asked, bags)
         return self
 
     def narrowed(self, rows: Ints) -> Self:
@@ -140,6 +161,7 @@ class Rehearsed(ScoredAttack[Counted]):
         new = copy(self)
         within = np.arange(len(self._targets)) if self._within is None else self._within
         new._within = within[self._chosen(rows, len(within))]
+        new._settled = new._looked = None  # other targets, and other queries that claim them
         return new
 
     def _rehearsed(self, queries: Bags) -> _Learnt:
@@ -188,11 +210,19 @@ class Rehearsed(ScoredAttack[Counted]):
 
     def _posed(self, queries: Counted) -> Posed:
         self._refuse_unfitted("_targets")
+        if self._looked is None:
+            self.look_around(queries)
         asked = _as_bags(queries, self.name)
-        self.look_around(asked)
+        posed = self._question(asked)
+        if not isinstance(self._settled, Settled):
+            return posed
+        return Posed(posed.scorer, self._settled.known(posed.targets), self._settled.asked(posed.queries, asked))
+
+    def _question(self, queries: Bags) -> Posed:
+        """Return the question of each query by itself."""
         panel = self._seen.panel
         known: Side = panel.known if self._within is None else panel.known.take(self._within)
-        return Posed(WeighedPanel(panel.scorers, panel.typical, self._seen.weights), known, panel.asked(asked))
+        return Posed(WeighedPanel(panel.scorers, panel.typical, self._seen.weights), known, panel.asked(queries))
 
 
 def _as_bags(records: Counted, who: str) -> Bags:

@@ -19,12 +19,12 @@ from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.rehearsed.explained import thinned
 from reidrisk.attacks.rehearsed.practice import Practice, retried
 from reidrisk.attacks.rehearsed.ways import Cutting
-from reidrisk.base.arrays import Floats
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
-from reidrisk.records import Bags, Case
+from reidrisk.records import Bags, Case, Truth
 
 _SAME = 0.97  # records as long as this share of real ones need no correction
-_DOUBT = 0.5  # share of a correction that is in doubt
+_DOUBT = 1.0 / 3.0  # share of a correction that is in doubt
 _UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
 _BLIND = 1.0  # in logits: where records are too short to be cut again
 
@@ -72,12 +72,16 @@ def outlook(
     less = [thinned(bags, min(f, 1.0), seed, items) for bags, f in zip(long, factors, strict=True)]
     try:
         again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
+        again = _same_first(again, practice.people)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
         return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter, n)
     credit, farther = retried(attacks, again, practice.weights, people, crowd, seed)
     two, more = _logit(credit)
     step = one - (two - farther)
-    error = math.hypot(1.96 * math.hypot(2.0 * doubt, more), _DOUBT * step, _UNKNOWN)
+    assert again.truth is not None
+    both = _in_common(practice.learnt, practice.people, credit, again.truth.target[: len(credit)])
+    chance = math.sqrt(max(4.0 * doubt**2 + more**2 - 4.0 * both, doubt**2))
+    error = math.hypot(1.96 * chance, _DOUBT * step, _UNKNOWN)
     return _estimate(one + step, error, practice, shorter, n)
 
 
@@ -86,6 +90,21 @@ def _estimate(middle: float, error: float, practice: Practice, shorter: float, n
     rate, low, high = (1.0 / (1.0 + math.exp(-x)) for x in (middle, middle - error, middle + error))
     ends = max(math.floor(low * n) - 1, 0) / n, min(math.ceil(high * n) + 1, n) / n
     return Estimate(rate, *ends, practice.rate, shorter)
+
+
+def _same_first(case: Case, people: Ints) -> Case:
+    """Return the case with the queries of these people first: the same ones are found, or not, in both rehearsals."""
+    assert case.truth is not None
+    order = np.argsort(~np.isin(case.truth.target, people), kind="stable")
+    return Case(case.targets, case.queries.take(order), Truth(case.truth.target[order], case.truth.origin))
+
+
+def _in_common(one: Floats, first: Ints, two: Floats, second: Ints) -> float:
+    """Return the covariance of the logits of two rates, of people of whom some are the same."""
+    _, i, j = np.intersect1d(first, second, return_indices=True)
+    spread = float(((one[i] - one.mean()) * (two[j] - two.mean())).sum()) / (len(one) * len(two))
+    slopes = [(x.sum() + 0.5) / (len(x) + 1.0) * (len(x) - x.sum() + 0.5) / (len(x) + 1.0) for x in (one, two)]
+    return spread / float(slopes[0] * slopes[1])
 
 
 def _logit(credit: Floats) -> tuple[float, float]:

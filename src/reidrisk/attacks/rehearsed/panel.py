@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.attacks.base import Posed, ScoredAttack
 from reidrisk.base.arrays import Floats, Ints
@@ -29,22 +30,32 @@ _LEAST = 0.3  # added to the spread of a target's standard scores: few queries d
 class Side:
     """Records as every attack of the panel takes them, with their place and spread among the reference of the other.
 
-    ``mean`` and ``spread`` (n, k) are of raw scores for queries, and of standard scores for targets.
+    ``mean`` and ``spread`` (n, k) are of raw scores for queries, and of standard scores for targets. Where all queries
+    were weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`), targets know how much they are
+    ``taken``, and their ``place`` among all, and queries what is given ``back`` to them of the ``near`` ones.
     """
 
     parts: tuple[Any, ...]
     mean: Floats
     spread: Floats
+    taken: Floats | None = None
+    place: Ints | None = None
+    near: Ints | None = None
+    back: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.mean)
 
     def __getitem__(self, rows: Any) -> Side:
-        return Side(tuple(part[rows] for part in self.parts), self.mean[rows], self.spread[rows])
+        return Side(tuple(part[rows] for part in self.parts), *self._numbers(rows))
 
     def take(self, rows: Ints) -> Side:
         """Return the chosen records, in that order."""
-        return Side(tuple(p.take(rows) for p in self.parts), self.mean[rows], self.spread[rows])
+        return Side(tuple(p.take(rows) for p in self.parts), *self._numbers(rows))
+
+    def _numbers(self, rows: Any) -> tuple[Any, ...]:
+        each = (self.mean, self.spread, self.taken, self.place, self.near, self.back)
+        return tuple(None if one is None else one[rows] for one in each)
 
 
 class Panel:
@@ -124,11 +135,15 @@ def reference(bags: Bags, most: int = _REFERENCE) -> Ints:
     """Return the rows of some records, chosen by what they hold: the same ones in whatever order the rows come."""
     if len(bags) <= most:
         return np.arange(len(bags))
+    return np.sort(np.argsort(fingerprints(bags), kind="stable")[:most])
+
+
+def fingerprints(bags: Bags) -> npt.NDArray[np.uint64]:
+    """Return a number of each record that depends on what it holds, and hardly ever agrees for different ones."""
     counts = bags.counts
     key = counts.indices.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + counts.data.astype(np.uint64)
     with np.errstate(over="ignore"):
         key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         key = key ^ (key >> np.uint64(27))
         before = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(key, dtype=np.uint64)])
-        mixed = (before[counts.indptr[1:]] - before[counts.indptr[:-1]]) * np.uint64(0x94D049BB133111EB)
-    return np.sort(np.argsort(mixed, kind="stable")[:most])
+        return np.asarray((before[counts.indptr[1:]] - before[counts.indptr[:-1]]) * np.uint64(0x94D049BB133111EB))

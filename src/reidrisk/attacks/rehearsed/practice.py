@@ -11,6 +11,7 @@ import numpy as np
 from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.profile.bayes import ProfileBayes
 from reidrisk.attacks.profile.sized import Model
+from reidrisk.attacks.rehearsed.nearest import CLOSE, FAR, chosen, largest
 from reidrisk.attacks.rehearsed.panel import READINGS, Panel, Side, affordable, readings_of
 from reidrisk.attacks.rehearsed.scorer import Choices, clearly_above, fitting_scale, learnt_weights, starting_weights
 from reidrisk.attacks.rehearsed.taught import FEWEST, Pairs, taught_by
@@ -20,9 +21,8 @@ from reidrisk.records import Case
 
 FOLDS = 4
 _PENALTIES = (np.inf, 300.0, 30.0, 3.0, 0.3)
-_TOP, _CLOSE, _FAR = 8, 120, 40  # close targets by each reading, of all readings together, and others beside them
+_TOP = 8  # close targets by each reading
 _SCORES = 16_000_000
-_SHORT, _GROUP = 512, 32  # of a row of scores: sorted as a whole up to, else in groups of
 
 Attacks = Callable[[], Sequence[ScoredAttack[Any]]]
 
@@ -34,7 +34,8 @@ class Practice:
     ``credits`` of each attack by name, (m,), and of the ``learnt`` weights, each query's by weights that never saw its
     person. ``signed``: weights may be below 0. ``choices`` is what they were learnt from, and ``attacks`` are
     those weighed, with what the whole rehearsal taught. ``model`` is what ``ProfileBayes`` learnt of the cut records.
-    ``farther`` is by how many logits the rate is lower among as many targets as there really are.
+    ``people`` are the target rows of those asked. ``farther`` is by how many logits the rate is lower among as many
+    targets as there really are.
     """
 
     weights: Floats
@@ -44,6 +45,7 @@ class Practice:
     choices: Choices
     attacks: Sequence[ScoredAttack[Any]]
     model: Model | None
+    people: Ints
     farther: float = 0.0
 
     @property
@@ -83,8 +85,10 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     weights = learnt_weights(choices, start, _PENALTIES[which], signed) / spread * scale
     enough = len(case.queries) - _questions(case, most) >= FEWEST
     taught = taught_by(Pairs.of(case)) if enough else []
+    assert case.truth is not None
+    people = case.truth.target[: len(learnt)]
     farther = alone.farther(alone.scores(weights), crowd, float(learnt.mean()))
-    return Practice(weights, credits, learnt, signed, asked, [*attacks(), *taught], model, farther)
+    return Practice(weights, credits, learnt, signed, asked, [*attacks(), *taught], model, people, farther)
 
 
 def _questions(case: Case, most: int) -> int:
@@ -140,7 +144,7 @@ def retried(
 def choices_of(panel: Panel, asked: Side, truth: Ints, rng: np.random.Generator) -> tuple[Choices, dict[str, Floats]]:
     """Return each query's own target with others that come close and some of the rest, and each attack's credits."""
     n, m = len(panel.known), len(asked)
-    width = min(_CLOSE + _FAR, n - 1) + 1
+    width = min(CLOSE + FAR, n - 1) + 1
     # Single precision: the largest part of what is learnt from, read again and again.
     features = np.zeros((m, width, panel.n_features), dtype=np.float32)
     more = np.full((m, width), -np.inf)
@@ -153,8 +157,8 @@ def choices_of(panel: Panel, asked: Side, truth: Ints, rng: np.random.Generator)
             credits[name][part] = ((mine == best) / (scores == best).sum(axis=1, keepdims=True))[:, 0]
         some = asked[part]
         near = np.concatenate([_near(panel, scores, k, some) for k, scores in enumerate(raw)], axis=1)
-        few = n - 1 <= _CLOSE + _FAR
-        drawn = np.tile(np.arange(n), (len(own), 1)) if few else rng.integers(n, size=(len(own), 2 * _FAR))
+        few = n - 1 <= CLOSE + FAR
+        drawn = np.tile(np.arange(n), (len(own), 1)) if few else rng.integers(n, size=(len(own), 2 * FAR))
         rows, stand = chosen(own, near, drawn, n)
         wide = rows.shape[1]
         more[part, :wide], used = stand, max(used, wide)
@@ -174,56 +178,6 @@ def _near(panel: Panel, scores: Floats, k: int, asked: Side) -> Ints:
     standard -= panel.known.mean[:, k]
     standard /= panel.known.spread[:, k]
     return np.concatenate([largest(scores, _TOP), largest(standard, _TOP)], axis=1)
-
-
-def largest(values: Floats, k: int) -> Ints:
-    """Return the places of the k largest values of each row, in any order.
-
-    Of long rows only the columns are looked at that hold one of the k largest maxima of as many columns as fit.
-
-    >>> np.sort(largest(np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]), 2)).tolist()
-    [[0, 2], [1, 2]]
-    """
-    n = values.shape[1]
-    k = min(k, n)
-    if n <= _SHORT:
-        return np.argpartition(-values, k - 1, axis=1)[:, :k]
-    groups = n // _GROUP
-    even = values[:, : groups * _GROUP].reshape(len(values), _GROUP, groups)
-    top = np.argpartition(-even.max(axis=1), k - 1, axis=1)[:, :k]
-    inside = (top[:, :, None] + groups * np.arange(_GROUP)).reshape(len(values), -1)
-    rest = np.broadcast_to(np.arange(groups * _GROUP, n), (len(values), n - groups * _GROUP))
-    places = np.concatenate([inside, rest], axis=1)
-    found = np.argpartition(-np.take_along_axis(values, places, axis=1), k - 1, axis=1)[:, :k]
-    return np.take_along_axis(places, found, axis=1)
-
-
-def chosen(own: Ints, near: Ints, drawn: Ints, n: int) -> tuple[Ints, Floats]:
-    """Return the rows (q, c) of the own target, of near ones, and of others drawn; and log how many each stands for.
-
-    Each row comes once. Where a query has fewer than others, the rest stands for none: minus infinity.
-
-    >>> rows, stand = chosen(np.array([4]), np.array([[7, 4, 7, 2]]), np.array([[2, 9, 4, 8]]), n=102)
-    >>> rows.tolist(), np.exp(stand).tolist()
-    ([[4, 7, 2, 9, 8]], [[1.0, 1.0, 1.0, 49.5, 49.5]])
-    """
-    rows = np.concatenate([own[:, None], near, drawn], axis=1)
-    order = np.argsort(rows, axis=1, kind="stable")
-    ranked = np.take_along_axis(rows, order, axis=1)
-    first = np.ones(rows.shape, dtype=np.bool_)
-    first[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-    once = np.empty_like(first)
-    np.put_along_axis(once, order, first, axis=1)
-    close, far = once[:, 1 : 1 + near.shape[1]], once[:, 1 + near.shape[1] :]
-    close &= np.cumsum(close, axis=1) <= _CLOSE
-    if n - 1 > _CLOSE + _FAR:
-        far &= np.cumsum(far, axis=1) <= _FAR
-    n_close, n_far = close.sum(axis=1), far.sum(axis=1)
-    stands = np.log(np.maximum(n - 1 - n_close, 1) / np.maximum(n_far, 1))
-    stand = np.where(once, 0.0, -np.inf)
-    stand[:, 1 + near.shape[1] :][far] = np.repeat(stands, n_far)
-    keep = np.argsort(~once, axis=1, kind="stable")[:, : 1 + int((n_close + n_far).max())]
-    return np.take_along_axis(rows, keep, axis=1), np.take_along_axis(stand, keep, axis=1)
 
 
 def _raw_blocks(panel: Panel, asked: Side) -> Iterator[tuple[slice, list[Floats]]]:

@@ -91,7 +91,8 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
         return _compared(Cutting(way, kept), targets, few, (share, strength), seed)
 
     none, half = tried("part"), tried("part", _HALF)
-    if none.distance > _SURER and shares.errors > _SURE:
+    separable = _separable(targets, few)
+    if separable and none.distance > _SURER and shares.errors > _SURE:
         apart = tried("apart")
         if -2.0 * none.distance < apart.distance < -_SURER:
             return _crossing(lambda kept: tried("apart", kept), {0.0: apart})
@@ -103,7 +104,7 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
         cut_once = Cutting("part", _HALF).rehearse(targets, queries, seed)
     # That nothing is shared is believed only if it would have been seen: sharing will count against a target, and
     # nobody is found if that is wrong.
-    if _hidden(shares, cut_once, _NEARLY[nothing], seed):
+    if separable and _hidden(shares, cut_once, _NEARLY[nothing], seed):
         return none if nothing else Cutting("apart")
     # Above: later habits differ, and people with two visits come back more often. No way of cutting shares less.
     if not nothing and (none.distance > _SURER or (none.distance >= -_SURE and half.distance > _SURE)):
@@ -114,6 +115,12 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
 def _held(targets: Bags, queries: Bags) -> float:
     """Return how likely queries are as draws from a target, of all events or of some."""
     return max(float(mean_log(held_factors(targets, queries, wrong)).mean()) for wrong in _WRONG)
+
+
+def _separable(targets: Bags, queries: Bags) -> bool:
+    """Whether most queries share no item with some target: where all hold what is asked, no two sides are apart."""
+    common = once(queries).counts @ once(targets).counts.T.tocsr()
+    return bool(np.mean(np.diff(common.tocsr().indptr) < len(targets)) > _HALF)
 
 
 def _hidden(shares: Excess, case: Case, nearly: float, seed: int) -> bool:

@@ -1,0 +1,164 @@
+"""One record of each person: what all queries together say of who is taken, by belief propagation.
+
+Where every query is of another person, a target that belongs to one query belongs to no other. With w_qt = exp(score),
+the probability of all links together is proportional to the product of their w over links of which no two have the
+same target. Its marginals are found by passing messages (Bayati et al. 2008; Chertkov and Yedidia 2013):
+
+    a_qt = w_qt / (1 + sum over other queries p of r_pt),   r_qt = w_qt / (sum over other targets u of a_qu),
+
+and the probability that q belongs to t is a_qt / sum over u of a_qu. So the score of a pair is less by the logarithm of
+how much others claim the target. That is no longer the attacker who is given one record (random user): it is the one
+who holds both tables (matching), as two releases or a leaked table make them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.attacks.rehearsed.estimate import Estimate
+from reidrisk.attacks.rehearsed.nearest import largest
+from reidrisk.attacks.rehearsed.panel import Side, fingerprints
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.records import Bags
+
+PAIRS = 16_000_000  # above that many, queries are not weighed against each other
+_NEAR, _ROUNDS, _OLD = (
+    64,
+    30,
+    0.5,
+)  # claims of a query that count, rounds of messages, and how much of the old ones stays
+_DOUBT = 0.25  # share of what settling adds to an estimate that is in doubt
+_SURE = 0.5  # probability of links that tell whether two queries may be of one person
+_LEAST, _MOST = 1e-3, 1.0 - 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What queries claim: ``taken`` (n,) is log(1 + sum of claims) of each target, all queries counted.
+
+    ``back`` (m, k) is what is given back to a query of the target rows ``near`` (m, k): its own claim is none against
+    it. Queries are known again by their ``keys``, sorted. ``lift`` is by how many logits more links are right.
+    """
+
+    taken: Floats
+    keys: npt.NDArray[np.uint64]
+    near: Ints
+    back: Floats
+    lift: float
+
+    def known(self, targets: Side) -> Side:
+        """Return the targets with what is claimed of them."""
+        return replace(targets, taken=self.taken, place=np.arange(len(targets)))
+
+    def asked(self, queries: Side, records: Bags) -> Side:
+        """Return the queries with what is given back to them; a record never seen before has no claim to give back."""
+        keys = fingerprints(records)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        back = np.where((self.keys[place] == keys)[:, None], self.back[place], 0.0)
+        return replace(queries, near=self.near[place], back=back)
+
+    def lifted(self, estimate: Estimate) -> Estimate:
+        """Return the estimate for links that were settled; a part of the difference is in doubt."""
+        parts = zip((estimate.rate, estimate.low, estimate.high), (1.0, 1.0 - _DOUBT, 1.0 + _DOUBT), strict=True)
+        rate, low, high = (x if x in (0.0, 1.0) else _rate(_logit(x) + part * self.lift) for x, part in parts)
+        m = len(self.keys)
+        return replace(estimate, rate=rate, low=math.floor(low * m) / m, high=min(math.ceil(high * m) + 1, m) / m)
+
+
+@dataclass(frozen=True)
+class Crowded:
+    """Queries that may well be two of one person: sure links have the same target ``times`` as often as wrong ones may.
+
+    Or else they are wrong so much more often than the probabilities say.
+    """
+
+    times: float = 1.0
+
+    def lifted(self, estimate: Estimate) -> Estimate:
+        """Return the estimate with a lower end that allows for so many wrong links."""
+        return replace(estimate, low=max(1.0 - self.times * (1.0 - estimate.low), 0.0))
+
+
+def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Crowded:
+    """Weigh all queries against each other, unless two of them may well be of one person.
+
+    That is seen without truth: of links with probability p about the sum of 1 - p is wrong, and if more of them than
+    that have a target twice, some targets have two queries. More queries than targets say the same.
+    """
+    m, n = len(asked), len(known)
+    if m > n or m * n > PAIRS or m < 2:
+        return Crowded()
+    k = min(_NEAR, n)
+    near, scores, rest = np.empty((m, k), dtype=np.int64), np.empty((m, k)), np.empty(m)
+    for part, whole in scorer._blocks(known, asked):
+        nats = whole / scorer.per_nat
+        near[part] = largest(nats, k)
+        some = np.take_along_axis(nats, near[part], axis=1)
+        top = some.max(axis=1, keepdims=True)
+        scores[part] = some - top
+        rest[part] = np.exp(nats - top).sum(axis=1) - np.exp(scores[part]).sum(axis=1)
+    weights, rest = np.exp(scores), np.maximum(rest, 0.0)
+    crowded = _crowded(near, weights, rest)
+    if crowded is not None:
+        return crowded
+    message, claims = claimed(near, weights, rest, n)
+    total = np.bincount(near.ravel(), claims.ravel(), n)
+    taken = np.log1p(total)
+    keys = fingerprints(records)
+    order = np.argsort(keys, kind="stable")
+    back = (message + taken[near])[order]
+    return Settled(taken, keys[order], near[order], back, _lift(weights, message, rest))
+
+
+def claimed(near: Ints, weights: Floats, rest: Floats, n: int) -> tuple[Floats, Floats]:
+    """Return the log of the messages from targets to queries (m, k), and the claims of queries (m, k).
+
+    Two queries like the first target best; the second has another that it likes nearly as much, and leaves it.
+
+    >>> near, weights = np.array([[0, 1], [0, 1]]), np.array([[1.0, 0.01], [1.0, 0.8]])
+    >>> message, _ = claimed(near, weights, np.zeros(2), n=2)
+    >>> (weights * np.exp(message)).argmax(axis=1).tolist()
+    [0, 1]
+    """
+    message = np.zeros(weights.shape)
+    claims = np.zeros(weights.shape)
+    for _ in range(_ROUNDS):
+        wanted = weights * np.exp(message)
+        others = wanted.sum(axis=1, keepdims=True) + rest[:, None]
+        claims = weights / np.maximum(others - wanted, 1e-9 * others)
+        total = np.bincount(near.ravel(), claims.ravel(), n)
+        message = _OLD * message - (1.0 - _OLD) * np.log1p(np.maximum(total[near] - claims, 0.0))
+    return message, claims
+
+
+def _crowded(near: Ints, weights: Floats, rest: Floats) -> Crowded | None:
+    """Return whether more sure links share their target than can be wrong."""
+    sure = 1.0 / (weights.sum(axis=1) + rest)
+    best = near[np.arange(len(near)), weights.argmax(axis=1)]
+    some = sure > _SURE
+    wrong = float((1.0 - sure[some]).sum())
+    twice = int(some.sum()) - len(np.unique(best[some]))
+    return None if twice <= wrong + 3.0 * math.sqrt(wrong) + 3.0 else Crowded(twice / max(wrong, 0.5))
+
+
+def _lift(weights: Floats, message: Floats, rest: Floats) -> float:
+    """Return by how many logits settled links are better than those before, as the marginals see both."""
+    wanted = weights * np.exp(message)
+    chance = wanted / (wanted.sum(axis=1) + rest)[:, None]
+    best = weights >= weights.max(axis=1, keepdims=True)
+    before = float(((chance * best).sum(axis=1) / best.sum(axis=1)).mean())
+    return _logit(float(chance.max(axis=1).mean())) - _logit(before)
+
+
+def _logit(rate: float) -> float:
+    inside = min(max(rate, _LEAST), _MOST)
+    return math.log(inside / (1.0 - inside))
+
+
+def _rate(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-logit))

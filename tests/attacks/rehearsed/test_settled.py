@@ -1,0 +1,98 @@
+"""Queries weighed against each other: marginals against enumeration, one record each, and the same in any part."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from people import two_looks
+
+from reidrisk import attacks, measure
+from reidrisk.attacks.rehearsed.settled import claimed
+from reidrisk.records import Bags
+from reidrisk.records.cut import cut
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_marginals_are_those_of_all_links_together(seed):
+    rng = np.random.default_rng(seed)
+    m, n = 4, 6
+    weights = np.exp(rng.normal(0.0, 2.0, (m, n)))
+    exact, total = np.zeros((m, n)), 0.0
+    for links in permutations(range(n), m):
+        weight = np.prod(weights[np.arange(m), links])
+        exact[np.arange(m), links] += weight
+        total += weight
+    exact /= total
+    near = np.tile(np.arange(n), (m, 1))
+    wanted = weights * np.exp(claimed(near, weights, np.zeros(m), n)[0])
+    found = wanted / wanted.sum(axis=1, keepdims=True)
+    alone = weights / weights.sum(axis=1, keepdims=True)
+    assert np.abs(found - exact).max() < 0.12
+    assert np.abs(found - exact).mean() < 0.3 * np.abs(alone - exact).mean()
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return two_looks(300, 100, 14, seed=5)
+
+
+@pytest.fixture(scope="module")
+def both(tables):
+    """The attacker who holds both tables, and the one who is given one record."""
+    return [attacks.Rehearsed(jointly=one).fit(tables[0]).look_around(tables[1]) for one in (None, False)]
+
+
+def test_who_holds_both_tables_finds_more(both, tables):
+    together, alone = both
+    rates = [(one.link(tables[1]).target == np.arange(300)).mean() for one in both]
+    assert rates[0] > rates[1] + 0.04
+    assert together.compares_queries
+    assert not alone.compares_queries
+    assert together.estimate_.rate > alone.estimate_.rate
+    assert together.estimate_.low <= rates[0] <= together.estimate_.high
+    links = together.link(tables[1], probability=True)
+    assert len(np.unique(links.target)) > len(np.unique(alone.link(tables[1]).target))
+    assert abs(links.probability.mean() - rates[0]) < 0.15
+
+
+def test_a_part_of_queries_or_targets_is_scored_as_in_the_whole(both, tables):
+    together = both[0]
+    rows = np.random.default_rng(0).permutation(300)[:40]
+    whole, part = together.link(tables[1]), together.link(tables[1].take(rows))
+    assert np.array_equal(whole.score[rows], part.score)
+    scorer, targets, queries = together._posed(tables[1])
+    scores = scorer.scores(targets, queries)
+    shards = [scorer.scores(targets.take(some), queries) for some in (rows, np.setdiff1d(np.arange(300), rows))]
+    assert np.array_equal(shards[0], scores[:, rows])
+    assert np.array_equal(scorer.pairs(targets, queries, np.arange(300)), np.diagonal(scores))
+    again = scorer.best(targets, queries)
+    assert np.array_equal(again.score, scores.max(axis=1))
+
+
+def test_some_of_the_targets_are_claimed_by_who_is_looked_at_then(both, tables):
+    some = np.arange(0, 300, 3)
+    fewer = both[0].narrowed(some).look_around(tables[1].take(some))
+    assert fewer.compares_queries
+    rate = (fewer.link(tables[1].take(some)).target == np.arange(100)).mean()
+    assert rate > (both[0].link(tables[1]).target == np.arange(300)).mean() - 0.02
+
+
+def test_people_with_several_queries_are_seen_without_truth(tables):
+    rng = np.random.default_rng(0)
+    long = Bags(tables[0].counts.toarray() * 3)
+    twice = Bags(np.concatenate([rng.binomial(long.counts.toarray(), 0.4) for _ in range(2)])[::2] + 0)
+    attack = attacks.Rehearsed(jointly=True).fit(long).look_around(twice)
+    assert not attack.compares_queries
+    assert (
+        not attacks.Rehearsed(jointly=True).fit(tables[0].take(slice(0, 200))).look_around(tables[1]).compares_queries
+    )
+
+
+def test_who_knows_a_few_facts_looks_for_one_person():
+    shares = two_looks(200, 100, 30, seed=7)[0]
+    case = cut(shares, np.full(10, 5), seed=0, way="held")
+    attack = attacks.Rehearsed()
+    measure.random_user(attack, *case)
+    assert attack.cutting_.way == "held"
+    assert not attack.compares_queries
+    assert attacks.Rehearsed(jointly=True).fit(case.targets).look_around(case.queries).compares_queries
