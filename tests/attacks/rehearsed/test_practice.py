@@ -10,11 +10,12 @@ from reidrisk.attacks.rehearsed.nearest import chosen, largest
 from reidrisk.attacks.rehearsed.scorer import Choices
 
 
-@pytest.mark.parametrize("n", [40, 2_000, 2_011])
-def test_the_largest_values_are_found_in_long_rows_too(n):
+@pytest.mark.parametrize("n", [40, 600, 2_000, 2_011])
+@pytest.mark.parametrize("k", [8, 30])
+def test_the_largest_values_are_found_in_long_rows_too(n, k):
     values = np.random.default_rng(n).normal(size=(7, n))
-    found = np.sort(largest(values, 8), axis=1)
-    assert np.array_equal(found, np.sort(np.argsort(-values, axis=1)[:, :8], axis=1))
+    found = np.sort(largest(values, k), axis=1)
+    assert np.array_equal(found, np.sort(np.argsort(-values, axis=1)[:, :k], axis=1))
 
 
 @pytest.mark.parametrize("n", [30, 1_000])

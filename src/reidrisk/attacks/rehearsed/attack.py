@@ -19,7 +19,7 @@ from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
 from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
-from reidrisk.attacks.rehearsed.settled import PAIRS, Crowded, Settled, settle
+from reidrisk.attacks.rehearsed.settled import Crowded, Settled, settle
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
 from reidrisk.attacks.rivals.base import Counted, counts_of
 from reidrisk.base.arrays import Floats, Ints
@@ -36,7 +36,6 @@ def _cost(targets: Any) -> Callable[[int], float]:
     """Return reference seconds: most go into learning, on a bounded number of targets."""
     n, items, tokens = len(targets), _size(targets), int(targets.n_tokens)
     practice = 7e-4 * min(n, _PRACTISED) + 2e-5 * min(items, 200_000) + 2e-4 * min(tokens, 20_000)
-    practice += 2e-7 * n * n if n * n <= PAIRS else 0.0  # about as many queries, weighed against each other
     return lambda n_queries: 1.0 + practice + 1.2e-4 * n + 3e-7 * n * n_queries
 
 
@@ -69,11 +68,11 @@ class Rehearsed(ScoredAttack[Counted]):
     What a rehearsal cannot know is how the second observer differs from the first: other devices, other habits later.
     Records that are cut are shorter than real ones, so links are more often right than they were in the rehearsal.
 
-    **Who holds both tables.** Where queries are a table of records, one of each person, a target that is another
-    query's is hardly this one's: all are weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`).
-    That is carey's *matching* attacker, not the one who is given the record of a random user. It is not done where
-    queries are facts that targets hold, since who knows a few facts looks for one person; where links show that people
-    have several queries; and above 16 million pairs. ``jointly``: always, or never, do so.
+    **Who holds both tables.** It links each record by itself, as the random-user setting has it. With ``jointly``, all
+    queries are weighed against each other (:mod:`reidrisk.attacks.rehearsed.settled`): where they are a table with one
+    record of each person, a target that is another query's is hardly this one's. That is carey's *matching* attacker,
+    and its rate is no random user's. It is not done where links show that people have several queries, nor above 16
+    million pairs. Links then depend on all queries that were looked at, not on which of them are asked.
 
     ``people`` is how many rehearsed people are asked about at most. Of many targets some thousand are practised on,
     and stand for all. Traces are taken as counts.
@@ -105,7 +104,7 @@ class Rehearsed(ScoredAttack[Counted]):
         """
         return isinstance(targets, Bags)
 
-    def __init__(self, people: int = 600, seed: int = 0, jointly: bool | None = None) -> None:
+    def __init__(self, people: int = 600, seed: int = 0, jointly: bool = False) -> None:
         self.people, self.seed = whole("people", people, least=_FEWEST), checked_seed(seed)
         self.jointly = jointly
 
@@ -140,7 +139,7 @@ class Rehearsed(ScoredAttack[Counted]):
         return self
 
     def look_around(self, queries: Counted) -> Self:
-        """Rehearse, with cuts that look like these queries, once after each fit; and weigh them against each other."""
+        """Rehearse, with cuts that look like these queries, once after each fit; ``jointly``, weigh them all."""
         self._refuse_unfitted("_targets")
         if not len(queries) or self._looked is queries:
             return self
@@ -148,9 +147,7 @@ class Rehearsed(ScoredAttack[Counted]):
         if not self._learnt:
             self._learnt.append(self._rehearsed(bags))
         self._looked, self._settled = queries, None
-        cutting = self._seen.cutting
-        usual = cutting is not None and cutting.way != "held"
-        if usual if self.jointly is None else self.jointly:
+        if self.jointly:
             scorer, known, asked = self._question(bags)
             self._settled = settle(scorer, known, asked, bags)
         return self

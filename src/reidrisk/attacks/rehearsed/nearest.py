@@ -20,7 +20,7 @@ def largest(values: Floats, k: int) -> Ints:
     """
     n = values.shape[1]
     k = min(k, n)
-    if n <= _SHORT:
+    if n <= _SHORT or n // _GROUP <= k:
         return np.argpartition(-values, k - 1, axis=1)[:, :k]
     groups = n // _GROUP
     even = values[:, : groups * _GROUP].reshape(len(values), _GROUP, groups)

@@ -48,7 +48,7 @@ class WeighedPanel(ByBlocks):
                 total = total + self._read(raw, k, targets.mean[:, k], targets.spread[:, k], queries)
         if targets.taken is not None:
             total = total - targets.taken
-            if queries.near is not None and targets.place is not None:
+            if queries.near is not None and queries.back is not None and targets.place is not None:
                 given = np.zeros((len(queries), 1 + max(int(queries.near.max()), int(targets.place.max()))))
                 np.put_along_axis(given, queries.near, queries.back, axis=1)
                 total = total + given[:, targets.place]

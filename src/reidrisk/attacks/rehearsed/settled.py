@@ -26,7 +26,7 @@ from reidrisk.attacks.rehearsed.panel import Side, fingerprints
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.records import Bags
 
-PAIRS = 16_000_000  # above that many, queries are not weighed against each other
+_PAIRS = 16_000_000  # above that many, queries are not weighed against each other
 _NEAR, _ROUNDS, _OLD = (
     64,
     30,
@@ -91,7 +91,7 @@ def settle(scorer: Any, known: Side, asked: Side, records: Bags) -> Settled | Cr
     that have a target twice, some targets have two queries. More queries than targets say the same.
     """
     m, n = len(asked), len(known)
-    if m > n or m * n > PAIRS or m < 2:
+    if m > n or m * n > _PAIRS or m < 2:
         return Crowded()
     k = min(_NEAR, n)
     near, scores, rest = np.empty((m, k), dtype=np.int64), np.empty((m, k)), np.empty(m)
