@@ -80,7 +80,7 @@ class Crowded:
     times: float = 1.0
 
     def lifted(self, estimate: Estimate) -> Estimate:
-        """Return the estimate with a lower end that allows for so many wrong links."""
+        """Return the estimate with a lower end that allows for that many wrong links."""
         return replace(estimate, low=max(1.0 - self.times * (1.0 - estimate.low), 0.0))
 
 
