@@ -1,9 +1,11 @@
 """What an audit is asked beside the risk: changes, an aim, what gives people away, and more people."""
 
+import json
+
 import numpy as np
 import pytest
 
-from reidrisk import Traces, scenarios
+from reidrisk import Bags, Traces, Vocabulary, scenarios
 from reidrisk.audit import AuditResult, AuditSpec, audit_scenarios
 from reidrisk.audit.case import audit_case
 from reidrisk.base.errors import OptionError
@@ -67,6 +69,38 @@ def test_usual_changes_that_cannot_be_judged_are_named_and_do_not_stop_an_audit(
     found = audit_case(few, AuditSpec(seed=1, attacks=("hamming",), what_if="fits")).further.what_if
     assert found.before.n_queries == 4
     assert not {one.change for one in found.tried} & set(found.refused)
+
+
+@pytest.fixture
+def labelled(case):
+    names = Vocabulary([f"item {i}" for i in range(40)])
+    sides = (Bags(table.bags().counts, vocabulary=names) for table in (case.targets, case.queries))
+    return Case(*sides, case.truth)
+
+
+def taxonomy(folder, kinds):
+    path = folder / "kinds.json"
+    path.write_text(json.dumps(kinds))
+    return str(path)
+
+
+def test_a_taxonomy_says_which_kinds_of_items_give_people_away(labelled, tmp_path):
+    kinds = {f"item {i}": "even" if i % 2 == 0 else "odd" for i in range(39)} | {"even": "all", "odd": "odd"}
+    asked = {"seed": 1, "attacks": ("tf-idf",), "what_if": True, "what_if_budget": 20.0}
+    found = audit_case(labelled, AuditSpec(**asked, taxonomy=taxonomy(tmp_path, kinds))).further
+    assert found.attribution.by == "kinds"
+    assert {part.name for part in found.attribution.parts} <= {"all", "odd", "other"}
+    assert len(found.attribution.parts) >= 2
+    assert "coarsen:parents=3" in [one.change for one in found.what_if.tried]
+    assert [(note.code, note["n"], note["of"]) for note in found.notes] == [("taxonomy-misses", 1, 40)]
+
+
+def test_a_taxonomy_of_other_things_is_refused(labelled, case, tmp_path):
+    spec = AuditSpec(seed=1, attacks=("tf-idf",), taxonomy=taxonomy(tmp_path, {"rum": "spirits"}))
+    with pytest.raises(OptionError, match="names none of the 40 items"):
+        audit_case(labelled, spec)
+    with pytest.raises(OptionError, match="have no labels"):
+        audit_case(case, spec)
 
 
 def test_people_without_counterpart_do_not_dilute_what_is_tried(case):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +11,15 @@ import numpy as np
 from reidrisk import measure, mitigations
 from reidrisk.attacks import Attack, Rehearsed
 from reidrisk.audit.spec import AuditSpec
-from reidrisk.base.errors import DataError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress
 from reidrisk.base.results import Result, Risk
+from reidrisk.io.taxonomy import read_taxonomy, roots
 from reidrisk.mitigations import Trial
 from reidrisk.mitigations.base import Side
 from reidrisk.mitigations.trying import attack_cost
-from reidrisk.records import Case, TopSets, Traces, Truth
+from reidrisk.records import Attributes, Case, TopSets, Traces, Truth
 from reidrisk.search.engines import Engine
 
 _PEOPLE, _FEWEST = 2_000, 600  # records that are asked about where they are taken apart, at most and at least
@@ -39,7 +40,7 @@ class Further(Result):
 
 def is_asked(spec: AuditSpec) -> bool:
     """Whether a spec asks for anything beside the risk."""
-    return bool(spec.what_if or spec.changes) or spec.aim is not None or spec.population is not None
+    return bool(spec.what_if or spec.changes or spec.taxonomy) or spec.aim is not None or spec.population is not None
 
 
 def further(
@@ -66,21 +67,35 @@ def further(
     known = _with_counterpart(case)
     system = spec.mechanism(case.targets.n_tokens)
     side = released_side(scenario)
-    trial = Trial(side, system, None, spec.seed or 0, spec.level, engine, top_sets)
+    kinds = None if spec.taxonomy is None else read_taxonomy(spec.taxonomy)
+    trial = Trial(side, system, None, spec.seed or 0, spec.level, engine, top_sets, kinds)
     budget, changes = spec.what_if_budget / questions, [mitigations.named(text) for text in spec.changes or ()]
-    notes: list[Note] = []
+    notes: list[Note] = [] if kinds is None else _missed(known, kinds)
     what_if = aim = parts = ahead = None
     if spec.what_if or changes:
         time = budget * (1.0 - _FOR_PARTS) if spec.what_if else budget
         what_if = _changes(known, spec, changes, trial, time, notes, progress)
-    if spec.what_if:
-        parts = _parts(known, spec, plain or strongest, budget * _FOR_PARTS, notes)
+    if spec.what_if or kinds is not None:
+        parts = _parts(known, spec, plain or strongest, budget * _FOR_PARTS, notes, kinds)
     if spec.aim is not None:
         aim = mitigations.search(known, spec.aim, budget, trial=trial, progress=progress)
     if spec.population is not None:
         given = (known.targets, known.queries, spec.population, known.truth)
         ahead = measure.forecast(strongest, *given, seed=spec.seed)
     return Further(what_if, aim, parts, ahead, tuple(notes))
+
+
+def _missed(case: Case, kinds: Mapping[str, str]) -> list[Note]:
+    """Return how many items a taxonomy misses; refuse one that names none of them, and records without labels."""
+    vocabulary = case.queries.vocabulary
+    if vocabulary is None or isinstance(case.queries, Attributes):
+        what = "columns" if vocabulary is not None else "no labels"
+        raise OptionError(f"these records have {what}, and a taxonomy is of labels of items; leave it out (--taxonomy)")
+    named = roots(kinds)
+    missed = sum(label not in named for label in vocabulary.labels)
+    if missed == len(vocabulary):
+        raise OptionError(f"the taxonomy names none of the {missed:,} items; give one of these labels (--taxonomy)")
+    return [Note("taxonomy-misses", n=missed, of=len(vocabulary))] if missed else []
 
 
 def released_side(scenario: Note | None) -> Side:
@@ -115,13 +130,20 @@ def _changes(
 
 
 def _parts(
-    case: Case, spec: AuditSpec, attack: Attack[Any], budget: float, notes: list[Note]
+    case: Case,
+    spec: AuditSpec,
+    attack: Attack[Any],
+    budget: float,
+    notes: list[Note],
+    kinds: Mapping[str, str] | None = None,
 ) -> measure.Attribution | None:
     """Take the records apart, on as many people as there is time for; none if that are too few."""
     given = (case.targets, case.queries, case.truth)
     seconds, n = attack_cost(attack, case), len(case.queries)
     sample = min(_PEOPLE, n)
-    runs = 2 * (case.queries.n_epochs if isinstance(case.queries, Traces) else _KINDS) + _PAIRS
+    by = None if kinds is None else roots(kinds)
+    n_parts = len(set(by.values())) + 1 if by is not None else _KINDS
+    runs = 2 * (case.queries.n_epochs if isinstance(case.queries, Traces) and by is None else n_parts) + _PAIRS
     while sample > _FEWEST and runs * seconds(sample) > budget:
         sample //= 2
     if runs * seconds(sample) > budget and spec.what_if == "fits":
@@ -129,7 +151,7 @@ def _parts(
         return None
     try:
         return measure.attribution(
-            attack, *given, sample=sample, seed=spec.seed, level=spec.level, min_group=spec.min_group
+            attack, *given, by, sample, seed=spec.seed, level=spec.level, min_group=spec.min_group
         )
     except DataError:
         notes.append(Note("nothing-to-take-apart"))

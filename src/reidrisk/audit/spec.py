@@ -119,7 +119,8 @@ class AuditSpec(Spec):
     ``what_if`` tries changes that may lower the risk, the usual ones or ``changes`` such as ``"rotate:4"``, and says
     what gives people away, within ``what_if_budget`` further reference seconds; ``"fits"``: only what can be done in
     that time (the page's default on the command line). ``aim`` searches for a change that leaves at most that share of
-    the people to be found, and ``population`` forecasts the rate among that many.
+    the people to be found, and ``population`` forecasts the rate among that many. ``taxonomy`` is a file that says the
+    parent of each item: what gives people away is then told by its roots, and merging items into parents is tried.
 
     ``scenario`` says who attacks, with what; default: everything that the exports can answer. ``level`` lies in
     [0.8, 0.9999]: below, an interval says next to nothing.
@@ -148,6 +149,7 @@ class AuditSpec(Spec):
     what_if_budget: float = Field(default=60.0, gt=0.0, le=1e6)
     aim: float | None = Field(default=None, gt=0.0, lt=1.0)
     population: int | None = Field(default=None, ge=2)
+    taxonomy: str | None = None
 
     @field_validator("changes")
     @classmethod

@@ -105,6 +105,7 @@ def audit(
     what_if_budget: str = option(60.0, "Reference seconds for trying changes."),
     aim: str | None = option(None, "Search for a change that leaves at most this share of people to be found."),
     population: int | None = option(None, "Forecast the risk among this many people."),
+    taxonomy: Path | None = option(None, "The parent of each item (two columns, or JSON): tell by kinds of items."),
     keep_per_person: Path | None = option(
         None, "Write here what was found of each person, to pair two audits (compare); internal, not to be passed on."
     ),
@@ -132,7 +133,7 @@ def audit(
     from reidrisk.audit import AuditSpec, read_key, run
 
     pairs = None if truth is None else Path(truth)
-    read = (targets, queries, pairs, vocabulary, spec, fingerprint_key)
+    read = (targets, queries, pairs, vocabulary, taxonomy, spec, fingerprint_key)
     output.check_writable(out, result, keep_per_person, inputs=read)
     output.check_report(out)
     if plain_sums and fingerprint_key is not None:

@@ -8,6 +8,7 @@ from reidrisk.io.bags import read_bags, write_bags
 from reidrisk.io.channel import read_channel
 from reidrisk.io.convert import convert
 from reidrisk.io.documents import read_vocabulary
+from reidrisk.io.taxonomy import read_taxonomy
 from reidrisk.io.tfrecord.topics_records import TopicsRecords, read_tfrecords, write_tfrecords
 from reidrisk.io.traces import read_top_sets, read_traces, traces_from_frame, write_top_sets, write_traces
 
@@ -35,6 +36,7 @@ __all__ = [
     "read_export",
     "read_exports",
     "read_pair",
+    "read_taxonomy",
     "read_tfrecords",
     "read_top_sets",
     "read_traces",

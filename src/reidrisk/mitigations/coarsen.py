@@ -118,6 +118,19 @@ class Coarsen(Mitigation):
         return rows.relabelled(table, np.arange(table.n_tokens), learnt.n_tokens, learnt.vocabulary)
 
 
+def to_parents(case: Case, taxonomy: Mapping[str, str]) -> Coarsen | None:
+    """Return the coarsening to parents; a label that the taxonomy misses stays, and none where it names none of them.
+
+    >>> table = Bags([[3, 0, 1]], vocabulary=Vocabulary(["tea", "rum", "gin"]))
+    >>> to_parents(Case(table, table, None), {"rum": "spirits", "gin": "spirits"}).taxonomy["tea"]
+    'tea'
+    """
+    labels = _labels(case) or ()
+    if not any(taxonomy.get(label, label) != label for label in labels):
+        return None
+    return Coarsen({label: taxonomy.get(label, label) for label in labels})
+
+
 def _coarse_time(table: Traces, every: int) -> Traces:
     """Keep of each few periods the most frequent item, in the first of them."""
     tokens = np.full(table.tokens.shape, -1, dtype=table.tokens.dtype)

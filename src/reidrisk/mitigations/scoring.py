@@ -1,7 +1,7 @@
 """How many people attacks find in a changed case: person by person, whatever pseudonyms they have."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ class Trial:
     ``side`` is released and so changed. ``mechanism`` is what is known of the system, as an audit declares it.
     ``sample`` queries are asked about, drawn with ``seed``; default: as many as fit in the time. Intervals are of
     ``level``; ``engine`` is where targets are searched. ``top_sets`` are what the system held of the known people,
-    row by row, where that is known.
+    row by row, where that is known; ``taxonomy`` says the parent of labels, for merging items into parents.
     """
 
     side: Side = "queries"
@@ -40,6 +40,7 @@ class Trial:
     level: float = 0.95
     engine: Engine | None = None
     top_sets: TopSets | None = None
+    taxonomy: Mapping[str, str] | None = None
 
 
 def found(attack: Attack[Any], view: View, rows: Ints, engine: Engine | None = None) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ from reidrisk.base.results import Difference, Result, Risk
 from reidrisk.measure.comparison import difference
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.mitigations.base import Mitigation, View
+from reidrisk.mitigations.coarsen import to_parents
 from reidrisk.mitigations.cost import Kept, kept
 from reidrisk.mitigations.registry import registry
 from reidrisk.mitigations.scoring import Trial, is_slow, strongest, usual_attacks
@@ -176,7 +177,8 @@ def usual_changes(case: Case, trial: Trial | None = None) -> tuple[Mitigation, .
                 except DataError:
                     break  # a change that these records do not allow
                 found.append(one)
-    return tuple(found)
+    merged = None if trial.taxonomy is None else to_parents(case, trial.taxonomy)
+    return tuple(found) if merged is None else (*found, merged)
 
 
 def planned(

@@ -27,6 +27,7 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     if found is None:
         said = tuple(sentence(note, terms) for note in more.notes if note.code in _NONE)
         return Section(_TITLE, see=said, console=True, name="given-away") if said else None
+    missed = [sentence(note, terms) for note in more.notes if note.code == "taxonomy-misses"]
     order = sorted(found.parts, key=lambda part: -part.carried.difference)
     first = order[0]
     without = f"without {_name(first, found, terms)}, {in_words(first.without.rate)} are"
@@ -35,7 +36,7 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         see = f"No part of the {terms.records} carries the risk by itself: without any one, about as many are found."
     return Section(
         _TITLE,
-        see=tuple(text for text in (see, _redundant(found, terms), _hidden(found, terms)) if text),
+        see=tuple(text for text in (see, _redundant(found, terms), _hidden(found, terms), *missed) if text),
         table=_table(found, order[:_MOST], terms),
         caution=(
             "A part that can be left out without loss may still give people away where another one that says the same "
