@@ -22,7 +22,7 @@ SHOP = Terms(person="customer", item="article", period="week")
         ),
         (
             Note("taxonomy-misses", n=3, of=1_200),
-            "The taxonomy misses 3 of 1,200 different articles; they count as ‘other’, and stay what they are where "
+            "The taxonomy misses 3 of 1,200 articles; they count as ‘other’, and stay what they are where "
             "others are merged into parents.",
         ),
         (

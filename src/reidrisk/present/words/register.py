@@ -84,7 +84,7 @@ def say(sentences: Mapping[str, str | Sequence[str]]) -> None:
 
 def _said(texts: str | Sequence[str], note: Note, terms: Terms) -> Assumed:
     words = {name: getattr(terms, name) for one in ("item", "period", "record") for name in (one, f"{one}s")}
-    words |= {"person": terms.person, "people": terms.people, "check": CHECK} | dict(note)
+    words |= {"person": terms.person, "people": terms.people, "things": terms.things, "check": CHECK} | dict(note)
     fill = _Filled(note, terms)
     return Assumed(*(fill.vformat(text, (), words) for text in ([texts] if isinstance(texts, str) else texts)))
 
