@@ -26,6 +26,9 @@ from reidrisk.attacks.rivals import (
 )
 from reidrisk.attacks.scoreboard import Scoreboard
 from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
+from reidrisk.attacks.vectors.gaussian import GaussianBayes
+from reidrisk.attacks.vectors.nearest import Nearest, NearestEuclidean, NearestWhitened
+from reidrisk.attacks.vectors.procrustes import Procrustes
 from reidrisk.base.moved import to_studies
 from reidrisk.records import Cells
 
@@ -38,6 +41,7 @@ __all__ = [
     "Entry",
     "FellegiSunter",
     "FullInformation",
+    "GaussianBayes",
     "Groups",
     "Hamming",
     "Hellinger",
@@ -46,11 +50,15 @@ __all__ = [
     "Markov",
     "MixtureBayes",
     "NaiveBayes",
+    "Nearest",
+    "NearestEuclidean",
+    "NearestWhitened",
     "Neural",
     "Overlap",
     "Pooled",
     "PositionalAttack",
     "Presence",
+    "Procrustes",
     "ProfileBayes",
     "Rehearsed",
     "Rival",

@@ -12,22 +12,23 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import each
-from reidrisk.records import Cells
+from reidrisk.records import Cells, Vectors
 from reidrisk.search import GRID, ByBlocks, to_grid
 
 _SHARD = 256  # queries scored between two looks at the work list
 _MOST_WEIGHT = 2.0**62 / GRID  # of all cells together: scores are 64-bit integers
 
 
-@register(kinds=(Cells,), cost=per_pair(1e-8))
-class Scoreboard(ScoredAttack[Cells]):
+@register(kinds=(Cells, Vectors), cost=per_pair(1e-8))
+class Scoreboard(ScoredAttack[Cells | Vectors]):
     """Link to the record that agrees with most of the known cells (Narayanan and Shmatikov; galozy, Section 5).
 
     Score(aux, r') = sum over known cells i of w_i [ |aux_i - r'_i| < alpha ]; the paper divides by the number of
     known cells, or by the sum of their weights, which is the same for all records. (It prints the difference without
     its absolute value.) The attacker picks one of the best at random, and rates use the exact expectation of that.
 
-    ``alpha`` is the tolerance, ``weights`` (m,) the weight of each cell; default: all count the same.
+    It takes Cells, of which some may be unknown, and Vectors, of which all are known. ``alpha`` is the tolerance,
+    ``weights`` (m,) the weight of each cell; default: all count the same.
 
     >>> targets = Cells([[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.5, 0.1, 0.4]])
     >>> links = Scoreboard().fit(targets).link(Cells([[0.5, float("nan"), 0.0], [0.5, float("nan"), float("nan")]]))
@@ -49,17 +50,17 @@ class Scoreboard(ScoredAttack[Cells]):
             f"{self.alpha:g}. It knows nothing of how the records were changed (galozy, Section 5)."
         )
 
-    def fit(self, targets: Cells) -> Self:
+    def fit(self, targets: Cells | Vectors) -> Self:
         """Look at the records among which the right one is sought."""
         self._known = self._checked(targets)
-        m = targets.n_cells
+        m = self._known.n_cells
         weights = np.ones(m) if self.weights is None else self.weights
         if weights.shape != (m,) or not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise DataError(f"weights must be {m} finite numbers of at least 0, one a cell, not shape {weights.shape}")
         self.weights_ = score_grid(weights)
         return self
 
-    def _posed(self, queries: Cells) -> Posed:
+    def _posed(self, queries: Cells | Vectors) -> Posed:
         self._refuse_unfitted("_known")
         asked = self._checked(queries)
         if asked.n_cells != self._known.n_cells:
@@ -67,6 +68,8 @@ class Scoreboard(ScoredAttack[Cells]):
         return Posed(Agreement(self.weights_, self.alpha), self._known, asked.values)
 
     def _checked(self, records: Any) -> Cells:
+        if isinstance(records, Vectors):
+            return Cells(records.values)
         if not isinstance(records, Cells):
             raise DataError(f"{self.name} compares cells, not {type(records).__name__}; wrap the numbers in Cells")
         return records

@@ -1,4 +1,4 @@
-"""The records everything speaks of: events, traces, bags, attributes and others; who is whom in them; cases."""
+"""The records everything speaks of: events, traces, bags, attributes, vectors and others; who is whom; cases."""
 
 from reidrisk.records.attributes import Attributes
 from reidrisk.records.bags import Bags
@@ -9,6 +9,7 @@ from reidrisk.records.events import Events
 from reidrisk.records.top_sets import TopSets
 from reidrisk.records.traces import Traces
 from reidrisk.records.truth import Truth, find_truth
+from reidrisk.records.vectors import Vectors
 from reidrisk.records.visits import Visits
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "TopSets",
     "Traces",
     "Truth",
+    "Vectors",
     "Visits",
     "find_truth",
 ]

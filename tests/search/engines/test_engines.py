@@ -15,7 +15,7 @@ from reidrisk.attacks import Cells
 from reidrisk.audit import AuditSpec, audit_traces
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.populations.type_mixture import TypeMixture
-from reidrisk.records import Attributes
+from reidrisk.records import Attributes, Vectors
 from reidrisk.search.engines import ENGINES, LocalEngine
 from reidrisk.sequence import Schedule, Sizes
 from reidrisk.sequence.pairs import PairSchedule, PairSizes
@@ -31,6 +31,8 @@ def tables(kind, seed):
         return Traces(tokens, TOKENS), Traces(other, TOKENS)
     if kind is Cells:
         return Cells(np.where(tokens < 0, np.nan, tokens / 9)), Cells(np.where(other < 0, np.nan, other / 9))
+    if kind is Vectors:
+        return Vectors(tokens + 2.0), Vectors(other + 2.0)
     if kind is Attributes:
         cells = (
             {f"c{i}": [None if v < 0 else f"v{v}" for v in column] for i, column in enumerate(t.T)}

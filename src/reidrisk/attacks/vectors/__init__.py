@@ -1,0 +1,1 @@
+"""Attacks on vectors: the nearest, and the likelihood ratio of one person against two."""
