@@ -100,9 +100,9 @@ def margins(scorer: VectorScorer, known: Held, asked: Held) -> Any:
 
 def sweep(known: Held, asked: Held) -> tuple[Any, Any, Any]:
     """Return the best and second-best value of each query over all targets, and the target of the best."""
-    if known.half.is_cuda:
-        from reidrisk.search.dense import fused
+    from reidrisk.search.dense import fused
 
+    if known.half.is_cuda and fused.HERE:
         return fused.best_two(known.half, known.bias, asked.half)
     return plain_best_two(known.half, known.bias, asked.half)
 

@@ -5,31 +5,27 @@ target within its tile stands in the lowest seven bits of its value, so that one
 by at most 2^-16 of itself, which the margin allows for.
 """
 
-from __future__ import annotations
-
+from types import SimpleNamespace
 from typing import Any
 
-import torch
-import triton
-import triton.language as tl
+try:
+    import torch
+    import triton
+    import triton.language as tl
+except ModuleNotFoundError:  # torch for a processor comes without
+    triton, tl = None, SimpleNamespace(constexpr=None)
 
+HERE = triton is not None
+_jit: Any = (lambda kernel: kernel) if triton is None else triton.jit
 _TILE_Q, _TILE_N = 128, 128
 
 
-@triton.jit
-def _best_two(
-    asked: Any,
-    known: Any,
-    bias: Any,
-    value_out: Any,
-    second_out: Any,
-    target_out: Any,
-    n_queries: Any,
-    n_targets: Any,
-    D: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-) -> None:
+@_jit
+def _best_two(  # type: ignore[no-untyped-def]
+    asked, known, bias, value_out, second_out, target_out, n_queries, n_targets,
+    D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+):  # fmt: skip
+    """Go through all targets with a tile of queries, and write the best two values and the target of the best."""
     row = tl.program_id(0) * BM + tl.arange(0, BM)
     lane, column = tl.arange(0, D), tl.arange(0, BN)
     here = row < n_queries
