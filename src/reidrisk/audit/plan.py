@@ -24,7 +24,7 @@ ENOUGH = 300
 _SOME = 4_000  # queries of a check beside the rows
 _BOUND = 1e-5  # reference seconds of the bounds of a known system, for each known record and epoch
 
-WhyNot = Literal["time", "not asked", "few people"]
+WhyNot = Literal["time", "not asked", "few people", "stored"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,8 @@ class NotRun(Result):
     """A default attack that applies and did not run, by its name, and why.
 
     ``"time"``: even on :data:`ENOUGH` people it would have taken ``seconds`` reference seconds, more than there are;
-    ``"not asked"``: others were named; ``"few people"``: it ran, on too few people to count.
+    ``"not asked"``: others were named; ``"few people"``: it ran, on too few people to count;
+    ``"stored"``: it needs all targets in memory, and they are not there.
     """
 
     attack: str

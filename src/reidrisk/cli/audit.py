@@ -12,6 +12,7 @@ from reidrisk.base.errors import FormatError, OptionError
 from reidrisk.base.options import seconds, size
 from reidrisk.base.specs import as_flag
 from reidrisk.cli import output
+from reidrisk.cli.estimating import estimated
 from reidrisk.cli.exports import inputs_of
 from reidrisk.cli.parameters import Json, Out, Seed, argument, option
 from reidrisk.io.documents import read_json
@@ -22,6 +23,8 @@ _BESIDE_SPEC = (
     "result",
     "as_json",
     "engine",
+    "resume",
+    "estimate",
     "memory",
     "spill",
     "master",
@@ -115,6 +118,12 @@ def audit(
     engine: str = option("local", "Where to search: 'local', 'duckdb' or 'spark'. No engine changes an answer."),
     memory: str = option("4GB", "Memory that DuckDB may use, such as 4GB."),
     spill: Path | None = option(None, "Folder for what does not fit in memory; it is emptied again."),
+    resume: Path | None = option(
+        None, "Folder for finished parts of a long audit: run it again, and it goes on there."
+    ),
+    estimate: bool = option(
+        False, "Say what an audit of stored tables will take, from timed parts, and stop.", "--estimate"
+    ),
     master: str | None = option(None, "Spark master, such as spark://host:7077; default: the cores of this machine."),
     fingerprint_key: Path | None = option(
         None, "File with a secret key of your own; the result then holds keyed sums of the tables."
@@ -164,10 +173,11 @@ def audit(
         options["what_if_budget"] = seconds("--what-if-budget", what_if_budget)
         options["scenario"] = chosen_scenario(scenario, facts, errors, split)
         asked = AuditSpec.called(flag, **options, inputs=inputs_of(given, options["scenario"]))
+    where = _engine(engine, memory, spill, master, resume)
+    if estimated(asked, where, estimate, as_json):
+        return
     with output.progress_bar() as progress:
-        found = run(
-            asked, progress, key=key, plain_sums=plain_sums, engine=_engine(engine, memory, spill, master), heard=_tell
-        )
+        found = run(asked, progress, key=key, plain_sums=plain_sums, engine=where, heard=_tell)
     finish(found, out, result, as_json, keep_per_person)
 
 
@@ -178,7 +188,7 @@ def _tell(note: Any) -> None:
     output.remark(words.sentence(note))
 
 
-def _engine(name: str, memory: str, spill: Path | None, master: str | None) -> Any:
+def _engine(name: str, memory: str, spill: Path | None, master: str | None, resume: Path | None) -> Any:
     from reidrisk.search.engines import ENGINES, DuckDBEngine, SparkEngine
 
     if name not in ENGINES:
@@ -186,8 +196,12 @@ def _engine(name: str, memory: str, spill: Path | None, master: str | None) -> A
     if master is not None and name != "spark":
         raise OptionError("--master is for --engine spark; leave it out, or choose that engine")
     if name == "duckdb":
-        return DuckDBEngine(size("--memory", memory), spill)
-    return SparkEngine(master, spill) if name == "spark" else ENGINES[name]()
+        return DuckDBEngine(size("--memory", memory), spill, resume=resume)
+    if name == "spark":
+        return SparkEngine(master, spill, resume=resume)
+    if resume is not None:
+        raise OptionError("--resume is for --engine duckdb or spark; leave it out, or choose one of these")
+    return ENGINES[name]()
 
 
 def gate(

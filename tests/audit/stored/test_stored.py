@@ -51,7 +51,7 @@ def audited(tmp_path, a, b, monkeypatch=None, **options):
     }
     spec = AuditSpec(inputs=Tables(targets=a, queries=b, **inputs), seed=1, **options)
     if monkeypatch is not None:
-        monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0))
+        monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0, 1))
     return run(spec, engine=engine(tmp_path))
 
 
@@ -162,3 +162,40 @@ def test_the_command_line_audits_folders(tmp_path, folders, capsys):
     told = capsys.readouterr().err.strip()
     assert "does not answer" in told
     assert "\n" not in told
+
+
+def test_a_killed_audit_goes_on_from_its_parts(tmp_path, folders, monkeypatch):
+    from reidrisk.search.engines.duckdb import DuckDBSession
+
+    monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0, 1))
+    inputs = Tables(targets=folders[0], queries=folders[1])
+    spec = AuditSpec(inputs=inputs, seed=1, attacks=("hamming", "bm25"), sample=300, epochs=(1, 3))
+    whole = run(spec, engine=engine(tmp_path))
+    written, most = [], [4]
+    write = DuckDBSession.write
+
+    def stopping(self, statement, folder):
+        written.append(folder)
+        if len(written) > most[0]:
+            raise KeyboardInterrupt
+        write(self, statement, folder)
+
+    monkeypatch.setattr(DuckDBSession, "write", stopping)
+    resuming = DuckDBEngine(threads=1, spill=tmp_path / "spill", resume=tmp_path / "parts")
+    with pytest.raises(KeyboardInterrupt):
+        run(spec, engine=resuming)
+    assert not list((tmp_path / "spill").iterdir())
+    first = len(written)
+    damaged = sorted((tmp_path / "parts" / "queries").glob("*.parquet"))[0]
+    most[0] = 1_000
+    found = run(spec, engine=resuming)
+    assert found.to_dict() == whole.to_dict()
+    assert len(written) - first == 2, "finished parts were not done again"
+    again = len(written)
+    assert run(spec, engine=resuming).to_dict() == whole.to_dict()
+    assert len(written) == again, "everything was finished"
+    damaged.write_bytes(damaged.read_bytes()[:-8] + b"12345678")
+    assert run(spec, engine=resuming).to_dict() == whole.to_dict()
+    assert len(written) > again, "a damaged part was done again"
+    with pytest.raises(OptionError, match="another job"):
+        run(spec.model_copy(update={"seed": 2}), engine=resuming)

@@ -65,7 +65,7 @@ def test_stored_tables_are_audited_as_with_duckdb(engine, tmp_path, monkeypatch)
     from reidrisk.audit.stored import run as stored_run
     from reidrisk.search.engines import DuckDBEngine
 
-    monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0))
+    monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0, 1))
     rng = np.random.default_rng(3)
     a = rng.integers(0, 9, (400, 2))
     b = np.where(rng.random(a.shape) < 0.7, a, rng.integers(0, 9, a.shape))

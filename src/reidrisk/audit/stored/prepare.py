@@ -30,12 +30,28 @@ class Prepared:
     origin: str
     notes: tuple[Note, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the places of the files as JSON writes it."""
+        both = zip(_SIDES, (self.targets, self.queries), strict=True)
+        sizes_of = {side: [len(one), one.n_epochs, one.n_tokens] for side, one in both}
+        labels = None if self.vocabulary is None else list(self.vocabulary.labels)
+        notes = [note.to_dict() for note in self.notes]
+        return {**sizes_of, "labels": labels, "n_matched": self.n_matched, "origin": self.origin, "notes": notes}
 
-def prepare(session: Session, inputs: Tables, folder: Path) -> Prepared:
+    @classmethod
+    def from_dict(cls, said: dict[str, Any], files: list[tuple[str, ...]]) -> "Prepared":
+        """Return what :meth:`to_dict` said of tables in these files."""
+        both = [StoredTokens(side, files[i], *said[side]) for i, side in enumerate(_SIDES)]
+        labels = None if said["labels"] is None else Vocabulary(said["labels"])
+        notes = tuple(Note.from_dict(note) for note in said["notes"])
+        return cls(both[0], both[1], labels, said["n_matched"], said["origin"], notes)
+
+
+def prepare(session: Session, inputs: Tables, folder: Path, one_in: int = 1) -> Prepared:
     """Check the two tables of a spec, and write them to a folder as :class:`Prepared` says.
 
     Refused are people who come twice, tokens outside the vocabulary, and people in one table only unless the spec keeps
-    them; all of it is counted where the tables are.
+    them; all of it is counted where the tables are. Of people, about one in ``one_in`` are taken, the same in both.
     """
     tables = [_opened(session, side, getattr(inputs, side)) for side in _SIDES]
     if len(tables[0].epochs) != len(tables[1].epochs):
@@ -43,7 +59,7 @@ def prepare(session: Session, inputs: Tables, folder: Path) -> Prepared:
         raise DataError(f"{one} epochs and {two}; give both tables the same epochs")
     if len({table.labels for table in tables}) > 1:
         raise DataError("one table has labels and the other whole numbers; give both tables the same kind of tokens")
-    n_users = [_numbered(session, side, table) for side, table in zip(_SIDES, tables, strict=True)]
+    n_users = [_numbered(session, side, table, one_in) for side, table in zip(_SIDES, tables, strict=True)]
     n_tokens, vocabulary, notes = _encoded(session, inputs, tables)
     matched, origin = _paired(session, inputs, tables, n_users)
     n_epochs = len(tables[0].epochs)
@@ -71,12 +87,12 @@ def _opened(session: Session, side: str, path: str) -> StoredTable:
         table = described(path, (), kinds, None)
         if not table.named:
             raise DataError(f"{path}: a table has no order of its own; give it a column 'user'")
-        session.view(f"raw_{side}", f"SELECT *, row_number() OVER (ORDER BY user) - 1 AS id FROM {name}")
+        session.view(f"all_{side}", f"SELECT *, row_number() OVER (ORDER BY user) - 1 AS id FROM {name}")
         return table
     return open_files(path)
 
 
-def _numbered(session: Session, side: str, table: StoredTable) -> int:
+def _numbered(session: Session, side: str, table: StoredTable, one_in: int) -> int:
     """Give every row its number: that of its place in the files, by name, or of its user in a table."""
     if table.files:
         session.parquet(f"filed_{side}", table.files, numbered=True)
@@ -86,10 +102,17 @@ def _numbered(session: Session, side: str, table: StoredTable) -> int:
         starts = np.cumsum(sizes_of) - sizes_of
         session.put(f"files_{side}", {"file_name": [str(name) for name in found["file_name"][order]], "start": starts})
         session.view(
-            f"raw_{side}",
+            f"all_{side}",
             f"SELECT r.*, f.start + r.file_row AS id FROM filed_{side} r JOIN files_{side} f "
             "ON r.file_name = f.file_name",
         )
+    columns = ", ".join([*table.epochs, *["user"] * table.named])
+    if one_in > 1:
+        some = session.share("user" if table.named else "id", one_in)
+        places = "row_number() OVER (ORDER BY id) - 1 AS id"
+        session.view(f"raw_{side}", f"SELECT {columns}, {places} FROM all_{side} WHERE {some}")
+    else:
+        session.view(f"raw_{side}", f"SELECT {columns}, id FROM all_{side}")
     n = int(session.fetch(f"SELECT count(*) AS n FROM raw_{side}")["n"][0])
     if not n:
         raise DataError(f"{table.name}: the table is empty; give at least one row")

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reidrisk.attacks import Attack, WeightedHamming
+from reidrisk.attacks import Attack, Links, WeightedHamming
 from reidrisk.attacks.elsewhere import Elsewhere
 from reidrisk.attacks.positional import PositionalAttack
+from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.stored.prepare import Prepared, prefix
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.intervals import counted_interval, mean_interval
@@ -23,7 +24,8 @@ from reidrisk.mechanisms.popularity import popularity_of_counts
 from reidrisk.records import Traces, Truth
 from reidrisk.search.engines.aggregates import token_counts
 from reidrisk.search.engines.join import MOST_SETS, LatticeJoin, joinable, n_sets
-from reidrisk.search.engines.relational import Relational, Session, patterns_of, searched
+from reidrisk.search.engines.parts import Parts
+from reidrisk.search.engines.relational import Relational, Session, patterns_of, resumed, searched
 from reidrisk.search.weights import Weights
 
 LEARN_FROM = 200_000
@@ -56,10 +58,14 @@ class World:
     taught: tuple[Ints, Traces]
     level: float
     seed: int
+    parts: Parts | None = None
 
     @classmethod
-    def of(cls, session: Session, engine: Relational, tables: Prepared, drawn: Ints, level: float, seed: int) -> World:
-        """Fetch the drawn queries, and targets to learn from."""
+    def of(
+        cls, session: Session, engine: Relational, tables: Prepared, drawn: Ints, spec: AuditSpec, parts: Parts | None
+    ) -> World:
+        """Fetch the drawn queries, and targets to learn from; ``parts`` are kept of a job that may be resumed."""
+        seed = spec.seed or 0
         n, r, width = len(tables.targets), tables.targets.n_epochs, tables.targets.n_tokens
         session.put("drawn", {"id": drawn})
         found = session.fetch("SELECT q.* FROM queries q JOIN drawn d ON q.id = d.id WHERE q.truth >= 0")
@@ -76,8 +82,9 @@ class World:
             Traces(asked, width),
             (ids, Traces(true[first], width)),
             _taught(session, n, r, width, seed),
-            level,
+            spec.level,
             seed,
+            parts,
         )
 
     def learnt(self, attack: Attack[Any], n_epochs: int) -> Attack[Any]:
@@ -98,21 +105,32 @@ class World:
         if n_sets(patterns) > MOST_SETS:
             return None
         join = LatticeJoin(n_epochs, self.tables.targets.n_tokens, patterns, len(weights.match) == 1, truth=True)
-        state = searched(self.session, join, weights, progress)
+        name = f"{attack.name}-{n_epochs}"
+        if self.parts is None:
+            state = searched(self.session, join, weights, progress)
+        elif (known := self.parts.found(f"{name}-row")) is not None:
+            return self._of_counts(attack, n_epochs, *(_arrays(known[key]) for key in ("right", "total", "some")))
+        else:
+            state = resumed(self.session, join, weights, self.parts, name, progress)
         asked = "count(*) AS n, sum(ties) AS ties"
         total = self.session.fetch(f"SELECT {asked} FROM {state} WHERE own IS NOT NULL")
         right = self.session.fetch(f"SELECT ties, count(*) AS n FROM {state} WHERE own = score GROUP BY ties")
         some = self.session.fetch(
             f"SELECT s.id, s.ties, s.own = s.score AS hit FROM {state} s JOIN drawn d ON s.id = d.id"
         )
-        self.session.drop(state)
-        order = np.argsort(some["id"])
-        credit = np.where(some["hit"][order], 1.0 / some["ties"][order].astype(np.float64), 0.0)
-        place = np.searchsorted(some["id"][order], self.drawn)
-        return self._of_counts(attack, n_epochs, right, total)._replace(drawn=credit[place])
+        if self.parts is None:
+            self.session.drop(state)
+        else:
+            found = {"right": right, "total": total, "some": some}
+            self.parts.finish(f"{name}-row", {key: _listed(columns) for key, columns in found.items()})
+            self.parts.forget(f"{name}-{len(list(join.batches()))}")
+        return self._of_counts(attack, n_epochs, right, total, some)
 
-    def _of_counts(self, attack: Attack[Any], n_epochs: int, right: Any, total: Any) -> Everyone:
+    def _of_counts(self, attack: Attack[Any], n_epochs: int, right: Any, total: Any, some: Any) -> Everyone:
         """Return the rate of everyone from how many were linked rightly at each number of ties."""
+        chosen = np.argsort(some["id"])
+        credit = np.where(some["hit"][chosen], 1.0 / some["ties"][chosen].astype(np.float64), 0.0)
+        drawn = credit[np.searchsorted(some["id"][chosen], self.drawn)]
         n, order = int(total["n"][0]), np.argsort(right["ties"])
         ties, people = (right[name][order].astype(np.int64) for name in ("ties", "n"))
         points = np.concatenate([[0.0], (1.0 / ties)[::-1]])
@@ -137,21 +155,40 @@ class World:
             everyone=True,
             notes=(*notes, Note("covers-records", why="elsewhere", level=self.level), Note("gaffke-conjectured")),
         )
-        return Everyone(risk, points, counts, points)
+        return Everyone(risk, points, counts, drawn)
 
     def elsewhere(self, attack: Attack[Any], n_epochs: int) -> Elsewhere:
         """Return a fitted attack that looks at all stored targets."""
         ids, own = self.own
         return Elsewhere(attack, prefix(self.tables.targets, n_epochs), self.engine, (ids, own.epochs(n_epochs)))
 
+    def _kept_links(self, where: Elsewhere, asked: Traces, name: str) -> Links:
+        """Return the links of the drawn queries: those of a finished part, where there is one."""
+        known = None if self.parts is None else self.parts.found(name)
+        if known is not None:
+            return Links(**_arrays(known))
+        links = where.link(asked)
+        if self.parts is not None:
+            self.parts.finish(name, _listed({"target": links.target, "score": links.score, "n_ties": links.n_ties}))
+        return links
+
     def by_shards(self, attack: Attack[Any], n_epochs: int) -> Risk:
         """Measure the people who were drawn, against every target, shard by shard."""
         where = self.elsewhere(attack, n_epochs)
         asked = self.asked.epochs(n_epochs)
-        links = where.link(asked)
+        links = self._kept_links(where, asked, f"{attack.name}-{n_epochs}-links")
         truth = Truth(self.truth, self.tables.origin)
         risk = summarise(where, self.tables.targets, asked, links, truth, False, self.seed, self.level)
         return replace(risk, n_epochs=n_epochs)
+
+
+def _listed(columns: Any) -> dict[str, list[Any]]:
+    """Return columns as JSON writes them."""
+    return {name: np.asarray(values).tolist() for name, values in columns.items()}
+
+
+def _arrays(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    return {name: np.array(values) for name, values in columns.items()}
 
 
 def _taught(session: Session, n: int, n_epochs: int, n_tokens: int, seed: int) -> tuple[Ints, Traces]:

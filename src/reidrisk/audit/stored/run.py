@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from reidrisk import measure
-from reidrisk.attacks import Affinity, Presence
+from reidrisk.attacks import Presence
+from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import Entry, entry, nameable
 from reidrisk.audit import plan
@@ -22,6 +23,7 @@ from reidrisk.audit.assumptions import truth_notes
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult, Timing, error_parts, strongest
 from reidrisk.audit.spec import AuditSpec, Tables, usual_epochs
+from reidrisk.audit.stored.opening import TABLE, parquet_files
 from reidrisk.audit.stored.prepare import Prepared, prepare
 from reidrisk.audit.stored.rows import Everyone, World, of_drawn
 from reidrisk.audit.suppress import suppress
@@ -37,6 +39,7 @@ from reidrisk.base.results import Difference, Risk
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.records import Case, Traces, Truth
 from reidrisk.search.engines.aggregates import token_counts
+from reidrisk.search.engines.parts import Parts
 from reidrisk.search.engines.relational import Relational, Session, patterns_of
 
 IN_MEMORY = 2_000_000
@@ -56,25 +59,32 @@ def run_stored(
     small: Small,
     tell: Progress | None = None,
     in_memory: int = IN_MEMORY,
+    one_in: int = 1,
 ) -> AuditResult:
     """Audit two stored tables; up to ``in_memory`` records are handed to ``small``.
+
+    Of people, only about one in ``one_in`` are taken: for an estimate of what all of them take. An engine that has a
+    ``resume`` folder keeps finished parts there, and a job that was killed goes on from them.
 
     Beyond, attacks that ask which epochs agree are measured on everyone, by joins. The others are measured on a sample
     of people against every target, shard by shard; what they learn they learn from some of the targets. Bounds, changes
     that may lower the risk and forecasts need tables in memory, and are refused or left out; a note says so.
     """
+    if not engine.spill.is_dir():
+        raise OptionError(f"{engine.spill} is no folder to spill to; make it, or name another (--spill)")
+    parts = None if engine.resume is None or one_in > 1 else Parts(engine.resume, _job(spec, inputs))
     folder = Path(tempfile.mkdtemp(prefix="reidrisk-", dir=engine.spill))
     try:
         with engine.session() as session:
             (tell or silent)("checking the tables", 0.0)
-            tables = prepare(session, inputs, folder)
+            tables = _prepared(session, inputs, folder, one_in, parts)
             for stored in (tables.targets, tables.queries):
                 session.parquet(stored.relation, stored.files)
             if len(tables.targets) + len(tables.queries) <= in_memory:
                 targets, queries, truth = _fetched(session, tables)
                 session = None  # what is kept there is not needed any more
             else:
-                return _audited(session, engine, spec, tables, tell or silent)
+                return _audited(session, engine, spec, tables, tell or silent, parts, one_in)
         return small(targets, queries, spec, truth, tables.notes)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -92,20 +102,50 @@ def _fetched(session: Session, tables: Prepared) -> tuple[Traces, Traces, Truth]
     return both[0], both[1], Truth(found["truth"][order].astype(np.int64), tables.origin)
 
 
-def _audited(session: Session, engine: Relational, spec: AuditSpec, tables: Prepared, tell: Progress) -> AuditResult:
+def _job(spec: AuditSpec, inputs: Tables) -> dict[str, Any]:
+    """Return what makes a job the same: what was asked for, of which files, by which version."""
+    tables = [path for path in (inputs.targets, inputs.queries) if not path.startswith(TABLE)]
+    files = [file for path in tables for file in parquet_files(path)]
+    known = {file: [Path(file).stat().st_size, Path(file).stat().st_mtime_ns] for file in files if "://" not in file}
+    return {"spec": spec.model_dump(mode="json"), "files": known, "version": version("reidrisk")}
+
+
+def _prepared(session: Session, inputs: Tables, folder: Path, one_in: int, parts: Parts | None) -> Prepared:
+    """Prepare the tables, or take those of a finished part."""
+    if parts is None:
+        return prepare(session, inputs, folder, one_in)
+    known = [parts.found(name) for name in ("targets", "queries")]
+    if known[0] is not None and known[1] is not None:
+        return Prepared.from_dict(known[1], [parts.files(name) for name in ("targets", "queries")])
+    for name in ("targets", "queries"):
+        parts.forget(name)
+    tables = prepare(session, inputs, parts.folder)
+    for name in ("targets", "queries"):
+        parts.finish(name, tables.to_dict())
+    return tables
+
+
+def _audited(
+    session: Session,
+    engine: Relational,
+    spec: AuditSpec,
+    tables: Prepared,
+    tell: Progress,
+    parts: Parts | None,
+    one_in: int,
+) -> AuditResult:
     started = time.perf_counter()
     _refuse(spec)
     seed, n_epochs = spec.seed or 0, tables.targets.n_epochs
     counts = usual_epochs(n_epochs) if spec.epochs is None else tuple(sorted(set(spec.epochs)))
     if not counts or counts[0] < 1 or counts[-1] > n_epochs:
         raise OptionError(f"--epochs are numbers from 1 to {n_epochs}, not {counts}")
-    gaps = [len(patterns_of(session, one.relation, n_epochs)) > 1 for one in (tables.targets, tables.queries)]
-    usual = [one for one in nameable(Traces) if one.default and n_epochs >= one.epochs and _applies(one, all(gaps))]
+    usual = _usual(session, tables)
     asked = usual if spec.attacks is None else [entry(name) for name in spec.attacks]
-    running, size, not_run = _planned(spec, tables, asked, usual, counts)
+    running, size, not_run = _planned(spec, tables, asked, usual, counts, one_in)
     rows, _ = chosen_queries(len(tables.queries), size, seed)
     drawn = np.arange(len(tables.queries)) if rows is None else rows
-    world = World.of(session, engine, tables, drawn, spec.level, seed)
+    world = World.of(session, engine, tables, drawn, spec, parts)
     names = tuple(one.name for one in running)
     spec = spec.model_copy(update={"attacks": names, "sample": size})
     chosen = plan.chosen_attacks(spec, world.asked)
@@ -130,8 +170,8 @@ def _audited(session: Session, engine: Relational, spec: AuditSpec, tables: Prep
                 here.append(risks[-1])
         differences += [measure.difference(other, here[0]) for other in here[1:]]
 
-    parts = error_parts(risks, n_epochs, counts)
-    ends = tuple(_lower_end(risk, wholes.get(i), parts[i]) for i, risk in enumerate(risks))
+    cuts = error_parts(risks, n_epochs, counts)
+    ends = tuple(_lower_end(risk, wholes.get(i), cuts[i]) for i, risk in enumerate(risks))
     worst = strongest(risks, ends)
     assert worst is not None
     tell("how sure the attack is", 0.95)
@@ -197,30 +237,50 @@ def _refuse(spec: AuditSpec) -> None:
             raise OptionError(f"{flag} needs tables in memory; leave it out, or audit a part of the tables with it")
 
 
-def _applies(one: Entry, gaps: bool) -> bool:
-    """Whether there is anything to go by: gaps for Presence; Affinity is for bags."""
-    return gaps if one.attack is Presence else one.attack is not Affinity
+def _usual(session: Session, tables: Prepared) -> list[Entry]:
+    """Return the default attacks that have something to go by, as far as a thousand records of each table say."""
+    both, n_epochs = (tables.targets, tables.queries), tables.targets.n_epochs
+    gaps = all(len(patterns_of(session, one.relation, n_epochs)) > 1 for one in both)
+    some = []
+    for one in both:
+        found = session.fetch(f"SELECT * FROM {one.relation} LIMIT 1000")
+        some.append(Traces(np.stack([found[f"c{s}"] for s in range(n_epochs)], axis=1), one.n_tokens))
+    usual = (one for one in nameable(Traces) if one.default and n_epochs >= one.epochs)
+    return [one for one in usual if (gaps if one.attack is Presence else one.attack.applies(*some))]
+
+
+def _by_shards(one: Entry) -> bool:
+    """Whether an attack can be asked shard by shard, with what it has learnt before."""
+    return issubclass(one.attack, ScoredAttack) and one.attack._laid_out is not ScoredAttack._laid_out
 
 
 class _Size:
     """How large stored targets are: what attacks ask for to say what they cost."""
 
-    def __init__(self, tables: Prepared) -> None:
+    def __init__(self, tables: Prepared, one_in: int) -> None:
         self.n_epochs, self.n_tokens = tables.targets.n_epochs, tables.targets.n_tokens
-        self.tokens = np.broadcast_to(np.int8(0), (len(tables.targets), self.n_epochs))
+        self.tokens = np.broadcast_to(np.int8(0), (one_in * len(tables.targets), self.n_epochs))
 
     def __len__(self) -> int:
         return len(self.tokens)
 
 
 def _planned(
-    spec: AuditSpec, tables: Prepared, asked: list[Entry], usual: list[Entry], counts: tuple[int, ...]
+    spec: AuditSpec, tables: Prepared, asked: list[Entry], usual: list[Entry], counts: tuple[int, ...], one_in: int
 ) -> tuple[list[Entry], int | None, tuple[plan.NotRun, ...]]:
-    """Return the attacks that run, how many people are drawn for those that score pairs, and what does not run."""
+    """Return the attacks that run, how many people are drawn for those that score pairs, and what does not run.
+
+    Where one person in ``one_in`` was taken, the plan is that of all.
+    """
     names = [one.name for one in asked]
     not_run = [plan.NotRun(one.name, "not asked") for one in usual if one.name not in names]
+    unable = [one for one in asked if not _by_shards(one)]
+    if unable and spec.attacks is not None:
+        raise OptionError(f"{unable[0].name} needs all targets in memory; audit a part of the tables with it")
+    not_run += [plan.NotRun(one.name, "stored") for one in unable]
+    asked = [one for one in asked if one not in unable]
     n, looks = len(tables.queries), sum(counts) / tables.targets.n_epochs
-    fewest, size = min(n, plan.ENOUGH), _Size(tables)
+    fewest, size = min(n, plan.ENOUGH), _Size(tables, one_in)
     joined = [one.name for one in asked if issubclass(one.attack, PositionalAttack)]
     pairs = {one.name: one.cost(size) for one in asked if one.name not in joined}
     running = list(asked)

@@ -41,11 +41,13 @@ class DuckDBEngine(Relational):
         spill: str | Path | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        resume: str | Path | None = None,
     ) -> None:
         if memory < 1 << 27:
             raise OptionError(f"DuckDB needs at least 128 MB of memory, not {memory:,} bytes")
         self.memory, self.threads, self.progress = int(memory), threads, progress
         self.spill = Path(tempfile.gettempdir() if spill is None else spill)
+        self.resume = None if resume is None else Path(resume)
 
     @contextmanager
     def session(self) -> Iterator["DuckDBSession"]:
@@ -107,6 +109,10 @@ class DuckDBSession:
         """Run a statement, and return its columns as arrays."""
         found: Columns = self.connection.execute(statement).fetchnumpy()
         return found
+
+    def share(self, column: str, of: int) -> str:
+        """Return the condition that chooses one in ``of`` by what a column holds."""
+        return f"hash({column}) % {of} = 0"
 
     def columns(self, name: str) -> dict[str, str]:
         """Return the columns of a table, and the type of each."""

@@ -11,6 +11,7 @@ from reidrisk.base.progress import Progress, silent
 from reidrisk.search.answer import Best
 from reidrisk.search.engines.base import Scorer
 from reidrisk.search.engines.join import MOST_SETS, LatticeJoin, Pattern, joinable, n_sets, weight_columns
+from reidrisk.search.engines.parts import Parts
 from reidrisk.search.engines.shards import Sharding
 from reidrisk.search.engines.stored import StoredTokens
 from reidrisk.search.index import Index
@@ -37,6 +38,9 @@ class Session(Protocol):
     def fetch(self, statement: str) -> Columns:
         """Run a statement, and return its columns as arrays."""
 
+    def share(self, column: str, of: int) -> str:
+        """Return the condition that chooses one in ``of`` by what a column holds."""
+
     def columns(self, name: str) -> dict[str, str]:
         """Return the columns of a table, and the type of each."""
 
@@ -54,6 +58,8 @@ class Relational(Sharding):
     progress: Progress | None = None
     spill: Path
     """Where tables are written while an audit lasts."""
+    resume: Path | None = None
+    """Where finished parts of an audit are kept, so that a killed one goes on from them; default: nowhere."""
 
     @abstractmethod
     def session(self) -> Any:
@@ -105,6 +111,30 @@ def searched(session: Session, join: LatticeJoin, weights: Weights, progress: Pr
         state = new
     tell("searching", 1.0)
     return state
+
+
+def resumed(
+    session: Session, join: LatticeJoin, weights: Weights, parts: Parts, name: str, progress: Progress | None = None
+) -> str:
+    """Do what :func:`searched` does, with what each statement makes kept as a part: a killed search goes on there."""
+    tell = progress or silent
+    session.put(join.weights, weight_columns(weights))
+    batches = list(join.batches())
+    part = [f"{name}-{i}" for i in range(len(batches) + 1)]
+    done = next((i for i in range(len(batches), -1, -1) if parts.found(part[i]) is not None), None)
+    if done is None:
+        session.write(join.begin(), str(parts.room(part[0])))
+        parts.finish(part[0], {})
+        done = 0
+    for i, batch in enumerate(batches[done:], start=done):
+        tell("searching", i / len(batches))
+        session.parquet("state", parts.files(part[i]))
+        session.write(join.advance("state", batch), str(parts.room(part[i + 1])))
+        parts.finish(part[i + 1], {})
+        parts.forget(part[i])
+    session.parquet("state", parts.files(part[-1]))
+    tell("searching", 1.0)
+    return "state"
 
 
 def patterns_of(session: Session, name: str, n_epochs: int) -> tuple[Pattern, ...]:

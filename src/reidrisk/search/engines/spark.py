@@ -36,9 +36,11 @@ class SparkEngine(Relational):
         spill: str | Path | None = None,
         progress: Progress | None = None,
         options: dict[str, str] | None = None,
+        resume: str | Path | None = None,
     ) -> None:
         self.master, self.progress, self.options = master, progress, options or {}
         self.spill = Path(tempfile.gettempdir() if spill is None else spill)
+        self.resume = None if resume is None else Path(resume)
         self._spark: Any = None
 
     @contextmanager
@@ -141,6 +143,10 @@ class SparkSession:
         """Run a statement, and return its columns as arrays."""
         found = self.spark.sql(statement).toArrow()
         return {name: found[name].to_numpy() for name in found.column_names}
+
+    def share(self, column: str, of: int) -> str:
+        """Return the condition that chooses one in ``of`` by what a column holds."""
+        return f"pmod(xxhash64({column}), {of}) = 0"
 
     def columns(self, name: str) -> dict[str, str]:
         """Return the columns of a table, and the type of each."""

@@ -1,0 +1,60 @@
+"""What a long audit will take, said before it starts: asked for with --estimate, and on a terminal."""
+
+import sys
+from typing import Any
+
+from reidrisk.base.errors import OptionError
+from reidrisk.cli import output
+
+
+def estimated(spec: Any, engine: Any, asked: bool, as_json: bool) -> bool:
+    """Say what an audit will take; return whether that was all that was asked for.
+
+    Without being asked, it is said on a terminal alone, of stored tables that may take more than a minute.
+    """
+    if not asked and not sys.stderr.isatty():
+        return False
+    from reidrisk.audit.spec import Tables
+    from reidrisk.audit.stored import estimate as timing
+    from reidrisk.audit.stored.opening import is_stored
+    from reidrisk.search.engines.relational import Relational
+
+    inputs = spec.inputs
+    stored = isinstance(inputs, Tables) and (is_stored(inputs.targets) or is_stored(inputs.queries))
+    if not stored or not isinstance(engine, Relational):
+        if asked:
+            raise OptionError(
+                "--estimate is for folders or tables with --engine duckdb or spark; others tell as they go"
+            )
+        return False
+    if not asked and sum(timing.records_of(inputs, engine)[:2]) < timing.LONG:
+        return False
+    with output.progress_bar() as progress:
+        found = timing.estimate(spec, engine, progress)
+    if asked and as_json:
+        output.print_json(found.to_dict())
+    elif asked:
+        output.say(_sentence(found))
+    elif found.seconds > 60.0:
+        output.remark(_sentence(found))
+    return asked
+
+
+def _sentence(found: Any) -> str:
+    """Say an estimate in one line."""
+    parts = [f"about {_time(found.seconds)}"]
+    if found.processor:
+        parts.append(f"{_time(found.processor)} of processors")
+    parts += [f"{found.memory / 1e9:.1f} GB of memory", f"{found.disk / 1e9:.1f} GB of disk"]
+    return f"estimate: {', '.join(parts)}, for {found.people:,} records ({found.timed:,} were timed)"
+
+
+def _time(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> _time(8.2), _time(400), _time(9_000)
+    ('8 s', '7 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
