@@ -231,7 +231,12 @@ def _audited(
 
 def _refuse(spec: AuditSpec) -> None:
     """Refuse what needs tables in memory."""
-    wanted = {"--what-if": spec.what_if, "--change": spec.changes, "--aim": spec.aim, "--population": spec.population}
+    wanted = {
+        "--what-if": spec.what_if is True,
+        "--change": spec.changes,
+        "--aim": spec.aim,
+        "--population": spec.population,
+    }
     for flag, value in wanted.items():
         if value:
             raise OptionError(f"{flag} needs tables in memory; leave it out, or audit a part of the tables with it")
