@@ -44,15 +44,19 @@ class Held(NamedTuple):
 
 def best(scorer: VectorScorer, targets: VectorRows, queries: VectorRows, device: str = "cuda") -> Best:
     """Find best score, number of ties and lowest tied target of each query, exactly."""
-    torch = require("torch", "neural", "search on a GPU")
     known, asked = (held(scorer, rows, device) for rows in (targets, queries))
-    found = sweep(known, asked)
-    value, second, target = found
+    return settled(scorer, known, asked, sweep(known, asked))
+
+
+def settled(scorer: VectorScorer, known: Held, asked: Held, swept: tuple[Any, Any, Any]) -> Best:
+    """Return the exact answers: the best of a sweep where it is proved, and what a closer look finds elsewhere."""
+    import torch
+
+    value, second, target = swept
     near = margins(scorer, known, asked)
-    close = ~(second < value - 2.0 * near)
-    score = _scored(scorer, known, asked, torch.arange(len(queries), device=device), target)
+    score = _scored(scorer, known, asked, torch.arange(len(value), device=value.device), target)
     n_ties = torch.ones_like(score)
-    rows = torch.nonzero(close)[:, 0]
+    rows = torch.nonzero(~(second < value - 2.0 * near))[:, 0]
     if len(rows):
         least = (value - 2.0 * near)[rows]
         score[rows], n_ties[rows], target[rows] = _close(scorer, known, asked, rows, least)
