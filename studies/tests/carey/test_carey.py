@@ -9,6 +9,7 @@ from reidrisk.base.errors import MissingExtraError, OptionError
 from reidrisk_studies.writing import as_csv, as_markdown
 
 COLUMNS = {
+    "carey-ceiling": "population,series,epochs,rate,low,high,share,share_low,share_high,targets,queries",
     "carey-fig2": "series,kind,setting,epochs,rate,low,high,baseline,targets,queries,reference",
     "carey-fig4": "population,series,kind,samples,rate,low,high,baseline,targets,queries",
     "carey-information": "quantity,epochs,value,unit,note",
@@ -25,6 +26,13 @@ def without_data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(without_data):
+    with pytest.MonkeyPatch.context() as patch:  # a fit of many types takes minutes
+        for name, value in (("TYPES", 4), ("STEPS", 10), ("SAMPLE", 200)):
+            patch.setattr(f"reidrisk_studies.carey.ceiling.{name}", value)
+        return _run()
+
+
+def _run():
     return {name: studies.run(name, users=2_000, seed=4) for name in COLUMNS}
 
 
