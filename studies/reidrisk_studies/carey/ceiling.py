@@ -67,7 +67,7 @@ def best_possible(users: int, seed: int, progress: Progress) -> StudyResult:
         x_title="number of epochs observed",
         comparisons=_compared(found),
         assumptions=(
-            f"A mixture of {TYPES} types was fitted, in {STEPS} steps, to exact statistics of the published population.",
+            f"A mixture of {TYPES} types was fitted in {STEPS} steps to exact statistics of the published population.",
             "Two sites see one topic per epoch each, of five held, and a uniformly random one with probability 0.05.",
             f"Every attack was measured on the same {min(users, SAMPLE):,} people drawn at random, among all of them.",
             "The paper names no ceiling for attackers who see records alone; its Lemma 2 says what the best one does.",
