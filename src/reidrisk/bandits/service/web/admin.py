@@ -58,6 +58,7 @@ def revoke(service: Service, agent: Agent, withdraw: bool = False) -> Response:
         members.revoke(connection, agent, ADMINISTRATOR)
         if withdraw:
             members.withdraw(connection, agent, ADMINISTRATOR)
+    service.tokens.forget(agent)
     return Response(status_code=204)
 
 

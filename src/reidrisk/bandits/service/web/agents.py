@@ -9,6 +9,7 @@ from fastapi import APIRouter, Header, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
+from starlette.concurrency import run_in_threadpool
 
 from reidrisk.bandits.service import members
 from reidrisk.bandits.service.limits import profile_digest
@@ -115,6 +116,7 @@ def rotate(service: Service, agent: Own) -> dict[str, str]:
     """Replace the token; the old one ends now."""
     with service.database.writing() as connection:
         token = members.rotate(connection, agent)
+    service.tokens.forget(agent)
     return {"agent": agent, "token": token}
 
 
@@ -123,6 +125,7 @@ def revoke(service: Service, agent: Own) -> Response:
     """End the token; the record stays until it is withdrawn."""
     with service.database.writing() as connection:
         members.revoke(connection, agent, agent)
+    service.tokens.forget(agent)
     return Response(status_code=204)
 
 
@@ -162,18 +165,23 @@ def withdraw(service: Service, agent: Own, key: Key = None) -> Response:
 
 
 @agents.post("/matrix", response_model=Fitting, responses=documented(400, 401, 413, 422, 429, 503))
-def fetch(service: Service, agent: Asking, given: Wanted) -> Response:
+async def fetch(service: Service, agent: Asking, given: Wanted) -> Response:
     """Fetch the matrix that fits this metadata."""
+    # Not in a thread: all it needs is in memory, but for metadata that were not seen today.
     snapshot = service.publisher.snapshot  # once: the rest of the request sees this version
     numbers = None if snapshot.centres is None else snapshot.centres.shape[1]
     profile = members.checked_profile(given.profile, numbers)
     digest = profile_digest(service.pepper, np.asarray(profile))
     if not service.profiles.is_known(agent, digest):
-        with service.database.writing() as connection:
-            service.profiles.count(connection, agent, digest)
+        await run_in_threadpool(_count_profile, service, agent, digest)
     body = snapshot.answer(profile, service.spec, agent)
     service.count("fetched")
     return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _count_profile(service: State, agent: str, digest: str) -> None:
+    with service.database.writing() as connection:
+        service.profiles.count(connection, agent, digest)
 
 
 def _standing(service: State, agent: str) -> dict[str, Any]:
