@@ -8,7 +8,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba-cache
 # Modules are kept compiled, whatever the environment says: tests start many processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint style types pytest docs bench fuzz stress conformance studies chromium java clean
+.PHONY: help demo test lint style types pytest docs bench fuzz stress conformance studies chromium java postgres clean
 
 help: ## Show what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -16,7 +16,7 @@ help: ## Show what can be made
 demo: $(VENV)/.user ## Install, audit the embedded population, write report.html
 	$(BIN)/reidrisk demo --out report.html
 
-test: $(VENV)/.developer chromium java style ## Install with development tools, run every check and test
+test: $(VENV)/.developer chromium java postgres style ## Install with development tools, run every check and test
 	@$(MAKE) --no-print-directory --jobs=2 types pytest
 
 lint: style types ## Format, lint, layers, types
@@ -42,7 +42,7 @@ bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against wha
 fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to every reader and command (about a minute)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
-stress: $(VENV)/.developer java ## Kill, interrupt and starve commands of disk space again and again (a few minutes)
+stress: $(VENV)/.developer java postgres ## Kill, interrupt and starve commands of disk space again and again (a few minutes)
 	$(BIN)/python -m pytest -n 2 -m stress
 
 conformance: $(VENV)/.developer $(VENV)/outside/.installed ## Compare with packages that pin other versions, in an environment of their own
@@ -57,7 +57,7 @@ studies: $(VENV)/.studies ## Run the published experiments again, smaller, into 
 	  jha-bayes jha-calibration jha-improvements jha-limits; \
 	run floc-thresholds floc-chrome floc-weeks floc-private; \
 	run dick-fig1 dick-fig3 dick-fig5 dick-fig6 dick-fig8; \
-	run galozy-fig1 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 galozy-weights; \
+	run galozy-fig1 galozy-fig5 galozy-fig6 galozy-fig7 galozy-fig8 galozy-fig9 galozy-fig10 galozy-fig11 galozy-weights; \
 	echo "== not with all of its data, or left out:"; $(BIN)/reidrisk study list --missing; \
 	if [ -n "$$failed" ]; then echo "== failed, in the run that begins with:$$failed"; exit 1; fi
 
@@ -69,7 +69,7 @@ $(VENV)/.user: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.studies: pyproject.toml studies/pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable ".[report,bandits,release]" --editable ./studies
+	$(PIP) --editable ".[report,bandits,release,serve]" --editable ./studies
 	@touch $@ $(VENV)/.user
 
 # Bytecode is made when a module is first imported: most of ten thousand never are.
@@ -97,6 +97,13 @@ java: $(VENV)/.developer ## Install Java for the Spark tests, where that is allo
 	            apt-get update -qq && apt-get install -y -qq default-jre-headless >/dev/null; }; } \
 	  || echo "Java is not installed and may not be installed here: the Spark tests will be skipped"
 	@! command -v java >/dev/null 2>&1 || $(BIN)/python -c "import pyspark" 2>/dev/null || $(PIP) --no-compile pyspark
+
+postgres: ## Install PostgreSQL for the tests of the sharing service, where that is allowed
+	@command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 \
+	       && { echo "installing PostgreSQL for the tests of the sharing service"; \
+	            apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; }; } \
+	  || echo "PostgreSQL is not installed and may not be installed here: its tests will be skipped"
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) .numba-cache site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis report.html studies-out fuzz-failures

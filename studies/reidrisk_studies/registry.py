@@ -20,7 +20,7 @@ PAPERS = {
     "jha": ("users", "over_time", "parameters", "bayes", "improvements", "limits"),
     "dick": ("statistics", "synthetic_users"),
     "floc": ("thresholds", "chrome", "weeks", "private"),
-    "galozy": ("figures", "tradeoffs", "ads", "weights"),
+    "galozy": ("figures", "tradeoffs", "ads", "weights", "adversary"),
 }
 """The papers, and the modules of each that register studies."""
 
