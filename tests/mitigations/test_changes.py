@@ -153,6 +153,21 @@ def test_pseudonyms_that_keep_their_habits_are_pooled():
     assert set(some.part_of.tolist()) == {3, 11}
 
 
+def test_who_knows_facts_of_several_periods_pools_the_released_pseudonyms():
+    n = 60
+    link, early, late = np.arange(n), n + np.arange(n) % 10, n + 10 + np.arange(n) // 10
+    table = Traces(np.column_stack((link, early, link, late)), n_tokens=n + 16)
+    facts = Traces(np.column_stack((np.full(n, -1), early, np.full(n, -1), late)), n_tokens=n + 16)
+    case = Case(table, facts, Truth(np.arange(n), "rows"))
+    rows = np.arange(n)
+    alone = found(attacks.TfIdf(), Rotate(2).released(case, side="targets"), rows)[0].mean()
+    pooled = found(attacks.TfIdf(), Rotate(2).known_to_attacker(case, side="targets"), rows)[0].mean()
+    assert alone < 0.5  # either fact is shared by others
+    assert pooled == 1.0  # both together are not
+    some = Rotate(2).known_to_attacker(case, side="targets", rows=np.array([4, 9]))
+    assert found(attacks.TfIdf(), some, np.array([4, 9]))[0].mean() == 1.0
+
+
 def test_any_pseudonym_counts_on_either_side(traces_case):
     asked = np.arange(150)
     both = Rotate(3).released(traces_case, side="both")

@@ -77,10 +77,12 @@ class Rotate(Mitigation):
     def known_to_attacker(self, case: Case, seed: int = 0, side: Side = "queries", rows: Ints | None = None) -> View:
         """Return the case after the attacker has pooled what seems to belong together, on the side that is changed.
 
-        Known records are left as they are: a wrong pool would only hide people.
+        Of known records, pools are looked at beside the pseudonyms themselves: a wrong pool would only hide people.
         """
         view = self.released(case, seed, side)
-        if not self.helps_to_know(side):
+        if side != "queries":
+            view = self._with_pools(case, view, rows)
+        if side == "targets":
             return view
         asked = np.arange(len(case.queries)) if rows is None else np.sort(np.asarray(rows, dtype=np.int64))
         table, part_of = view.case.queries, view.part_of
@@ -98,8 +100,24 @@ class Rotate(Mitigation):
         return replace(view, case=known, part_of=part_of[chosen])
 
     def helps_to_know(self, side: Side = "queries") -> bool:
-        """Whether there are pseudonyms to identify, which can be pooled."""
-        return side != "targets"
+        """Whether there are pseudonyms, which can be pooled: always."""
+        return True
+
+    def _with_pools(self, case: Case, view: View, rows: Ints | None) -> View:
+        """Return the view with a pool of pseudonyms as one more known record of whoever is asked for."""
+        truth, table, known_as = view.case.truth, view.case.targets, view.known_as
+        if truth is None or known_as is None:
+            return view
+        people = case.known_truth.target if rows is None else case.known_truth.target[rows]
+        first = np.searchsorted(known_as, np.unique(people[people >= 0]))
+        chain = next_pseudonyms(table, self._parted(case.targets, True)[2], first)
+        long = (chain >= 0).sum(axis=1) > 1
+        owner = np.concatenate((known_as, known_as[first[long]]))
+        order = np.argsort(owner, kind="stable")  # a person's known records lie together
+        place = np.argsort(order, kind="stable")
+        targets = stacked(table, joined(table, chain[long])).take(order)
+        named = Truth(np.where(truth.target >= 0, place[np.maximum(truth.target, 0)], -1), truth.origin)
+        return replace(view, case=replace(view.case, targets=targets, truth=named), known_as=owner[order])
 
     def _changed(self, table: Any, learnt: Any, rng: np.random.Generator) -> Any:
         return self._parted(table, True)[0]

@@ -18,8 +18,9 @@ from reidrisk.measure.jackknife import queries_per_person
 from reidrisk.measure.risk import credits, linked
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.mitigations import rows as observed
+from reidrisk.mitigations.aware import Blurred
 from reidrisk.mitigations.base import Side, View
-from reidrisk.records import Case, TopSets
+from reidrisk.records import Attributes, Case, TopSets
 from reidrisk.search.engines import Engine
 
 
@@ -117,7 +118,11 @@ def attackers(view: View, chosen: Sequence[Entry | Attack[Any]], trial: Trial, k
         system = view.mechanism
     noise = 1.0 - (1.0 - system.noise) * (1.0 - (view.noise if knows else 0.0))
     told = TopKNoise(min(system.top_k, n), min(noise, 0.999), n, system.declared)
-    return [one.attack.knowing(told, trial.seed) if isinstance(one, Entry) else one for one in chosen]
+    made = [one.attack.knowing(told, trial.seed) if isinstance(one, Entry) else one for one in chosen]
+    # Most attacks have no use for a noise that they are told of. Where the caller left the choice, one that has joins.
+    usual = any(isinstance(one, Entry) for one in chosen) and not isinstance(view.case.queries, Attributes)
+    both = 1.0 - (1.0 - min(view.noise, 0.999)) ** 2  # of either side, as far as two records agree
+    return [*made, Blurred(both)] if knows and usual and both > 0.0 else made
 
 
 def usual_attacks(case: Case) -> tuple[Entry, ...]:
