@@ -38,7 +38,7 @@ from reidrisk.measure.risk import chosen_queries, linked, summarise
 from reidrisk.records import Case, TopSets, Truth
 from reidrisk.search.engines import Engine
 
-_SURE = 20_000  # queries for which the attack is asked how sure it is: that needs the whole sum over targets
+_SURE = 5_000  # queries for which the attack is asked how sure it is: that needs the whole sum over targets
 
 
 def audit_case(
@@ -262,7 +262,8 @@ def _sureness(
     here = [risk for risk in rows.risks if (risk.n_epochs, risk.which) == (used.n, used.which)]
     rates = {risk.attack: risk.rate for risk in here}
     tried = [attack for attack in chosen if attack.name in rates]
-    fitted = used == last
+    whole = used.n == rows.axis.size  # the only look of those that are for whole records
+    fitted = [one.name for one in tried if used == last or (whole and plan.for_whole(one.name))]
     return how_sure(tried, rates, targets, part, asked.truth.target[few], spec, rows.engine, fitted), len(few)
 
 

@@ -1,5 +1,6 @@
 """How sure the attacker can be: which attack is asked, and, without truth, whether it may be believed."""
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,16 +42,16 @@ def how_sure(
     truth: Ints,
     spec: AuditSpec,
     engine: Engine | None = None,
-    fitted: bool = False,
+    fitted: Container[str] = (),
 ) -> Sureness:
     """Ask the attack with the highest rate that has probabilities how sure it is, and count how often it is right.
 
     Only probabilities that hold are shown: as stated, or put right by what the links of other people teach. Where
-    neither holds, the next attack is asked. Attacks that are ``fitted`` to these targets are not fitted again.
+    neither holds, the next attack is asked. Attacks whose names are among ``fitted`` know these targets already.
     """
     notes: tuple[Note, ...] = ()
     for attack in sorted(chosen, key=lambda attack: -rates[attack.name]):
-        links = linked(attack if fitted else attack.fit(targets), asked, engine, probability=True)
+        links = linked(attack if attack.name in fitted else attack.fit(targets), asked, engine, probability=True)
         if links.probability is None:
             continue
         credit = measure.credits(attack, asked, links, truth)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.base.arrays import Floats, Ints
+from reidrisk.measure.alike import distinct
 
 Flags = npt.NDArray[np.bool_]
 
@@ -59,9 +60,12 @@ def gains(attack: Attack[Any], queries: Any, links: Links, truth: Ints, credit: 
     if rows.size * n_targets > PAIRS:
         return Gains(None, "too-many-scores")
     found, held = np.zeros(n_targets), known & ~among
+    if not _add_tied(found, attack, queries, links, truth, rows[among[rows]]):
+        return Gains(None, "best-score")
     size = max(1, _SCORES // n_targets)
-    for start in range(0, rows.size, size):
-        part = rows[start : start + size]
+    alone_and_wrong = rows[~among[rows]]
+    for start in range(0, alone_and_wrong.size, size):
+        part = alone_and_wrong[start : start + size]
         if not _add(found, held, attack, queries.take(part), links, truth, part):
             return Gains(None, "best-score")
     if _most_held(links, held) > max(_CHANCE, len(truth) ** 0.5):
@@ -78,24 +82,45 @@ def _most_held(links: Links, held: Flags) -> int:
     return int(np.bincount(links.target[few] * _FEW + links.n_ties[few] - 1).max(initial=0))
 
 
+def _add_tied(found: Floats, attack: Attack[Any], queries: Any, links: Links, truth: Ints, rows: Ints) -> bool:
+    """Add what queries gain whose truth is one of several best; tell whether their links are what the scores say."""
+    ties = links.n_ties[rows]
+    worth = _rounded(1.0 / (ties - 1.0) - 1.0 / ties)
+    first, kind = distinct(queries.take(rows))
+    together = np.bincount(kind, weights=worth, minlength=len(first))  # exact: worths are on the grid
+    size = max(1, _SCORES // len(found))
+    for start in range(0, len(first), size):
+        part = rows[first[start : start + size]]
+        best = links.score[part]
+        scores = attack.near_best(queries.take(part), np.zeros(len(part), dtype=np.int64))
+        if scores is None or (scores.max(axis=1) != best).any():
+            return False
+        asked, target = np.nonzero(scores == best[:, None])
+        if (np.bincount(asked, minlength=len(part)) != links.n_ties[part]).any():
+            return False
+        if (scores[np.arange(len(part)), links.target[part]] != best).any():
+            return False
+        found += np.bincount(target, weights=together[start + asked], minlength=len(found))
+    np.subtract.at(found, truth[rows], worth)  # a person's own query leaves with them
+    return True
+
+
 def _add(found: Floats, held: Flags, attack: Attack[Any], asked: Any, links: Links, truth: Ints, part: Ints) -> bool:
-    """Add the gains of some queries, which are no longer held; tell whether their links are what the scores say."""
+    """Add the gains of some queries with one best target, a wrong one; they are no longer held where the truth is next.
+
+    Tell whether their links are what the scores say.
+    """
     own, best, link = truth[part], links.score[part], links.target[part]
     least = attack.score(asked, own)
     scores = attack.near_best(asked, best - least)
     if scores is None or (scores[np.arange(len(part)), link] != best).any():
         return False
     above = np.count_nonzero(scores > least[:, None], axis=1)
-    level = np.count_nonzero(scores == least[:, None], axis=1)
-    tied = ~held[part]
-    if ((above > 0) == tied).any() or (level[tied] != links.n_ties[part[tied]]).any():
+    if (above == 0).any():
         return False
-    worth = np.zeros(len(part))
-    worth[tied] = _rounded(1.0 / (level[tied] - 1.0) - 1.0 / level[tied])
-    found += worth[tied] @ (scores[tied] == best[tied, None])  # exact: worths are on the grid
-    np.subtract.at(found, own, worth)  # a person's own query leaves with them
-    second = ~tied & (above == 1)
-    np.add.at(found, link[second], _rounded(1.0 / level[second]))
+    second = above == 1
+    level = np.count_nonzero(scores[second] == least[second, None], axis=1)
+    np.add.at(found, link[second], _rounded(1.0 / level))
     held[part[second]] = False
     return True
 

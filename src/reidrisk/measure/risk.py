@@ -17,8 +17,9 @@ from reidrisk.base.notes import Note
 from reidrisk.base.results import Covers, Risk
 from reidrisk.base.streams import fresh_seed, stream
 from reidrisk.measure import jackknife
+from reidrisk.measure.alike import distinct
 from reidrisk.measure.jackknife import Gains
-from reidrisk.records import Truth, find_truth
+from reidrisk.records import Attributes, Truth, find_truth
 from reidrisk.search.engines import Engine
 
 _SAMPLED = "sampled"
@@ -124,10 +125,15 @@ def chosen_queries(n: int, sample: int | None, seed: int | None) -> tuple[Ints |
 
 
 def linked(attack: Attack[Any], queries: Any, engine: Engine | None, **options: Any) -> Links:
-    """Link the queries, here or where the engine searches."""
+    """Link the queries, here or where the engine searches; rows of attributes that are equal are asked once."""
     if engine is not None:  # attacks of others need not know of engines here
         options["engine"] = engine
-    return attack.link(queries, **options)
+    if not isinstance(queries, Attributes) or not type(attack).__module__.startswith("reidrisk."):
+        return attack.link(queries, **options)
+    first, kind = distinct(queries)
+    found = attack.look_around(queries).link(queries.take(first), **options)
+    sure = None if found.probability is None else found.probability[kind]
+    return Links(found.target[kind], found.score[kind], found.n_ties[kind], sure)
 
 
 def credits(attack: Attack[Any], queries: Any, links: Links, truth: Ints) -> Floats:
