@@ -224,3 +224,23 @@ def test_no_simple_count_finds_more_in_noisy_copies_of_the_census(study_file):
     asked = queries.take(rows)
     found = measure.credits(attack, asked, attack.link(asked), rows).mean()
     assert found >= credit / len(rows)
+
+
+@pytest.mark.parametrize(
+    ("n", "asked", "others", "errors"), [(120, 120, 2, 0.0), (120, 120, 6, 0.1), (30, 30, 2, 0.0), (200, 80, 3, 0.0)]
+)
+def test_unrelated_columns_do_not_hide_one_that_tells(n, asked, others, errors):
+    rng = np.random.default_rng(n + others)
+    ids = rng.permutation(10 * n)[:n]
+    wrong = np.where(rng.random(n) < errors, rng.permutation(ids), ids)
+    sides = [{"id": np.char.add("v", values.astype(str))} for values in (ids, wrong)]
+    for side in sides:
+        side |= {f"other {c}": np.char.add("v", rng.integers(0, 5 + 3 * c, n).astype(str)) for c in range(others)}
+    known, queries = Attributes.together(Attributes(sides[0]), Attributes(sides[1]))
+    queries = queries.take(np.arange(asked))
+    alone = [table.only(["id"]) for table in (known, queries)]
+    rates = [
+        measure.random_user(attacks.FellegiSunter(), *tables, np.arange(asked)).rate
+        for tables in ((known, queries), alone)
+    ]
+    assert rates[0] >= rates[1] - 0.02 > 0.7

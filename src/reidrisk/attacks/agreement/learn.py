@@ -17,6 +17,10 @@ them. Then it looks like other queries do: columns depend on each other, so stra
 independent columns would. How much, is learnt the same way from the queries, each beside all others. Given h, that
 makes the probability of each pair; given those, the best h and ``linked`` are averages; and so on (Winkler 1988).
 Queries are a sample, and so are the targets of each: all that are likely, and some of the others, for all the rest.
+
+Where one column is right and others are not, every h is about as likely, and few queries are fitted by chance. So what
+the counts of values tell (:mod:`reidrisk.attacks.agreement.histograms`) is added, and where only some columns are
+clearly shared, it begins with these alone, too; the more likely end counts.
 """
 
 from __future__ import annotations
@@ -25,8 +29,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk import search
+from reidrisk.attacks.agreement.histograms import histograms
 from reidrisk.attacks.agreement.levels import Levels
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.streams import stream
@@ -41,6 +47,7 @@ _STEPS, _SMALL = 200, 1e-4
 _FEWEST, _MANY = 50, 20_000  # queries, from which on and up to which it is learnt how they resemble each other
 _PRIOR = 4.0  # queries that the beginning counts for: with few queries, little is learnt
 _EXACT, _LINKED = 0.8, 0.9  # where it begins
+_UNSHARED = 0.1  # of that, in columns that are not clearly shared, where others are
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +114,7 @@ def beginning(levels: Levels, by_value: bool) -> Agreement:
     drawn = np.zeros((len(levels.depth), len(levels.first) + 2))
     for row, deep in zip(drawn, levels.depth, strict=True):
         row[0], row[1:deep], row[-2:] = _EXACT, (1.0 - _EXACT) / deep, (1.0 - _EXACT) / deep / 2.0
-    m = np.concatenate([drawn[:, :-2], drawn[:, -2:].sum(axis=1, keepdims=True)], axis=1)
+    m = _closest(drawn)
     return Agreement(levels, drawn, m, np.ones_like(m), by_value=by_value)
 
 
@@ -120,6 +127,7 @@ def learn(levels: Levels, targets: Index, queries: Ints, starts: Ints, by_value:
     if len(starts) == 1:
         return begun
     n, r, (fewest, most) = len(targets), targets.n_epochs, _QUERIES
+    seen = histograms(levels, targets.tokens, queries)
     enough = min(max(_CELLS / (n * r), fewest), most, _LEVELS / (min(n, sum(_TIERS.values())) * r))
     rows = _sampled(queries, max(int(enough), 1), stream(seed, "agreement: queries"))
     asked, apart, like = queries[rows].astype(np.int64), None, np.ones(len(rows))
@@ -131,8 +139,32 @@ def learn(levels: Levels, targets: Index, queries: Ints, starts: Ints, by_value:
         pairs.counts[pairs.rows == np.arange(len(rows))[:, None]] = 0.0
         apart, like = _fitted(replace(begun, linked=1.0), asked, pairs, np.zeros(len(rows)))
         like = like / (len(among) - 1)
-    found, _ = _fitted(begun, asked, _pairs(begun, targets, asked, starts, stream(seed, "agreement: others")), like * n)
-    return replace(found, apart=apart)
+    found = [
+        (one, *_fitted(one, asked, _pairs(one, targets, asked, starts, stream(seed, "agreement: others")), like * n))
+        for one in _beginnings(begun, seen.shared)
+    ]
+    nats = [_nats(one, likely, like * n) + float(seen.nats(one.drawn[:, 0]).sum()) for _, one, likely in found]
+    return replace(found[int(np.argmax(nats))][1], apart=apart)
+
+
+def _beginnings(begun: Agreement, shared: npt.NDArray[np.bool_]) -> tuple[Agreement, ...]:
+    """Return where to begin: with all columns alike, and where only some are clearly shared, with these alone."""
+    if shared.all() or not shared.any():
+        return (begun,)
+    drawn = begun.drawn.copy()
+    drawn[~shared, :-2] *= _UNSHARED
+    drawn[~shared, -2] += 1.0 - drawn[~shared].sum(axis=1)
+    return begun, replace(begun, drawn=drawn, m=_closest(drawn))
+
+
+def _nats(found: Agreement, likely: Floats, strangers: Floats) -> float:
+    """Return how likely the queries are, but for what is the same for all parameters."""
+    return float(np.log(found.linked * likely + (1.0 - found.linked) * strangers).sum())
+
+
+def _closest(drawn: Floats) -> Floats:
+    """Return how often each level is the closest one, where values near each other are rare."""
+    return np.concatenate([drawn[:, :-2], drawn[:, -2:].sum(axis=1, keepdims=True)], axis=1)
 
 
 def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> tuple[Agreement, Floats]:
