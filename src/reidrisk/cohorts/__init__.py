@@ -35,12 +35,19 @@ from reidrisk.cohorts.sensitivity.blocklist import (
     frequency_histogram,
     threshold_curve,
 )
-from reidrisk.cohorts.sensitivity.categories import CategoryVisits, category_visits
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, sensitivity_of_counts
 from reidrisk.cohorts.sensitivity.counts import CohortCounts, count_visits, k_anonymity
 from reidrisk.cohorts.sensitivity.gaps import Closeness, closeness
 from reidrisk.cohorts.spec import CohortSpec, CohortTables, Noise
-from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits, write_assignment
+from reidrisk.cohorts.tables import (
+    CategoryVisits,
+    category_visits,
+    fitted_to_users,
+    read_assignment,
+    read_categories,
+    read_visits,
+    write_assignment,
+)
 
 __all__ = [
     "AssignmentSummary",

@@ -23,11 +23,10 @@ from reidrisk.cohorts.sensitivity.blocklist import (
     empty_cohort,
     frequency_histogram,
 )
-from reidrisk.cohorts.sensitivity.categories import category_visits
 from reidrisk.cohorts.sensitivity.cohorts import Sensitivity, SensitivitySummary, measured_exactly
 from reidrisk.cohorts.sensitivity.gaps import closeness
 from reidrisk.cohorts.spec import CohortSpec, Noise
-from reidrisk.cohorts.tables import fitted_to_users, read_assignment, read_categories, read_visits
+from reidrisk.cohorts.tables import category_visits, fitted_to_users, read_assignment, read_categories, read_visits
 from reidrisk.privacy import PrivacyStatement
 
 

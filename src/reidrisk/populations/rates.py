@@ -103,10 +103,7 @@ def read_rates(path: str | Path, n_topics: int | None = None) -> Floats:
 
 def _numbers(cells: list[str], place: str) -> Floats:
     """Return the numbers of one line, or name the first cell that is not a rate."""
-    try:
-        values = np.array(cells, dtype=np.float64)
-    except ValueError:
-        values = np.array([_number(cell) for cell in cells])
+    values = np.array([_number(cell) for cell in cells])
     wrong = np.flatnonzero(~(values >= 0) | np.isinf(values))
     if wrong.size:
         cell, of = cells[wrong[0]].strip(), "rates are finite numbers of at least 0, without header"
