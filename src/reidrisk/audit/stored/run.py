@@ -318,7 +318,8 @@ def _sureness(
     some = np.arange(min(len(world.drawn), _SURE))
     part = world.asked.epochs(n_epochs).take(some)
     tried: list[Any] = [world.elsewhere(world.learnt(attack, n_epochs), n_epochs) for attack in chosen]
-    return how_sure(tried, rates, world.tables.targets, part, world.truth[some], spec, None, True), len(some)
+    fitted = [attack.name for attack in tried]
+    return how_sure(tried, rates, world.tables.targets, part, world.truth[some], spec, None, fitted), len(some)
 
 
 def _near(world: World) -> tuple[Traces, Ints]:
