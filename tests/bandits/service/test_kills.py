@@ -1,26 +1,23 @@
 """A service that is killed in mid-write loses no acknowledged write, whatever the database."""
 
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
+import processes
 import pytest
 from sqlalchemy import select, text
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import processes
+from sqlalchemy.exc import DBAPIError
 
 from reidrisk.bandits import Client, ServiceError
 from reidrisk.bandits.service import ledger
 from reidrisk.bandits.service.storage.database import Database
 from reidrisk.bandits.service.storage.schema import groups, records, unpacked, versions
+from reidrisk.base.errors import DataError
 
 WRITERS = 4
-OPTIONS = {"strategy": "microaggregation:3", "minimum_group": 3, "rebuild_every": 0.2, "requests_per_minute": 0}
-OPTIONS |= {"updates_per_day": 0}
+OPTIONS = {"strategy": "microaggregation:3", "minimum_group": 3, "requests_per_minute": 0, "updates_per_day": 0}
+OFTEN, NEVER = 0.2, 1e6  # seconds between rebuilds: a rebuild loads compiled kernels, so a few kills do without
 
 
 class Writer(threading.Thread):
@@ -45,9 +42,10 @@ class Writer(threading.Thread):
             self.acknowledged, self.revision = self.sent, told["revision"]
 
 
-def kill_again_and_again(url, folder, kills, seed, crash=None):
+def kill_again_and_again(url, folder, kills, seed, crash=None, rebuild_every=NEVER):
+    options = OPTIONS | {"rebuild_every": rebuild_every}
     lots = np.random.default_rng(seed)
-    service = processes.Running(url, folder, **OPTIONS)
+    service = processes.Running(url, folder, **options)
     admin = Client(service.url, service.administrator)
     codes = admin.call("POST", "/admin/codes", {"count": WRITERS})["codes"]
     tokens = []
@@ -70,7 +68,7 @@ def kill_again_and_again(url, folder, kills, seed, crash=None):
             crash()
         check(url, tokens, writers)
         acknowledged += sum(writer.revision > 0 for writer in writers)
-        service = processes.Running(url, folder, **OPTIONS)
+        service = processes.Running(url, folder, **options)
         writers = [Writer(service.url, t, w.sent, w.acknowledged) for t, w in zip(tokens, writers, strict=True)]
     assert service.stop() == 0, service.said()
     assert service.said() == ""
@@ -102,7 +100,17 @@ def on_postgres(tmp_path, kills, crash=False):
     if processes.programs() is None:
         pytest.skip("PostgreSQL is not installed (initdb is in no known place)")
     with processes.postgres() as (url, crashed):
-        kill_again_and_again(url, tmp_path, kills, seed=2, crash=crashed if crash else None)
+        often = {"crash": crashed, "rebuild_every": OFTEN} if crash else {}
+        kill_again_and_again(url, tmp_path, kills, seed=2, **often)
+        database, second = Database(url), Database(url)
+        database.claim()
+        with pytest.raises(DataError, match="another service"):
+            second.claim()
+        for change in ("UPDATE ledger SET actor = 'x'", "DELETE FROM ledger", "TRUNCATE ledger"):
+            with pytest.raises(DBAPIError, match="append-only"), database.writing() as connection:
+                connection.execute(text(change))
+        database.close()
+        second.close()
 
 
 def test_three_kills_on_sqlite(tmp_path):
@@ -115,7 +123,7 @@ def test_three_kills_on_postgres(tmp_path):
 
 @pytest.mark.stress
 def test_many_kills_on_sqlite(tmp_path):
-    kill_again_and_again(f"sqlite:///{tmp_path / 'sharing.db'}", tmp_path, 30, seed=3)
+    kill_again_and_again(f"sqlite:///{tmp_path / 'sharing.db'}", tmp_path, 30, seed=3, rebuild_every=OFTEN)
 
 
 @pytest.mark.stress

@@ -1,6 +1,7 @@
 """The OpenAPI document, tried by schemathesis: no request fails the service or contradicts the document."""
 
 import pytest
+import scenes
 from hypothesis import HealthCheck, given, settings
 
 schemathesis = pytest.importorskip("schemathesis")
@@ -28,9 +29,7 @@ OPERATIONS = [
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory):
-    from conftest import Scene
-
-    made = Scene(f"sqlite:///{tmp_path_factory.mktemp('api') / 'x.db'}", updates_per_day=0, profiles_per_day=0)
+    made = scenes.Scene(f"sqlite:///{tmp_path_factory.mktemp('api') / 'x.db'}", updates_per_day=0, profiles_per_day=0)
     one = made.join(4)[0]
     made.rebuild()
     yield schemathesis.openapi.from_asgi("/openapi.json", made.app), made, one
