@@ -7,6 +7,7 @@ from people import two_looks
 from reidrisk import attacks, measure
 from reidrisk.attacks.rehearsed import attack as module
 from reidrisk.attacks.rehearsed.nearest import chosen, largest
+from reidrisk.attacks.rehearsed.practice import with_say
 from reidrisk.attacks.rehearsed.scorer import Choices
 
 
@@ -55,3 +56,11 @@ def test_some_of_many_targets_are_practised_on(monkeypatch):
     assert attack.practice_.farther > 0.0
     assert risk.rate > measure.random_user(attacks.NaiveBayes(), targets, queries, np.arange(400)).rate - 0.05
     assert attack.estimate_.low <= risk.rate <= attack.estimate_.high
+
+
+def test_attacks_without_weight_are_left_out():
+    every = [attacks.BM25(), attacks.TfIdf(), attacks.Hellinger()]
+    some, weights = with_say(every, np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.5, 0.0, 0.0, 0.0, 9.0, 9.0, 9.0]))
+    assert some == [every[1]]
+    assert weights.tolist() == [1.0, 0.0, 0.5]
+    assert with_say(every, np.zeros(9))[0] == [every[0]]

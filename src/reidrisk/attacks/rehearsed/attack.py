@@ -17,7 +17,7 @@ from reidrisk.attacks.registry import nameable, register
 from reidrisk.attacks.rehearsed.adapted import RealLinks
 from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
 from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
-from reidrisk.attacks.rehearsed.practice import Practice, practise
+from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
 from reidrisk.attacks.rehearsed.settled import Crowded, Settled, settle
 from reidrisk.attacks.rehearsed.ways import Cutting, find_way
@@ -177,10 +177,14 @@ class Rehearsed(ScoredAttack[Counted]):
         practice = practise(lambda: self._attacks(cutting), case, self.people, crowd, self.seed)
         again = self._attacks(cutting, practice.model)
         estimate = outlook(again, practice, case, some, queries, cutting, self.people, crowd, self.seed)
-        panel = Panel(practice.attacks, targets, queries)
-        real = RealLinks(panel, queries, self.seed)
+        chosen, weights = practice.attacks, practice.weights
         # Where queries are facts that the targets hold, a rehearsal is like the real case already.
-        weights = practice.weights if cutting.way == "held" else real.adapted(practice)
+        if cutting.way == "held":
+            chosen, weights = with_say(chosen, weights)
+        panel = Panel(chosen, targets, queries)
+        real = RealLinks(panel, queries, self.seed)
+        if cutting.way != "held":
+            weights = real.adapted(practice)
         return _Learnt(panel, real.scaled(weights, estimate.rate), practice, cutting, estimate)
 
     def _alone(self, queries: Bags) -> _Learnt:

@@ -68,7 +68,8 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     under which about as many people are linked as under the best (one standard error of the difference), each asked
     with weights that were learnt from others.
     """
-    choices, credits, signed, model = _asked(attacks(), case, most, seed)
+    few = _questions(case, most)
+    choices, credits, signed, model = _asked([*attacks(), *taught_by(Pairs.of(case, few))], case, few, seed)
     alone, choices = choices, choices.among(crowd)
     asked, spread = choices, choices.spread
     start = starting_weights(choices, list(credits.values())) * spread
@@ -83,7 +84,7 @@ def practise(attacks: Attacks, case: Case, most: int, crowd: float, seed: int) -
     which = next(i for i, (found, _) in enumerate(tried) if not clearly_above(best - found, 1.0))
     learnt, scale = tried[which]
     weights = learnt_weights(choices, start, _PENALTIES[which], signed) / spread * scale
-    enough = len(case.queries) - _questions(case, most) >= FEWEST
+    enough = len(case.queries) - few >= FEWEST
     taught = taught_by(Pairs.of(case)) if enough else []
     assert case.truth is not None
     people = case.truth.target[: len(learnt)]
@@ -98,15 +99,14 @@ def _questions(case: Case, most: int) -> int:
 
 
 def _asked(
-    attacks: Sequence[ScoredAttack[Any]], case: Case, most: int, seed: int
+    attacks: Sequence[ScoredAttack[Any]], case: Case, few: int, seed: int
 ) -> tuple[Choices, dict[str, Floats], bool, Model | None]:
-    """Ask some queries of the case; also tell whether no rehearsed pair shares an item, so that sharing may count less.
+    """Ask the first queries of the case; also tell whether no rehearsed pair shares an item, so that it may count less.
 
     Two parts of a record that cannot share an item: then sharing one speaks against a target.
     """
     assert case.truth is not None
-    few = _questions(case, most)
-    panel = Panel([*attacks, *taught_by(Pairs.of(case, few))], case.targets, case.queries)
+    panel = Panel(attacks, case.targets, case.queries)
     queries, truth = case.queries.take(slice(0, few)), case.truth.target[:few]
     choices, credits = choices_of(panel, panel.asked(queries), truth, stream(seed, "rehearsal: choices"))
     shared = queries.counts.minimum(case.targets.counts[truth])
@@ -134,11 +134,20 @@ def retried(
     attacks: Sequence[ScoredAttack[Any]], case: Case, weights: Floats, most: int, crowd: float, seed: int
 ) -> tuple[Floats, float]:
     """Return the credits on another case of what was learnt on one, and by how much lower they are in the crowd."""
-    choices, _, _, _ = _asked(attacks, case, most, seed)
+    few = _questions(case, most)
     # Where too few are left to teach, what is taught has no say.
-    scores = choices.scores(weights[: choices.features.shape[2]])
+    some, weights = with_say([*attacks, *taught_by(Pairs.of(case, few))], weights)
+    choices, _, _, _ = _asked(some, case, few, seed)
+    scores = choices.scores(weights)
     credit = choices.credits(scores)
     return credit, choices.farther(scores, crowd, float(credit.mean()))
+
+
+def with_say(attacks: Sequence[ScoredAttack[Any]], weights: Floats) -> tuple[list[ScoredAttack[Any]], Floats]:
+    """Return the attacks that have any weight, or else the first, and their weights: the others need not be fitted."""
+    each = weights[: READINGS * len(attacks)].reshape(-1, READINGS)
+    some = np.flatnonzero(each.any(axis=1)) if each.any() else np.zeros(1, dtype=np.int64)
+    return [attacks[int(k)] for k in some], each[some].ravel()
 
 
 def choices_of(panel: Panel, asked: Side, truth: Ints, rng: np.random.Generator) -> tuple[Choices, dict[str, Floats]]:
