@@ -6,8 +6,7 @@ What is compiled is imported when first used, so that :mod:`reidrisk.search.gpu`
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.search.answer import UNIT, Best, Candidates, merged, merged_candidates
-from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.answer import UNIT, Best, ByBlocks, Candidates, merged, merged_candidates
 from reidrisk.search.index import Index
 from reidrisk.search.weights import GRID, PairWeights, RangeWeights, Weights, pair_scores, to_grid
 

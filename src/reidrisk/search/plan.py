@@ -11,8 +11,7 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.progress import Progress
 from reidrisk.search import gpu, lattice, scan
-from reidrisk.search.answer import Best, Candidates
-from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.answer import Best, ByBlocks, Candidates
 from reidrisk.search.index import Index, Tokens
 from reidrisk.search.weights import AnyWeights, PairWeights, RangeWeights, check_fit, pair_scores
 

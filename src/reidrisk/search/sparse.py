@@ -21,8 +21,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.parallel import each, n_threads
 from reidrisk.base.progress import Progress
 from reidrisk.search import sparse_kernels as kernels
-from reidrisk.search.answer import Best, Candidates, check_k
-from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.answer import Best, ByBlocks, Candidates, check_k
 
 _QUERIES = 64, 512  # queries handed to a thread at a time: many, so that a block is read once for all of them
 _INSERTED = 256  # candidates up to which each is put in its place as it is found

@@ -32,8 +32,7 @@ from reidrisk.base.kernels import njit
 from reidrisk.base.parallel import Crew
 from reidrisk.base.progress import Progress
 from reidrisk.search import gpu
-from reidrisk.search.answer import UNIT, Best
-from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.answer import UNIT, Best, ByBlocks
 from reidrisk.search.plan import Device
 from reidrisk.search.weights import GRID, to_grid
 

@@ -11,8 +11,7 @@ import torch
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.progress import Progress
-from reidrisk.search.answer import Best, Candidates
-from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.answer import Best, ByBlocks, Candidates
 from reidrisk.search.weights import GRID
 from reidrisk.sequence.pairs import fused
 from reidrisk.sequence.pairs.network import PairNetwork, Side

@@ -19,8 +19,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.parallel import Crew
 from reidrisk.base.progress import Progress, silent
-from reidrisk.search.answer import FAR, UNIT, Best, Candidates
-from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.answer import FAR, UNIT, Best, ByBlocks, Candidates
 from reidrisk.search.dense.margin import margin
 from reidrisk.search.dense.rows import COSINE_STEPS, Form, VectorRows, pair_scores
 from reidrisk.search.weights import GRID

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError
-from reidrisk.search.blocks import ByBlocks
+from reidrisk.search.answer import ByBlocks
 
 _EXACT = 2.0**53  # up to here whole numbers and their sums are exact in float64, in whatever order they are added
 
