@@ -8,6 +8,7 @@ import pytest
 
 from reidrisk.bandits.service import publisher as publishing
 from reidrisk.bandits.service.storage.schema import versions
+from reidrisk.base.errors import OptionError
 
 FAR = ([0.0, 0.0], [50.0, 50.0])
 
@@ -179,6 +180,19 @@ def test_private_clusters_stop_when_the_budget_is_spent(scene):
     made.http.delete(people[0].record, headers=people[0].headers)
     made.rebuild()
     assert sum(row.draws > 0 for row in made.everything()["versions"]) == 2
+
+
+def test_a_budget_is_for_all_that_a_database_ever_handed_out(scene):
+    private = {"strategy": "private-clusters:2,5,1e-6"}
+    made = scene("plain.db")
+    two_groups(made)
+    with pytest.raises(OptionError, match="without a budget"):
+        scene("plain.db", **private)
+    scene("private.db", **private)
+    scene("private.db", **private)
+    for other in (private | {"publications": 24}, {"strategy": "private-clusters:2,6,1e-6"}, {"strategy": "average"}):
+        with pytest.raises(OptionError, match="promised"):
+            scene("private.db", **other)
 
 
 @pytest.mark.parametrize("strategy", ["average", "clusters:2", "microaggregation:3", "private-clusters:2,5,1e-6"])

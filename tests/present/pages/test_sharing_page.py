@@ -75,3 +75,19 @@ def test_the_page_draws_its_history():
     assert "0123456789abcdef" in text
     assert "revoked" in text
     assert "<svg" in text
+
+
+def test_an_adversary_says_what_it_got():
+    from reidrisk.bandits import AdversaryResult
+    from reidrisk.base.results import Risk
+    from reidrisk.present.pages.adversary import page as adversary_page
+
+    risk = Risk(0.2, 0.18, 0.27, 0.8, 0.0, 0.02, 50, 50, attack="likelihood", setting="linkage")
+    told = {"guises": 100, "identities": 1, "answered": 3, "collected": 1, "groups": 8, "strategy": "clusters:8"}
+    unknown = AdversaryResult(**told, cells=91)
+    got = "3 of 100 guises were answered, with 1 different matrix; "
+    assert unknown.reading == f"{got}without the truth, how many links are right is not known."
+    found = AdversaryResult(**told, cells=91, scoreboard=risk, likelihood=risk)
+    assert found.reading == f"{got}18 to 27 in 100 members are found by them, 2 in 100 by guessing."
+    (section,) = adversary_page(found).sections
+    assert [row[0] for row in section.table.rows] == ["scoreboard", "mechanism known"]

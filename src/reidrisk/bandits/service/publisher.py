@@ -28,7 +28,7 @@ from reidrisk.bandits.service.members import shape_of
 from reidrisk.bandits.service.refusals import Refusal
 from reidrisk.bandits.service.spec import ServiceSpec
 from reidrisk.bandits.service.storage.database import Database
-from reidrisk.bandits.service.storage.schema import batches, groups, packed, records, unpacked, versions
+from reidrisk.bandits.service.storage.schema import batches, groups, ledger, packed, records, unpacked, versions
 from reidrisk.bandits.sharing.strategies import Neighbour, PrivateClusters
 from reidrisk.base.arrays import Floats
 
@@ -79,6 +79,7 @@ class Publisher:
         self.snapshot = Snapshot(0, EMPTY, 0.0)
         self.rebuilding = False
         self.seconds = 0.0  # that the last rebuild took
+        self._seen: int | None = None  # the newest entry of the ledger that led to no change
         self._due = threading.Event()
         self._stop = threading.Event()
         self._one = threading.Lock()
@@ -134,12 +135,16 @@ class Publisher:
 
     def _rebuilt(self) -> Snapshot:
         with self.database.reading() as connection:
+            newest = connection.execute(select(func.max(ledger.c.id))).scalar()
+            if newest == self._seen and self.snapshot.status != FAILED:
+                return self.snapshot  # nobody did anything since
             members, sizes = standing(connection)
             highest = connection.execute(select(func.max(batches.c.id))).scalar() or 0
             last = loaded(connection, self.spec)
             spent = connection.execute(select(func.count()).select_from(versions).where(versions.c.draws > 0)).scalar()
         made = plan(members, sizes, self.spec.batch_size)
         if not made.changes and last.status != FAILED:
+            self._seen = newest
             return last
         after, numbers = _applied(members, made, highest)
         private = isinstance(self.spec.steps()[0], PrivateClusters)

@@ -7,17 +7,22 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from sqlalchemy import Connection, insert, select
 
 from reidrisk.bandits.service import members
 from reidrisk.bandits.service.limits import pepper
 from reidrisk.bandits.service.publisher import Publisher
 from reidrisk.bandits.service.spec import ServiceSpec
 from reidrisk.bandits.service.storage.database import Database
+from reidrisk.bandits.service.storage.schema import settings, versions
 from reidrisk.bandits.service.web.admin import admin, public
 from reidrisk.bandits.service.web.agents import agents
 from reidrisk.bandits.service.web.problems import BodyLimit, Problem, answer_with_problems
 from reidrisk.bandits.service.web.state import State
+from reidrisk.bandits.sharing.strategies import PrivateClusters
 from reidrisk.base.errors import OptionError
+
+_BUDGET = "budget"
 
 
 def create_app(
@@ -30,6 +35,7 @@ def create_app(
     with database.writing() as connection:
         key = pepper(connection)
         _check_shape(members.shape_of(connection), spec)
+        _check_budget(connection, spec)
         if spec.states and spec.numbers and members.shape_of(connection) is None:
             members.fix_shape(connection, spec.states, spec.numbers)
     publisher = Publisher(database, spec)
@@ -89,3 +95,18 @@ def _check_shape(found: tuple[int, int] | None, spec: ServiceSpec) -> None:
     ):
         if wanted is not None and there is not None and wanted != there:
             raise OptionError(f"--{name} is {wanted}, but records in this database have {there}; leave it out")
+
+
+def _check_budget(connection: Connection, spec: ServiceSpec) -> None:
+    """Refuse private clusters where the promise of a budget would not hold: it is for all that was ever handed out."""
+    private = spec.strategy if isinstance(spec.steps()[0], PrivateClusters) else None
+    wanted = None if private is None else f"{private} over {spec.publications} publications"
+    kept = connection.execute(select(settings.c.value).where(settings.c.name == _BUDGET)).scalar()
+    if kept is not None and kept != wanted:
+        raise OptionError(f"this database promised its members {kept}; keep to it, or begin a new database")
+    if wanted is None or kept is not None:
+        return
+    others = connection.execute(select(versions.c.strategy).limit(1)).scalar()
+    if others is not None:
+        raise OptionError(f"{others} was handed out from this database without a budget; begin a new database")
+    connection.execute(insert(settings).values(name=_BUDGET, value=wanted))
