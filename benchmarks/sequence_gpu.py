@@ -147,7 +147,8 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=1_000_000, help="of the published population")
     parser.add_argument("--known", type=int, default=200_000, help="users of the processes with a known answer")
     parser.add_argument("--passes", type=int)
-    parser.add_argument("--epochs", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--epochs", type=int, nargs="+", default=[8, 1])
+    parser.add_argument("--skip-known", action="store_true", help="leave out the processes with a known answer")
     chosen = parser.parse_args()
     import torch
 
@@ -157,7 +158,8 @@ def main() -> None:
     if chosen.device == "cuda":
         torch.set_float32_matmul_precision("high")
         throughput(torch)
-    known_answers(chosen.device, chosen.known, chosen.passes)
+    if not chosen.skip_known:
+        known_answers(chosen.device, chosen.known, chosen.passes)
     published_bits(chosen.device, chosen.users, chosen.passes, tuple(chosen.epochs))
 
 

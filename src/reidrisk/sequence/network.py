@@ -28,8 +28,13 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, memory: Tensor, causal: bool = False) -> Tensor:
         """Return (b, t, width): what each position of ``x`` (b, t, …) sees in ``memory`` (b, u, width)."""
         b, t, u = x.shape[0], x.shape[1], memory.shape[1]
-        query = self.query(x).view(b, t, self.heads, -1)
-        key, value = self.known(memory).view(b, u, 2, self.heads, -1).unbind(2)
+        if memory is x:  # one product for all three
+            both = F.linear(x, torch.cat([self.query.weight, self.known.weight]))
+            query, known = both[..., : self.query.out_features], both[..., self.query.out_features :]
+        else:
+            query, known = self.query(x), self.known(memory)
+        query = query.reshape(b, t, self.heads, -1)
+        key, value = known.reshape(b, u, 2, self.heads, -1).unbind(2)
         dropped = self.dropout if self.training else 0.0
         together = _TILE // max(t, u) if query.is_cuda and max(t, u) <= _SHORT else 1
         seen = attend(query, key, value, dropped, causal, together if b % max(together, 1) == 0 else 1)
@@ -66,9 +71,7 @@ class Layer(nn.Module):
         self.own = Attention(sizes)
         self.norms = nn.ModuleList(nn.LayerNorm(sizes.width) for _ in range(3 if decodes else 2))
         self.other = Attention(sizes) if decodes else None
-        self.maps = nn.Sequential(
-            nn.Linear(sizes.width, sizes.mlp), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(sizes.mlp, sizes.width)
-        )
+        self.maps = nn.Sequential(nn.Linear(sizes.width, sizes.mlp), nn.ReLU(), nn.Linear(sizes.mlp, sizes.width))
         self.drop = nn.Dropout(sizes.dropout)
 
     def forward(self, x: Tensor, memory: Tensor | None = None) -> Tensor:

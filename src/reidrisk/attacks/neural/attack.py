@@ -96,13 +96,11 @@ class Neural(ScoredAttack[Table]):
         one: Table,
         two: Table,
         encoder: Trained | None = None,
-        resplit: bool = False,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from two observers' records of the same people, row by row, who must not be among the targets.
 
-        ``encoder`` is a sequence model that was trained before; default: one is trained here. ``resplit`` is for bags
-        that are two random halves of one list: they are put together and cut anew at every step.
+        ``encoder`` is a sequence model that was trained before; default: one is trained here.
         """
         require("torch", "neural", "the neural attack")
         import torch
@@ -119,10 +117,10 @@ class Neural(ScoredAttack[Table]):
         with torch.random.fork_rng(devices=range(torch.cuda.device_count()) if where.type == "cuda" else []):
             torch.manual_seed(int(stream(self.seed, "neural: start").integers(2**62)))
             if isinstance(one, Traces) and isinstance(two, Traces):
-                both = TracePairs(one, two, where)
+                both = TracePairs(one, two, where, self.pair_schedule.shorter)
                 model = self._of_traces(one, two, encoder, str(where), within)
             else:
-                both = BagPairs(one, two, where, resplit)  # type: ignore[arg-type]
+                both = BagPairs(one, two, where)  # type: ignore[arg-type]
                 model = self._of_bags(one, two)
             model.encoder.to(where)
             model.network.to(where)
@@ -161,10 +159,12 @@ class Neural(ScoredAttack[Table]):
     def _of_bags(self, one: Any, two: Any) -> PairModel:
         from reidrisk.sequence.pairs.encoders import SetEncoder
         from reidrisk.sequence.pairs.network import PairNetwork
-        from reidrisk.sequence.pairs.training import PairModel
+        from reidrisk.sequence.pairs.training import PairModel, divided
 
+        # Of users held out the items hear nothing, as of targets: else they would know these pairs beforehand.
+        training, _ = divided(len(one), self.pair_schedule, self.seed)
         found = SetEncoder(one.n_tokens, self.pair_sizes.items)
-        found.start_from((one.counts + two.counts).tocsr(), self.seed)
+        found.start_from((one.counts + two.counts).tocsr()[np.sort(training)], self.seed)
         return PairModel(found, PairNetwork(self.pair_sizes, found.size))
 
     def fit(self, targets: Table) -> Self:

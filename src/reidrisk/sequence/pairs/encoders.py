@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from reidrisk.sequence.network import Network
 from reidrisk.sequence.sizes import Sizes, as_plain
 
-_ROUNDS, _SPARE = 4, 8  # of the decomposition that the items start from
+_ROUNDS, _SPARE = 6, 16  # of the decomposition that the items start from
 
 
 class TraceEncoder(nn.Module):
@@ -41,43 +41,40 @@ class TraceEncoder(nn.Module):
 
 
 class SetEncoder(nn.Module):
-    """The mean of the vectors of a bag's items, each with a weight of its own; the order of items does not matter.
+    """The direction of the sum of a bag's item vectors, each with a weight of its own; their order does not matter.
 
-    Vectors start from a truncated singular value decomposition of the training users' bags, weights from how rare an
-    item is among them. An item that no training user holds keeps the vector 0: nothing is known of it.
+    Vectors start from a truncated singular value decomposition of bags, weights from how rare an item is among them. An
+    item that is in none of these bags keeps the vector 0: nothing is known of it.
     """
 
     known: Tensor
 
     def __init__(self, n_tokens: int, width: int) -> None:
         super().__init__()
-        self.n_tokens, self.width, self.size = n_tokens, width, width + 1
+        self.n_tokens, self.width, self.size = n_tokens, width, width
         self.items = nn.Parameter(torch.zeros(n_tokens, width))
         self.rarity = nn.Parameter(torch.zeros(n_tokens))
         self.register_buffer("known", torch.zeros(n_tokens))
 
     def start_from(self, counts: Any, seed: int) -> None:
-        """Place the items by which training users hold them, (n, n_tokens) sparse counts."""
-        held = _weighed(counts)
-        self.known.copy_(torch.from_numpy((np.bincount(counts.indices, minlength=self.n_tokens) > 0).astype("f4")))
-        rarity = np.log((1.0 + counts.shape[0]) / (1.0 + np.bincount(counts.indices, minlength=self.n_tokens)))
-        vectors = _decomposed(held, min(self.width, min(held.shape) - 1), seed)
+        """Place the items by which bags they are in, (n, n_tokens) sparse counts."""
+        n, holders = counts.shape[0], np.bincount(counts.indices, minlength=self.n_tokens)
+        rarity = np.maximum(np.log((1.0 + n) / (1.0 + holders)), 0.05)
+        size = max(1, min(self.width, n - 1, self.n_tokens - 1))
+        vectors = _decomposed(_weighed(counts, rarity), size, seed)
         with torch.no_grad():
+            self.known.copy_(torch.from_numpy((holders > 0).astype("f4")))
             self.items[:, : vectors.shape[1]] = torch.from_numpy(vectors).float()
-            self.rarity.copy_(torch.from_numpy(np.log(np.maximum(rarity, 0.1))).float())
+            # Rare items twice as much as in the decomposition: on listening data that finds more people.
+            self.rarity.copy_(torch.from_numpy(2.0 * np.log(rarity)).float())
 
     def forward(self, bag: tuple[Tensor, Tensor]) -> Tensor:
-        """Return (n, width + 1) for items one record after the other, and where each record starts."""
+        """Return (n, width) for items one record after the other, and where each record starts."""
         items, start = bag
-        weight = torch.exp(self.rarity.clamp(-6.0, 3.0))[items] * self.known[items]
-        mean = F.embedding_bag(items, self.items, start, mode="sum", per_sample_weights=weight)
-        total = F.embedding_bag(
-            items, torch.ones_like(self.rarity)[:, None], start, mode="sum", per_sample_weights=weight
-        )
-        sizes = torch.diff(start, append=torch.tensor([len(items)], device=start.device))
-        mean = mean / (total + 1e-6)
-        mean = mean / (mean.norm(dim=1, keepdim=True) + 1e-6)
-        return torch.cat([mean, torch.log1p(sizes.float())[:, None] * 0.1], dim=1)
+        weight = torch.exp(self.rarity.clamp(-8.0, 5.0))[items] * self.known[items]
+        total = F.embedding_bag(items, self.items, start, mode="sum", per_sample_weights=weight)
+        length: Tensor = total.norm(dim=1, keepdim=True)
+        return total / (length + 1e-6)
 
     def described(self) -> dict[str, Any]:
         """Return what is needed to make it again, weights apart."""
@@ -89,26 +86,21 @@ class SetEncoder(nn.Module):
         return cls(held["n_tokens"], held["width"])
 
 
-def _weighed(counts: Any) -> Any:
-    """Return the bags as rows of length 1, items weighed by how rare they are."""
+def _weighed(counts: Any, rarity: Any) -> Any:
+    """Return which items the bags hold, each weighed by how rare it is."""
     from scipy import sparse
 
-    n = counts.shape[0]
-    holders = np.bincount(counts.indices, minlength=counts.shape[1])
-    data = np.log((1.0 + n) / (1.0 + holders))[counts.indices] + 1e-3
-    row = np.repeat(np.arange(n), np.diff(counts.indptr))
-    length = np.sqrt(np.bincount(row, data**2, n))
-    return sparse.csr_array((data / np.maximum(length[row], 1e-12), counts.indices, counts.indptr), shape=counts.shape)
+    return sparse.csr_array((rarity[counts.indices], counts.indices, counts.indptr), shape=counts.shape)
 
 
 def _decomposed(matrix: Any, size: int, seed: int) -> Any:
-    """Return (columns, size) right singular vectors times the root of their value, by subspace iteration."""
+    """Return (columns, size) right singular vectors times their value, by subspace iteration (Halko et al. 2011)."""
     rng = np.random.default_rng(seed)
     within = rng.normal(size=(matrix.shape[0], min(size + _SPARE, matrix.shape[0])))
     for _ in range(_ROUNDS):
         within, _ = np.linalg.qr(matrix @ (matrix.T @ within))
     _, strength, right = np.linalg.svd(np.asarray((matrix.T @ within).T), full_matrices=False)
-    vectors = right[:size].T * np.sqrt(strength[:size])
+    vectors = right[:size].T * strength[:size]
     # A direction has no sign: the largest entry of each is made positive, so that it does not depend on the library.
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     return np.asarray(vectors * signs / np.maximum(np.sqrt((vectors**2).mean()), 1e-12))

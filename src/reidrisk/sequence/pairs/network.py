@@ -54,9 +54,13 @@ class PairNetwork(nn.Module):
         self.straight = nn.Linear(embedding, d, bias=False)
         self.asked, self.known = nn.Linear(d, h), nn.Linear(d, h, bias=False)
         self.product = nn.Parameter(torch.randn(d, h) * 0.1)
-        self.last = nn.Parameter(torch.randn(h) * 0.1)
+        self.last = nn.Parameter(torch.randn(h) * 0.01)
         self.agree = nn.Parameter(torch.zeros(KINDS, n_tokens + 1, h)) if n_tokens else None
+        # It begins with the product of the embeddings themselves, as far as they fit, and learns from there.
+        (nn.init.eye_ if embedding <= d else nn.init.orthogonal_)(self.straight.weight)
         with torch.no_grad():
+            self.tower[-1].weight.zero_()  # type: ignore[operator]
+            self.tower[-1].bias.zero_()  # type: ignore[operator]
             self.product[:, 0] = 0.3
             self.asked.weight[0], self.known.weight[0], self.asked.bias[0] = 0.0, 0.0, 0.0
 

@@ -20,8 +20,10 @@ from reidrisk.base.streams import stream
 from reidrisk.sequence.pairs.network import PairNetwork, Side
 from reidrisk.sequence.pairs.sizes import PairSchedule
 
-Both = Callable[[Any, np.random.Generator], tuple[Any, Any, Tensor | None, Tensor | None]]
-"""From rows to what the encoder takes of both observers' records of these users, and their tokens where traces."""
+Both = Callable[[Any, np.random.Generator | None], tuple[Any, Any, Tensor | None, Tensor | None]]
+"""From rows to what the encoder takes of both observers' records of these users, and their tokens where traces.
+
+With random numbers records may be changed to learn more from them; without they are as they are."""
 
 _WARM = 100  # steps
 _SLOWER = 0.3  # how much slower the encoder learns than the network on pairs, where it goes on learning
@@ -53,12 +55,11 @@ def learn_pairs(model: PairModel, both: Both, n: int, plan: PairSchedule, seed: 
     Loss is binary cross-entropy of one positive and ``plan.negatives`` negatives of each user, and with ``harder`` the
     cross-entropy of who of the batch it is, asked from both sides.
     """
-    order = stream(seed, "pairs: held out").permutation(n)
-    asked = min(_ASKED, max(2, round(n * plan.held_out)))
-    if n - asked < 2:
-        raise DataError(f"there are {n} training users; pairs need at least four")
-    run = _Run(model, both, order[asked:], np.sort(order[:asked]), plan, seed)
+    training, held_out = divided(n, plan, seed)
+    asked = len(held_out)
+    run = _Run(model, both, training, held_out, plan, seed)
     began = time.monotonic()
+    run.look()  # where it starts may be the best it gets
     while run.step < plan.steps and not run.done:
         run.one_step()
         if run.step % plan.look_every == 0 or run.step == plan.steps:
@@ -66,6 +67,15 @@ def learn_pairs(model: PairModel, both: Both, n: int, plan: PairSchedule, seed: 
             said = f"mean reciprocal rank {run.curve[-1]:.3f} among {asked:,}" if run.curve else "no rank yet"
             progress(f"{said}, {time.monotonic() - began:.0f} s", run.step / plan.steps)
     return run.finish()
+
+
+def divided(n: int, plan: PairSchedule, seed: int) -> tuple[Any, Any]:
+    """Return the rows of users who train, and of those held out."""
+    order = stream(seed, "pairs: held out").permutation(n)
+    asked = min(_ASKED, max(2, round(n * plan.held_out)))
+    if n - asked < 2:
+        raise DataError(f"there are {n} training users; pairs need at least four")
+    return order[asked:], np.sort(order[:asked])
 
 
 @dataclass(eq=False)
@@ -152,7 +162,7 @@ class _Run:
 
     def _found(self) -> float:
         self.parts.eval()
-        one, two, known, shown = self.both(self.held_out, stream(self.seed, "pairs: look"))
+        one, two, known, shown = self.both(self.held_out, None)
         with torch.inference_mode():
             targets, queries = self.model.side(one, known, asked=False), self.model.side(two, shown, asked=True)
             right = 0.0
