@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from reidrisk.base.errors import OptionError
 from reidrisk.base.options import whole
 
 BLOCK = 65_536
@@ -35,6 +36,19 @@ def blocks(n: int, size: int = BLOCK) -> Iterator[tuple[int, int, int]]:
     """
     for block, start in enumerate(range(0, n, size)):
         yield block, start, min(start + size, n)
+
+
+def block_of(first: int, size: int = BLOCK) -> int:
+    """Return the number of the block that begins with a user; who stands within a block is refused.
+
+    >>> block_of(131_072)
+    2
+    """
+    if whole("first", first, least=0) % size:
+        raise OptionError(
+            f"first must begin a block of {size:,} users, such as {size * (first // size):,}, not {first:,}"
+        )
+    return first // size
 
 
 def fresh_seed() -> int:

@@ -30,7 +30,7 @@ from reidrisk.base import sizes
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.options import whole
 from reidrisk.base.parallel import each, n_threads
-from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.streams import block_of, blocks, checked_seed, stream
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import TopSets
 
@@ -109,14 +109,15 @@ class Parameters:
         )
 
 
-def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None) -> TopSets:
+def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None, first: int = 0) -> TopSets:
     """Draw a population of top-5 topic sets from published figures only: (n, epochs, 5) tokens out of 469.
 
     The rates of topics, of pairs within a week and of pairs across two weeks are those of dick, Figures 1 and 7, every
     week alike (dick, Appendix C); the entropy of one observed topic and the mutual information between two observers
     are those of carey, Appendix F.1.4. Tokens ascend within a set, and every set is full. Tokens 0 to 11 are the topics
     that the papers name, by rate; the others are numbered by popularity. The same seed gives the same people on any
-    number of threads, and more users or weeks leave the first ones as they are.
+    number of threads, and more users or weeks leave the first ones as they are. The users drawn are those from number
+    ``first`` on, which begins a block of 8,192: a part of a larger population.
 
     >>> sets = published(1000, epochs=2)
     >>> sets
@@ -126,7 +127,7 @@ def published(n: int, epochs: int, seed: int = 0, *, threads: int | None = None)
     True
     """
     parameters = embedded()
-    tokens = draw(parameters, n, epochs, seed, threads)
+    tokens = draw(parameters, n, epochs, seed, threads, first)
     unlisted = (f"unlisted topic {number:03d}" for number in range(1, N_TOPICS - parameters.n_named + 1))
     return TopSets(tokens, N_TOPICS, vocabulary=Vocabulary([*parameters.labels, *unlisted]))
 
@@ -138,16 +139,16 @@ def embedded() -> Parameters:
     return Parameters.from_dict(json.loads(text))
 
 
-def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | None = None) -> Tokens:
+def draw(parameters: Parameters, n: int, epochs: int, seed: int, threads: int | None = None, first: int = 0) -> Tokens:
     """Draw (n, epochs, 5) tokens for any parameters; :func:`published` uses the embedded ones."""
     n, epochs, seed = whole("n", n, unit="users"), whole("epochs", epochs, unit="epochs"), checked_seed(seed)
-    workers = n_threads(threads)
+    workers, before = n_threads(threads), block_of(first, BLOCK)
     sizes.CELLS.check(n * epochs * SET_SIZE, "drawing the published population", "draw fewer users or epochs")
     tokens = np.empty((n, epochs, SET_SIZE), dtype=np.int16)
 
     def fill(part: tuple[int, int, int]) -> None:
         block, start, stop = part
-        for epoch, sets in enumerate(_block(parameters, epochs, seed, block)):
+        for epoch, sets in enumerate(_block(parameters, epochs, seed, before + block)):
             tokens[start:stop, epoch] = sets[: stop - start]
 
     each(fill, blocks(n, BLOCK), workers)

@@ -7,6 +7,7 @@ from reidrisk.topics.histories.replay import Replay, replay
 from reidrisk.topics.histories.table import Histories, histories_from_frame, read_histories
 from reidrisk.topics.histories.times import Epochs
 from reidrisk.topics.host_model import HostModel
+from reidrisk.topics.shards import write_sites
 from reidrisk.topics.simulate import TopicsAPI, exposure
 from reidrisk.topics.taxonomy import Taxonomy, UtilityBuckets, read_utility_buckets
 
@@ -32,4 +33,5 @@ __all__ = [
     "read_histories",
     "read_utility_buckets",
     "replay",
+    "write_sites",
 ]

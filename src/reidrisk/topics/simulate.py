@@ -9,7 +9,7 @@ from reidrisk.base import sizes
 from reidrisk.base.errors import DataError
 from reidrisk.base.options import from_0_to_1, whole
 from reidrisk.base.parallel import each
-from reidrisk.base.streams import blocks, checked_seed, stream
+from reidrisk.base.streams import block_of, blocks, checked_seed, stream
 from reidrisk.mechanisms.top_k_noise import token_probabilities
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.records import TopSets, Traces
@@ -80,11 +80,12 @@ class TopicsAPI:
         sets.flags.writeable = False
         return TopSets(sets, self.n_topics, made_with_seed=True)
 
-    def expose(self, top_sets: TopSets, seed: int, site: str = "a") -> Traces:
+    def expose(self, top_sets: TopSets, seed: int, site: str = "a", first: int = 0) -> Traces:
         """Draw what one observer sees: in each epoch one of the top set, or with probability p any topic.
 
         Given the top sets, sites are independent: streams are keyed by (seed, site), so that another site sees another
-        trace of the same users. Short sets must be padded once, before any site sees them.
+        trace of the same users. Short sets must be padded once, before any site sees them. Where the sets are a part of
+        a larger population, ``first`` is the number of the first user there, who begins a block of 65,536.
 
         >>> sets = TopSets([[[0, 1]], [[2, 3]]], n_tokens=9)
         >>> a = TopicsAPI(n_topics=9, top_k=2, noise=0.0).expose(sets, seed=1, site="a")
@@ -98,8 +99,9 @@ class TopicsAPI:
             raise DataError("some top sets are not full; pad them once, for all observers: top_sets.padded(seed)")
         n, r = len(top_sets), top_sets.n_epochs
         shown = np.empty((n, r), dtype=np.min_scalar_type(-self.n_topics))
+        before = block_of(first)
         for block, start, stop in blocks(n):
-            rng = stream(seed, f"topics exposed to {site}", block)
+            rng = stream(seed, f"topics exposed to {site}", before + block)
             size = (stop - start, r)
             chosen = rng.integers(self.top_k, size=size, dtype=np.uint8 if self.top_k <= 256 else np.int64)
             real = np.take_along_axis(top_sets.tokens[start:stop], chosen[..., None].astype(np.intp), axis=2)[..., 0]
