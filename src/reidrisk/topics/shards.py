@@ -33,7 +33,7 @@ def write_sites(
     """Write what sites see of the published population: a folder per site, with files of 1,048,576 users each.
 
     People and traces are those of :func:`reidrisk.populations.published` and :meth:`TopicsAPI.expose` with the same
-    seed, whatever the size of the shards and the number of threads; a thread holds one shard. Each file is written under
+    seed, whatever the size of shards and the number of threads; a thread holds one shard. Each file is written under
     another name and moved into place. Users are numbered from 0.
 
     >>> import tempfile

@@ -219,7 +219,9 @@ def _line(error: BaseException) -> str:
 def _told(error: Exception, master: str | None) -> EngineError:
     """Say in one line what went wrong, and what to do about it."""
     said = _line(error)
-    gone = ("stopped SparkContext", "Connection refused", "shut down", "Answer from Java side is empty", "unresponsive")
-    if isinstance(error, ConnectionError) or any(part in str(error) for part in gone):
+    gone = ("stopped SparkContext", "Connection refused", "shut down", "unresponsive")
+    # What Java itself complains of is a Py4JJavaError; the others are about a Java that does not answer any more.
+    mute = type(error).__name__ in ("Py4JError", "Py4JNetworkError")
+    if mute or isinstance(error, ConnectionError) or any(part in str(error) for part in gone):
         return EngineError(f"the connection to Spark ({master or 'the active session'}) was lost; run the job again")
     return EngineError(f"Spark could not go on: {said}")
