@@ -65,3 +65,35 @@ def test_a_survey_and_what_is_asked_back(reidrisk, table):
     both = reidrisk("audit", odd, odd, "--user", "client", "--n-tokens", 5)
     assert both.code == 2
     assert "--n-tokens" in both.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "axis"),
+    [
+        (("--facts", 2, "--which", "rarest"), "scenario-knows", "facts"),
+        (("--at", "2024-05-01,2024-06-01"), "scenario-split", "items"),
+        (("--split", "time", "--share", 0.25, "--visit", "month"), "scenario-split", "items"),
+    ],
+)
+def test_options_of_scenarios(options, code, axis, reidrisk, files, tmp_path):
+    shop, _, _ = files("plain")
+    done = reidrisk("audit", shop, *options, "--seed", 1, "--attack", "hellinger", "--result", "r.json")
+    assert done.code == 0, done.err
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert (found["scenario"]["code"], found["axis"], found["also"]) == (code, axis, [])
+    assert reidrisk("audit", "--spec", "r.json", "--result", "s.json").code == 0
+    assert rate(tmp_path / "s.json")[0] == rate(tmp_path / "r.json")[0]
+
+
+def test_a_gate_is_told_which_table_it_is_about(reidrisk, files, table):
+    shop, partner, _ = files("plain")
+    key = table("key", "a secret of our own, long enough")
+    audited = ("--facts", 2, "--seed", 1, "--attack", "hellinger", "--fingerprint-key", key, "--result", "r.json")
+    assert reidrisk("audit", shop, *audited).code == 0
+    held = ("gate", "r.json", "--max-risk", 1.0, "--fingerprint-key", key)
+    assert reidrisk(*held, "--input", shop).code in (0, 3)
+    for wrong in (("--input", partner), ("--inputs", shop, partner), ("--input", shop, "--inputs", shop, partner)):
+        assert reidrisk(*held, *wrong).code == 2
+    both = reidrisk("audit", shop, "--facts", 2, "--at", "2024-05-01")
+    assert both.code == 2
+    assert "--at" in both.err

@@ -146,12 +146,12 @@ def read(
     heard: Heard | None = None,
     least: int = 20,
 ) -> tuple[io.Export, ...]:
-    """Read one or two exports, with the column that a scenario splits by.
+    """Read one or two exports, with the columns that a scenario asks for.
 
     ``heard`` is told how, without numbers that tell of fewer people than ``least``.
     """
-    if scenario is not None and scenario.column is not None:
-        reading = reading.model_copy(update={"keep": tuple(dict.fromkeys((*reading.keep, scenario.column)))})
+    if scenario is not None and scenario.kept:
+        reading = reading.model_copy(update={"keep": tuple(dict.fromkeys((*reading.keep, *scenario.kept)))})
     if len(sources) == 2:
         exports: tuple[io.Export, ...] = io.read_exports(sources[0], sources[1], reading)
     else:

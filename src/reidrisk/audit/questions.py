@@ -35,14 +35,21 @@ class Asked(Spec):
     which: Literal["random", "first", "rarest"] | None = None
     columns: tuple[str, ...] | None = None
     by: Literal["time", "random", "column"] | None = None
-    at: str | float | None = None
+    at: str | float | tuple[str | float, str | float] | None = None
     column: str | None = None
     share: float | None = Field(default=None, gt=0.0, lt=1.0)
+    visit: str | float | None = None
 
     @field_validator("columns", mode="before")
     @classmethod
     def _listed(cls, columns: Any) -> Any:
         return tuple(part.strip() for part in columns.split(",")) if isinstance(columns, str) else columns
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The columns of a log that it asks for beside who, when and what."""
+        visit = [self.visit] if isinstance(self.visit, str) and self.visit not in ("day", "week", "month") else []
+        return tuple(name for name in (self.column, *visit) if name is not None)
 
     def of(self, tables: Sequence[Any], truth: Any = None) -> tuple[Scenario, ...]:
         """Return the scenario of one or two tables."""
@@ -55,7 +62,7 @@ class Asked(Spec):
         if odd is not None:
             raise OptionError(f"{odd} is no option of the scenario {self.name}; leave it out")
         if self.name == "two-tables":
-            return (TwoTables(tables[0], tables[1], truth),)
+            return (TwoTables(tables[0], tables[1], truth, **given),)
         return (made(tables[0], **given),)
 
 

@@ -15,6 +15,7 @@ from reidrisk.cli import output
 from reidrisk.cli.estimating import estimated
 from reidrisk.cli.exports import inputs_of
 from reidrisk.cli.parameters import Json, Out, Seed, argument, option
+from reidrisk.cli.scenarios import chosen_scenario
 from reidrisk.io.documents import read_json
 
 _BESIDE_SPEC = (
@@ -97,7 +98,11 @@ def audit(
     ),
     facts: int | None = option(None, "Facts that the attacker of 'knows' has of a person; default: 4."),
     errors: float | None = option(None, "Share of these facts that are wrong."),
+    which: str | None = option(None, "Which facts are known: random, first (in time) or rarest; default: random."),
     split: str | None = option(None, "By what 'split' cuts a table in two: time, random or a column; default: time."),
+    at: str | None = option(None, "When 'split' cuts: a date or number; two, with a comma, leave out what is between."),
+    part: float | None = option(None, "Share of each record that 'split' is to name; default: 0.5.", "--share"),
+    visit: str | None = option(None, "Each day, week, month or value of a column is a record to name, of one table."),
     max_risk: str | None = option(None, "Highest acceptable risk, such as 0.03 or 3%: adds the gate's answer."),
     what_if: bool | None = option(
         None,
@@ -171,7 +176,7 @@ def audit(
         options |= {"changes": tuple(change) if change else None, "aim": None if aim is None else share("--aim", aim)}
         options["what_if"] = what_if_of(what_if, out)
         options["what_if_budget"] = seconds("--what-if-budget", what_if_budget)
-        options["scenario"] = chosen_scenario(scenario, facts, errors, split)
+        options["scenario"] = chosen_scenario(given | {"share": part})
         asked = AuditSpec.called(flag, **options, inputs=inputs_of(given, options["scenario"]))
     where = _engine(engine, memory, spill, master, resume)
     if estimated(asked, where, estimate, as_json):
@@ -213,6 +218,7 @@ def gate(
     inputs: tuple[Path, Path] | None = option(
         None, "The two tables at hand, targets and queries: refuse unless they are those of the audit."
     ),
+    one: Path | None = option(None, "The one table at hand, where one was audited: the same check.", "--input"),
     fingerprint_key: Path | None = option(None, "The key of the audit, where its sums are keyed."),
     as_json: Json = False,
 ) -> None:
@@ -223,10 +229,12 @@ def gate(
 
     output.check_writable(junit, summary, inputs=(result,))
     found = read_result(result)
-    if inputs is not None:
-        _check_inputs(found, inputs, fingerprint_key)
+    if inputs is not None and one is not None:
+        raise OptionError("give one table with --input, or two with --inputs")
+    if inputs is not None or one is not None:
+        _check_inputs(found, inputs or (one,), fingerprint_key)
     elif fingerprint_key is not None:
-        raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES")
+        raise OptionError("a key compares tables; name them with --inputs TARGETS QUERIES, or one with --input")
     answer = hold(found, share("--max-risk", max_risk), require or ())
     said = words.reading(answer, terms_of(found))
 
@@ -238,13 +246,17 @@ def gate(
     raise typer.Exit({"pass": 0, "fail": 1, "undecided": 3}[answer.answer])
 
 
-def _check_inputs(found: Any, inputs: tuple[Path, Path], key: Path | None) -> None:
-    """Refuse a result that is not about these two tables."""
+def _check_inputs(found: Any, inputs: tuple[Path | None, ...], key: Path | None) -> None:
+    """Refuse a result that is not about these tables, one or two."""
     from reidrisk.audit import differing, read_key
 
     if found.fingerprints is None:
         raise OptionError("the result holds no sums of its tables; audit again with --fingerprint-key FILE")
-    files: dict[str, str | Path | None] = dict(zip(("targets", "queries"), inputs, strict=True))
+    roles = ("targets", "queries") if len(inputs) == 2 else ("table",)
+    if not set(roles) <= set(found.fingerprints.sums):
+        audited = "one table" if "table" in found.fingerprints.sums else "two tables"
+        raise OptionError(f"the audit was of {audited}; name them with --input FILE, or --inputs TARGETS QUERIES")
+    files: dict[str, str | Path | None] = dict(zip(roles, inputs, strict=True))
     others = differing(found.fingerprints, files, None if key is None else read_key(key))
     if others:
         what = f"{files[others[0]]} is not the table that was audited as the {others[0]} (or the key is another)"
@@ -375,22 +387,6 @@ def what_if_of(said: bool | None, out: Path | None) -> bool | str | None:
     ('fits', None, True)
     """
     return "fits" if said is None and out is not None else said
-
-
-def chosen_scenario(
-    name: str | None, facts: int | None, errors: float | None, split: str | None
-) -> dict[str, Any] | None:
-    """Return the scenario that options name, if any: ``--facts`` alone is what somebody knows, ``--split`` a split."""
-    if name is None:
-        knows = facts is not None or errors is not None
-        if knows and split is not None:
-            raise OptionError("--facts and --errors are for 'knows', --split is for 'split'; choose one of the two")
-        name = "knows" if knows else "split" if split is not None else None
-    if name is None:
-        return None
-    by = split if split in (None, "time", "random") else "column"
-    given = {"facts": facts, "errors": errors, "by": by, "column": split if by == "column" else None}
-    return {"name": name, **{key: value for key, value in given.items() if value is not None}}
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

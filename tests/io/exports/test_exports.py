@@ -211,3 +211,30 @@ def test_frames_of_several_libraries_say_the_same():
     same(io.read_export(frame.to_arrow()).records, plain)
     same(io.read_export(frame.cast({"item": pl.Categorical})).records, plain)
     same(io.read_export({name: frame[name].to_list() for name in frame.columns}).records, plain)
+
+
+@pytest.mark.parametrize(
+    ("day", "clocks"),
+    [
+        ("2024-01-{:02}", ("08:30", "20:15")),
+        ("{:02}.01.2024", ("8.30", "20h15")),
+        ("01/{:02}/2024", ("8:30 AM", "8:15 pm")),
+    ],
+)
+def test_a_clock_in_a_column_of_its_own_is_joined_to_the_date(day, clocks, tmp_path):
+    log = tmp_path / "log.csv"
+    rows = [f"{n % 3};{day.format(n % 28 + 1)};{clocks[n % 2]};tea" for n in range(60)]
+    log.write_text("customer;date;time;item\n" + "\n".join(rows) + "\n")
+    found = io.read_export(log)
+    assert (found.how["time"], found.how["clock"], found.how["unused"]) == ("date", "time", [])
+    assert set((found.records.time % 86_400).tolist()) == {8.5 * 3600, 20.25 * 3600}
+    log.write_text("customer;date;time;item\n" + "\n".join([*rows, "1;" + day.format(3) + ";25:00;tea"]) + "\n")
+    with pytest.raises(DataError, match=r"1 of 61 rows .*'25:00' in column 'time'"):
+        io.read_export(log)
+
+
+def test_a_date_with_a_clock_of_its_own_is_left_alone(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("user;date;delivery_time;item\n1;2024-01-13 08:00;09:30;a\n1;2024-01-14 09:00;10:00;b\n")
+    found = io.read_export(log)
+    assert (found.how["clock"], found.how["unused"]) == (None, ["delivery_time"])

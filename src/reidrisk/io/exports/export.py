@@ -11,6 +11,7 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.io.exports import names
+from reidrisk.io.exports.clocks import find_clock
 from reidrisk.io.exports.ids import ids_alike
 from reidrisk.io.exports.lists import ROW, one_row_per_item
 from reidrisk.io.exports.log import read_log
@@ -186,11 +187,12 @@ def _read(source: Source, kind: Kind, how: Reading) -> Export:
         return _read_lists(source, how, user, time, lists)
     if user is None:
         raise OptionError(f"{source.name}: no column names people; say which does with --user")
-    taken = [name for name in (user, time) if name is not None]
+    clock = find_clock(source, time, [user, *how.items, *([how.amount] if how.amount else [])])
+    taken = [name for name in (user, time, clock) if name is not None]
     amount = find_amount(source, how, taken)
     place = names.place_of(source.columns)
     items = find_items(source, how, [*taken, *([amount] if amount else [])], place)
-    roles = Roles(user, time, items, amount, place if how.grid is not None else None)
+    roles = Roles(user, time, items, amount, place if how.grid is not None else None, clock=clock)
     if how.grid is not None and place is None:
         raise OptionError(f"{source.name}: no columns of latitude and longitude are there for --grid; rename them so")
     return _of_log(source, roles, how)
@@ -227,6 +229,7 @@ def understood(source: Source, kind: Kind, roles: Roles, times: tuple[str, str] 
         kind=kind,
         user=roles.user,
         time=roles.time,
+        clock=roles.clock,
         items=list(roles.items),
         amount=roles.amount,
         place=list(roles.place or ()),

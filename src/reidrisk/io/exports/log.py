@@ -12,6 +12,7 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.frames import coded, joined
 from reidrisk.base.notes import Note
 from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.io.exports.clocks import with_clock
 from reidrisk.io.exports.grid import cells_of_grid
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import Roles, column
@@ -45,8 +46,11 @@ def read_log(source: Source, roles: Roles, how: Reading) -> Log:
     times, good, returned = None, np.ones(n, dtype=bool), 0
     if roles.time is not None:
         times = read_times(source.column(roles.time), source.where(roles.time), how.dates)
-        frame[TIME] = times.values
         mark(source, roles.time, times.bad, good)
+        if roles.clock is not None:
+            times, none = with_clock(times, source.column(roles.clock))
+            mark(source, roles.clock, none, good)
+        frame[TIME] = times.values
     if roles.amount is not None:
         frame[AMOUNT], returned = _amounts(source, roles.amount, good)
     columns = {name: _labels(source, name, how) for name in roles.items}

@@ -23,11 +23,13 @@ class Roles:
     amount: str | None = None
     place: tuple[str, str] | None = None
     lists: tuple[str, ...] = ()
+    clock: str | None = None
+    """The time of day, where ``time`` is a date."""
 
     @property
     def used(self) -> tuple[str, ...]:
         """All columns that are used."""
-        named = (self.user, self.time, *self.items, self.amount, *(self.place or ()), *self.lists)
+        named = (self.user, self.time, self.clock, *self.items, self.amount, *(self.place or ()), *self.lists)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
 

@@ -44,7 +44,8 @@ def _understood(note: Note, terms: Terms) -> Assumed:
         form = _TIMES.get(note["times"] or "", note["times"] or "")
         if note["proof"]:
             form += f", as {note['proof']!r} shows"
-        said.append(f"time {note['time']!r}{f' ({form})' if form else ''}")
+        clock = f" and {note['clock']!r}" if note.get("clock") else ""
+        said.append(f"time {note['time']!r}{clock}{f' ({form})' if form else ''}")
     if note["items"]:
         what = {"people": "attributes", "traces": "columns"}.get(note["kind"], plural("item", len(note["items"])))
         said.append(f"{what} {_listed(note['items'])}")
