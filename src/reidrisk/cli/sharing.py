@@ -68,7 +68,7 @@ def attack(
     tokens: Path | None = option(None, "File of tokens of identities that joined before, one per line."),
     guises: int = option(10, "Metadata profiles to ask under."),
     known_cells: int | None = option(None, "Cells known of each person; default: 91, or all but 2."),
-    repository: Path | None = option(None, "Keep the known cells here (JSON), and add to them."),
+    repository: Path | None = option(None, "Keep the known cells here (JSON), add to them, and use them all."),
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -79,7 +79,9 @@ def attack(
 
     members = api.read_matrices(people)
     seed = fresh_seed() if seed is None else checked_seed(seed)
-    known = api.Repository.read(repository) if repository is not None and repository.exists() else api.Repository()
+    known = None
+    if repository is not None:
+        known = api.Repository.read(repository) if repository.exists() else api.Repository()
     admin = api.Client(url, _lines(administrator)[0])
     identities = [api.Client(url, token) for token in _lines(tokens)]
     for code in _lines(codes):
@@ -87,11 +89,8 @@ def attack(
         identities[-1].join(code)
     truth = admin.call("GET", "/admin/membership")
     with output.progress_bar() as say:
-        found = api.adversary(identities, members, guises, truth, known_cells, seed, progress=say)
-    if repository is not None:
-        from reidrisk.bandits.linkage.measure import auxiliary
-
-        known.add_drawn(members.users, auxiliary(members.records, found.cells, seed, draws=1))
+        found = api.adversary(identities, members, guises, truth, known_cells, seed, progress=say, repository=known)
+    if repository is not None and known is not None:
         known.write(repository)
     output.show(page(found), found.to_dict(), as_json)
 

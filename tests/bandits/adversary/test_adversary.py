@@ -78,6 +78,23 @@ def test_without_the_truth_there_is_no_rate():
     assert bandits.AdversaryResult.from_json(found.to_json()) == found
 
 
+def test_a_repository_grows_from_attack_to_attack():
+    with LocalService(ServiceSpec(strategy="microaggregation:3", minimum_group=3, profiles_per_day=0)) as service:
+        there = served(service)
+        known, rates = Repository(), []
+        for round_ in range(3):
+            spies = service.joined(1)
+            found = adversary(spies, there, 30, service.membership(), n_aux=2, seed=round_, repository=known)
+            rates.append((found.cells, found.likelihood.rate))
+        one_draw = adversary(spies, there, 30, service.membership(), n_aux=2, seed=0)
+        assert one_draw.cells == rates[0][0] == 2
+        known.add(there.users[0], {99: 0.5})
+        with pytest.raises(DataError, match="cell 99"):
+            adversary(spies, there, 1, service.membership(), n_aux=2, seed=0, repository=known)
+    assert rates[0][0] < rates[1][0] < rates[2][0] <= 6
+    assert rates[0][1] < rates[2][1]
+
+
 def test_an_adversary_needs_an_identity():
     with pytest.raises(OptionError, match="identity"):
         collect([], np.ones((1, 1)))

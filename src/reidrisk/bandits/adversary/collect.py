@@ -29,6 +29,7 @@ class Collection:
     answered: int = 0
     strategy: str = ""
     members_at_least: int = 1
+    publications: int = 1  # over which private clusters spread their budget
 
     def of_version(self, version: int) -> dict[str, Floats]:
         """Return the matrices that were handed out in a version."""
@@ -62,7 +63,7 @@ def collect(clients: Sequence[Client], wanted: Floats, progress: Progress = sile
     """
     if not clients:
         raise OptionError("the adversary needs an identity; give an enrolment code or a token")
-    found, free = Collection(), list(range(len(clients)))
+    found, free = Collection(publications=int(clients[0].about()["publications"])), list(range(len(clients)))
     for number, profile in enumerate(wanted):
         progress("asking", number / len(wanted))
         found.asked += 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from reidrisk.bandits.linkage.measure import Auxiliary
-from reidrisk.base.arrays import Floats
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import FormatError
 
 
@@ -37,7 +37,7 @@ class Repository:
         for user, cells, values in zip(known.user[:n], known.cells[:n], known.values[:n], strict=True):
             self.add(people[user], dict(zip(cells.tolist(), values.tolist(), strict=True)))
 
-    def arrays(self, person: str) -> tuple[Floats, Floats]:
+    def arrays(self, person: str) -> tuple[Ints, Floats]:
         """Return the known cells of a person in ascending order, and their values."""
         found = sorted(self.cells[person].items())
         return np.array([cell for cell, _ in found], dtype=np.int64), np.array([value for _, value in found])

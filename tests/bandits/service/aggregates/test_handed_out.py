@@ -51,6 +51,12 @@ def test_clusters_are_made_of_whole_batches(members):
         assert any(inside <= set(group.members) for group in found.groups)
 
 
+def test_truncation_comes_after_the_mean(members):
+    (group,) = built(members, spec("average+svd:2"), {}).groups
+    records = np.array([m.matrix for m in members])
+    np.testing.assert_allclose(group.matrix, bandits.anonymise(records, "average+svd:2").records[0], atol=1e-8)
+
+
 def test_the_risk_is_that_of_the_library(members):
     found = built(members, spec("average"), {})
     records = np.array([m.matrix for m in members])

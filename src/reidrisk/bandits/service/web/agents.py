@@ -88,6 +88,7 @@ class About(_Body):
     minimum_group: int
     states: int | None
     numbers: int | None
+    publications: int
     version: int
 
 
@@ -98,7 +99,7 @@ def about(service: Service) -> dict[str, Any]:
         shape = members.shape_of(connection) or (service.spec.states, service.spec.numbers)
     spec = service.spec
     told = {"strategy": spec.strategy, "minimum_group": spec.minimum_group, "states": shape[0], "numbers": shape[1]}
-    return {**told, "version": service.publisher.snapshot.version}
+    return {**told, "publications": spec.publications, "version": service.publisher.snapshot.version}
 
 
 @agents.post("/agents", status_code=201, response_model=Registered, responses=documented(400, 403, 409, 413, 422, 429))
