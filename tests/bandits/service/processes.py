@@ -2,57 +2,62 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-RUN = """
-import sys
-from pathlib import Path
-from reidrisk.bandits import ServiceSpec
-from reidrisk.bandits.service.run import serve
-url, administrator, options = sys.argv[1], Path(sys.argv[2]), eval(sys.argv[3])
-serve(ServiceSpec(**options), url, administrator, port=0, ready=lambda at: print(at, flush=True))
-"""
+_FORKS = multiprocessing.get_context("forkserver")  # which loads libraries once for all services that it starts
+_FORKS.set_forkserver_preload(["reidrisk.bandits.service.web.app", "reidrisk.bandits.service.run", "uvicorn.server"])
+
+
+def _serve(database, token_file, options, errors, ready):
+    from reidrisk.bandits import ServiceSpec
+    from reidrisk.bandits.service.run import serve
+
+    os.dup2(os.open(errors, os.O_WRONLY | os.O_APPEND), 2)
+    serve(ServiceSpec(**options), database, token_file, port=0, ready=ready.send)
 
 
 class Running:
-    """A service that runs on a database until it is stopped or killed."""
+    """A service that runs on a database, in a process of its own, until it is stopped or killed."""
 
     def __init__(self, database: str, folder: Path, **options):
-        self.token_file = folder / "administrator"
-        command = [sys.executable, "-c", RUN, database, str(self.token_file), repr(options)]
-        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (it lives as long as the service)
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        self.url = self.process.stdout.readline().strip()
-        if not self.url:
-            self.process.wait(30)
-            raise AssertionError(self.said())
+        self.token_file, self.errors = folder / "administrator", folder / "errors"
+        self.errors.touch()
+        ready, other = _FORKS.Pipe(duplex=False)
+        self.process = _FORKS.Process(
+            target=_serve, args=(database, self.token_file, options, str(self.errors), other), daemon=True
+        )
+        self.process.start()
+        other.close()
+        try:
+            self.url = ready.recv()
+        except EOFError as error:
+            raise AssertionError(self.said()) from error
+        ready.close()
 
     def said(self):
-        self.errors.seek(0)
-        return self.errors.read()
+        return self.errors.read_text()
 
     @property
     def administrator(self):
         return self.token_file.read_text().strip()
 
     def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(30)
+        self.process.kill()
+        self.process.join(30)
+        assert self.process.exitcode == -signal.SIGKILL
 
     def stop(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-        code = self.process.wait(60)
-        self.process.stdout.close()
-        return code
+        self.process.terminate()
+        self.process.join(60)
+        return self.process.exitcode
 
 
 def programs() -> Path | None:
