@@ -242,4 +242,4 @@ def test_every_change_is_registered_with_strengths_that_fit(bags_case, traces_ca
             if not isinstance(case.queries, Bags) or entry.name != "rotate":
                 for one in (*entry.mitigation.usual(case), *ladder[:1], *ladder[-1:]):
                     one.apply(case)
-    assert len({entry.name for entry in mitigations.registry()}) == 10
+    assert len({entry.name for entry in mitigations.registry()}) == 12

@@ -13,10 +13,10 @@ from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import blocks, stream
-from reidrisk.records import Attributes, Bags, Case, Traces
+from reidrisk.records import Attributes, Bags, Case, Traces, Vectors
 from reidrisk.records.thinning import drawn
 
-AxisName = Literal["epochs", "items", "facts", "columns"]
+AxisName = Literal["epochs", "items", "facts", "columns", "dimensions"]
 KNOWS = "scenario-knows"
 """Code of the scenario in which somebody knows a few facts: there, what grows is the number of facts."""
 
@@ -149,6 +149,30 @@ class Columns(Axis):
         return look.n / self.size
 
 
+class Dimensions(Axis):
+    """All dimensions of vectors together; the first of them where that is asked for."""
+
+    name = "dimensions"
+
+    def __init__(self, case: Case, spec: AuditSpec) -> None:
+        n, other = case.targets.n_dimensions, case.queries.n_dimensions
+        if n != other:
+            raise DataError(f"targets have {n} dimensions, queries {other}; give vectors of one model")
+        super().__init__(case, n, counts_to_look_at(spec, n, (n,), self.name))
+
+    def seen(self, look: Look) -> tuple[Any, Any]:
+        """Return the first dimensions of both tables."""
+        tables = self._case.targets, self._case.queries
+        if look.n == self.size:
+            return tables
+        one, two = (table.with_values(table.values[:, : look.n]) for table in tables)
+        return one, two
+
+    def share(self, look: Look) -> float:
+        """Return the share of the dimensions."""
+        return look.n / self.size
+
+
 def axis_of(case: Case, spec: AuditSpec, scenario: Note | None) -> Axis:
     """Return along what the records of a case grow.
 
@@ -160,6 +184,8 @@ def axis_of(case: Case, spec: AuditSpec, scenario: Note | None) -> Axis:
     """
     if isinstance(case.targets, Attributes):
         return Columns(case, spec)
+    if isinstance(case.targets, Vectors):
+        return Dimensions(case, spec)
     if scenario is not None and scenario.code == KNOWS:
         return Facts(case, spec)
     return Amount(case, spec) if isinstance(case.targets, Bags) else Epochs(case, spec)
@@ -195,6 +221,8 @@ def thinned(queries: Any, n: int, seed: int) -> Any:
 
 def holds(table: Any) -> bool:
     """Whether there is anything in a table."""
+    if isinstance(table, Vectors):
+        return True
     return bool(table.counts.nnz if isinstance(table, Bags) else table.observed.any())
 
 

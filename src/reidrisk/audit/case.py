@@ -36,6 +36,7 @@ from reidrisk.base.results import Difference, Risk
 from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries, linked, summarise
 from reidrisk.records import Case, TopSets, Truth
+from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
 
 _SURE = 5_000  # queries for which the attack is asked how sure it is: that needs the whole sum over targets
@@ -53,7 +54,7 @@ def audit_case(
     top_sets: TopSets | None = None,
     questions: int = 1,
 ) -> AuditResult:
-    """Audit one case of Traces, Bags or Attributes; ``spec.inputs`` is only recorded.
+    """Audit one case of Traces, Bags, Attributes or Vectors; ``spec.inputs`` is only recorded.
 
     Every default attack that applies runs within ``spec.budget`` reference seconds, at each number of epochs (Traces),
     of items of the records to identify (Bags), or of facts. ``scenario`` says which question the case asks; ``notes``
@@ -118,7 +119,7 @@ def audit_case(
         n_strangers=asked.n_drawn - len(asked.rows),
         n_unasked=asked.n_unasked,
         n_epochs=axis.size,
-        n_tokens=case.targets.n_tokens,
+        n_tokens=breadth(case.targets),
         seed=spec.seed or 0,
         epochs=axis.counts,
         epochs_skipped=axis.skipped,

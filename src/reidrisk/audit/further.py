@@ -20,6 +20,7 @@ from reidrisk.mitigations import Trial
 from reidrisk.mitigations.base import Side
 from reidrisk.mitigations.trying import attack_cost
 from reidrisk.records import Attributes, Case, TopSets, Traces, Truth
+from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
 
 _PEOPLE, _FEWEST = 2_000, 600  # records that are asked about where they are taken apart, at most and at least
@@ -65,7 +66,7 @@ def further(
     if case.truth is None or strongest is None or not is_asked(spec):
         return None
     known = _with_counterpart(case)
-    system = spec.mechanism(case.targets.n_tokens)
+    system = spec.mechanism(breadth(case.targets))
     side = released_side(scenario)
     kinds = None if spec.taxonomy is None else read_taxonomy(spec.taxonomy)
     trial = Trial(side, system, None, spec.seed or 0, spec.level, engine, top_sets, kinds)

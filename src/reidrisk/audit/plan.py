@@ -11,12 +11,14 @@ import numpy as np
 
 from reidrisk import attacks
 from reidrisk.attacks.registry import by_search, entry, nameable, per_item
+from reidrisk.attacks.vectors.nearest import per_product
 from reidrisk.audit.axis import Axis
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.base.errors import OptionError
 from reidrisk.base.results import Result
 from reidrisk.measure import jackknife
-from reidrisk.records import Case, Traces
+from reidrisk.records import Case, Traces, Vectors
+from reidrisk.records.base import breadth
 
 ENOUGH = 300
 """People that an attack is tried on at least, or all, if there are fewer; otherwise it counts as not run."""
@@ -117,6 +119,8 @@ def _cost(one: attacks.Entry, targets: Any, work: tuple[int, float]) -> Callable
 
 
 def _searched(targets: Any) -> Callable[[int], float]:
+    if isinstance(targets, Vectors):
+        return per_product()(targets)
     return by_search(targets) if isinstance(targets, Traces) else per_item(2e-10)(targets)
 
 
@@ -134,7 +138,7 @@ def _beside(running: Sequence[attacks.Entry], case: Case, axis: Axis, spec: Audi
         looks = max(sum(look.n > 1 for look in axis.looks), 1) if axis.name == "epochs" else 1
         # Both halves of the targets are fitted, and both halves of the queries; each is asked some thousand.
         checked = looks * sum(3.0 * seconds(0) + seconds(_SOME) for seconds in costs)
-    if axis.name != "epochs" or spec.mechanism(case.targets.n_tokens).declared != "system":
+    if axis.name != "epochs" or spec.mechanism(breadth(case.targets)).declared != "system":
         return checked
     return checked + _BOUND * len(case.targets) * sum(axis.counts)
 
@@ -179,7 +183,7 @@ def chosen_attacks(spec: AuditSpec, targets: Any, own: Sequence[attacks.Attack[A
         raise OptionError(f"choose at least one attack of: {', '.join(one.name for one in known)}")
     if not isinstance(targets, Traces):  # the plainest comes first: the others are compared with it
         named.sort(key=lambda one: (one.whole, one.cost(targets)(1)))
-    mechanism = spec.mechanism(targets.n_tokens)
+    mechanism = spec.mechanism(breadth(targets))
     chosen: list[attacks.Attack[Any]] = [one.attack.knowing(mechanism, spec.seed or 0) for one in named]
     for attack in own:
         if not isinstance(attack, attacks.Attack):

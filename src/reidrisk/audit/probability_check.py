@@ -23,7 +23,7 @@ from reidrisk.base.arrays import Floats
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.records import Attributes, Bags, Traces
+from reidrisk.records import Attributes, Bags, Traces, Vectors
 
 _PEOPLE = 2_000  # targets that are rehearsed on: enough to tell 90 in 100 from 88
 _FEWEST = 20  # with fewer targets there is nothing to rehearse
@@ -100,6 +100,8 @@ def check_probabilities(
 
 def _halves(people: Any, draw: np.random.Generator) -> tuple[int, Any, Any]:
     """Cut records in two: every other epoch to each half; of bags, each event to either. Say how much a half holds."""
+    if isinstance(people, Vectors):  # half a vector is none
+        return 0, people, people
     if isinstance(people, Bags):
         held = people.counts.data.astype(np.int64)
         ours = draw.binomial(held, 0.5)

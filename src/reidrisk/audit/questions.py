@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from reidrisk.base.errors import OptionError
+from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.specs import Spec
-from reidrisk.records import Attributes, Bags, Events, Traces
+from reidrisk.records import Attributes, Bags, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, periods
 from reidrisk.scenarios import Knows, Scenario, Split, TwoTables
 
@@ -85,6 +85,8 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
         by_period = TwoTables(tables[0], tables[1], truth, every=by)
         return (by_period, whole) if _kept(logs, by) >= _KEPT else (whole, by_period)
     table = tables[0]
+    if isinstance(table, Vectors):
+        raise DataError("one table of vectors asks nothing; give a second one whose people are looked for in it")
     if isinstance(table, Attributes):
         return (Knows(table, columns=list(table.names)),)
     timed = table.time is not None if isinstance(table, Events) else isinstance(table, Traces) and table.n_epochs > 1

@@ -95,9 +95,9 @@ class AuditResult(Result):
     gate: Gate | None
     versions: dict[str, str]
     kind: str = "traces"
-    """Of the records: ``"traces"``, ``"bags"`` or ``"attributes"``."""
+    """Of the records: ``"traces"``, ``"bags"``, ``"attributes"`` or ``"vectors"``."""
     axis: AxisName = "epochs"
-    """What grows along the rows: epochs of both tables, items of a record to identify, facts known, or columns."""
+    """What grows along the rows: epochs, items of a record to identify, facts known, columns or dimensions."""
     scenario: Note | None = None
     """Which question was asked; None where two tables were handed over and nothing was said."""
     also: tuple[AuditResult, ...] = ()

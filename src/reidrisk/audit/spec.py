@@ -14,7 +14,7 @@ from reidrisk.base.specs import named as field
 from reidrisk.io.exports import Reading
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.mitigations.registry import named
-from reidrisk.records import Attributes, Bags, Traces
+from reidrisk.records import Attributes, Bags, Traces, Vectors
 
 
 def powers_of_two(most: int, below: int) -> tuple[int, ...]:
@@ -161,7 +161,9 @@ class AuditSpec(Spec):
     @field_validator("attacks", mode="before")
     @classmethod
     def _registered(cls, values: Any) -> Any:
-        known = list(dict.fromkeys(entry.name for kind in (Traces, Bags, Attributes) for entry in nameable(kind)))
+        known = list(
+            dict.fromkeys(entry.name for kind in (Traces, Bags, Attributes, Vectors) for entry in nameable(kind))
+        )
         for value in values if isinstance(values, tuple | list) else ():
             if not isinstance(value, str):
                 what = f"a spec names attacks, and {type(value).__name__} is an object"

@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk import measure
-from reidrisk.attacks import Attack, Hamming, Hellinger, Links
+from reidrisk.attacks import Attack, Hamming, Hellinger, Links, NearestEuclidean
 from reidrisk.audit.axis import holds
 from reidrisk.audit.choice import only
 from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
-from reidrisk.records import Attributes, Bags, Traces
+from reidrisk.records import Attributes, Bags, Traces, Vectors
 
 _ASKED = 2_000  # queries, and strangers of each kind, that are looked at
 _QUANTILES = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the strangers' scores: where queries and strangers are compared
@@ -98,7 +98,9 @@ def check_truth(
     pairs = ((half, other), (other, half))
     splits = [_Split.drawn(known, strange, targets, scored, truth, draw) for known, strange in pairs]
     largest, stands, suspected = 0.0, False, False
-    plainest = Hamming if isinstance(targets, Traces) else Hellinger
+    plainest: type[Attack[Any]] = Hamming if isinstance(targets, Traces) else Hellinger
+    if isinstance(targets, Vectors):
+        plainest = NearestEuclidean
     comparable = [one for one in chosen if one.one_scale] or [plainest()]
     several = [which for which in choices if len(which) > 1] or choices
     for which in sorted(several, key=len, reverse=True):
@@ -217,6 +219,10 @@ def _difference(a: npt.NDArray[Any], b: npt.NDArray[Any], level: float = _LEVEL)
 
 def _shuffled(people: Any, draw: np.random.Generator) -> Any:
     """Return records that are nobody's: each token replaced by one of somebody else's, in the same epoch if any."""
+    if isinstance(people, Vectors):
+        values = draw.permuted(people.values, axis=0)
+        gone = ~np.any(values != 0.0, axis=1, keepdims=True)  # a row of zeros has no direction
+        return Vectors(np.where(gone, people.values, values))
     if isinstance(people, Bags):
         from scipy import sparse
 

@@ -10,7 +10,7 @@ from reidrisk.base.intervals import mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import stream
 from reidrisk.measure.risk import credits
-from reidrisk.records import Case, Traces
+from reidrisk.records import Case, Traces, Vectors
 
 _PAIRS = 2_000  # true pairs that are looked at, and strangers for each
 _STRANGERS = 3
@@ -44,7 +44,9 @@ def warnings(case: Case, seed: int = 0) -> tuple[Note, ...]:
     if len(paired) < _FEWEST:
         return ()
     drawn = stream(seed, "warnings: pairs").permutation(paired)[:_PAIRS]
-    found = [_shared(case, drawn, seed), _presence(case, drawn, seed)]
+    found = []
+    if not isinstance(case.targets, Vectors):  # which have everything in common, and no gaps
+        found = [_shared(case, drawn, seed), _presence(case, drawn, seed)]
     if case.truth.origin == "given":  # equal ids, equal rows and parts of one table come in one order by themselves
         found.append(_order(paired, case.truth.target[paired], case))
     return tuple(note for note in found if note is not None)

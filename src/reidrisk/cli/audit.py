@@ -45,9 +45,9 @@ class WithAttacks(typer.core.TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Say which attacks there are, and which of them run by default."""
         from reidrisk.attacks.registry import nameable
-        from reidrisk.records import Attributes, Bags, Traces
+        from reidrisk.records import Attributes, Bags, Traces, Vectors
 
-        entries = {entry.name: entry for kind in (Traces, Bags, Attributes) for entry in nameable(kind)}
+        entries = {entry.name: entry for kind in (Traces, Bags, Attributes, Vectors) for entry in nameable(kind)}
         names = ", ".join(entries)
         usual = ", ".join(name for name, entry in entries.items() if entry.default)
         for parameter in self.params:
@@ -59,7 +59,9 @@ class WithAttacks(typer.core.TyperCommand):
 
 def audit(
     context: typer.Context,
-    targets: Path | None = argument(None, "A table as it was exported: CSV, JSON lines, Parquet, Arrow, NPZ or .xlsx."),
+    targets: Path | None = argument(
+        None, "A table as it was exported: CSV, JSON lines, Parquet, Arrow, NPY, NPZ or .xlsx."
+    ),
     queries: Path | None = argument(None, "A second table, whose people are looked for in the first."),
     out: Out = None,
     result: ResultOut = None,
@@ -84,7 +86,7 @@ def audit(
     noise: float | None = option(None, "Probability that a random token is shown instead."),
     n_tokens: int | None = option(None, "Size of the system's vocabulary."),
     vocabulary: Path | None = option(None, "All labels of the system: one per line, or a JSON list."),
-    layout: str | None = option(None, "'log', 'people', 'lists', 'wide' or 'long'; default: recognised."),
+    layout: str | None = option(None, "'log', 'people', 'lists', 'vectors', 'wide' or 'long'; default: recognised."),
     allow_unmatched: bool = option(False, "Keep people who are in one table only.", "--allow-unmatched"),
     attack: list[str] | None = option(None, "Attack to run; repeatable."),
     epochs: str | None = option(

@@ -11,6 +11,7 @@ from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
 from reidrisk.measure.traits import held_names, traits
+from reidrisk.records import Vectors
 
 _THRESHOLDS = (0.01, 0.1, 0.5, 0.9)
 _EDGES = (0.0, 0.001, 0.01, 0.1, 0.2, 0.5, 0.9, 1.0)  # bins of risk; the thresholds must be among their ends
@@ -60,8 +61,10 @@ def exposure(per_user: Floats, queries: Any, level: float = 0.95, least: int = 2
     {'1': 0.75, '10': 0.5, '50': 0.25, '90': 0.25}
     """
     risk = _checked(per_user, queries)
-    found = [(trait, name, rows) for trait, levels in traits(queries).items() for name, rows in levels]
-    found += [("holds-item", name, rows) for name, rows in held_names(risk, queries, level, least)]
+    found = []
+    if not isinstance(queries, Vectors):  # what people have in common is not read off points
+        found = [(trait, name, rows) for trait, levels in traits(queries).items() for name, rows in levels]
+        found += [("holds-item", name, rows) for name, rows in held_names(risk, queries, level, least)]
     groups = tuple(
         Group(trait, name, len(rows), float(risk[rows].mean()), *mean_interval(risk[rows], level))
         for trait, name, rows in found
@@ -75,7 +78,8 @@ def exposure(per_user: Floats, queries: Any, level: float = 0.95, least: int = 2
 
 def _checked(per_user: Any, queries: Any) -> Floats:
     """Return the risks as numbers from 0 to 1, one for each record."""
-    if not hasattr(queries, "n_tokens") or not (hasattr(queries, "counts") or hasattr(queries, "observed")):
+    is_table = isinstance(queries, Vectors) or hasattr(queries, "n_tokens")
+    if not is_table or not (isinstance(queries, Vectors) or hasattr(queries, "counts") or hasattr(queries, "observed")):
         raise DataError(f"exposure describes people by their Traces or Bags, not by {type(queries).__name__}")
     risk = np.asarray(per_user)
     if risk.dtype.kind not in "fiub" or risk.shape != (len(queries),):

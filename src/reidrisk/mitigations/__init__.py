@@ -15,6 +15,7 @@ from reidrisk.mitigations.suppress import SuppressRare
 from reidrisk.mitigations.system import System
 from reidrisk.mitigations.together import Together
 from reidrisk.mitigations.trying import Tried, WhatIf, shortest, tried, usual_changes
+from reidrisk.mitigations.vectors import GaussianNoise, Reduce
 
 __all__ = [
     "Coarsen",
@@ -23,10 +24,12 @@ __all__ = [
     "DropPeople",
     "Entry",
     "Found",
+    "GaussianNoise",
     "Generalise",
     "Kept",
     "Mitigation",
     "RandomItem",
+    "Reduce",
     "Rotate",
     "Shorten",
     "SuppressRare",

@@ -10,7 +10,7 @@ from reidrisk.base.results import Result
 from reidrisk.base.streams import stream
 from reidrisk.mitigations.base import Side, View
 from reidrisk.mitigations.rows import observations
-from reidrisk.records import Case
+from reidrisk.records import Case, Vectors
 
 _PAIRS = 4_000
 
@@ -24,6 +24,8 @@ class Kept(Result):
     distance of the item frequencies; ``sizes``: 1 - the mean absolute change of how much a record holds, relative to
     what it held (of several pseudonyms, the one that holds most); ``similarities``: the correlation of the cosine of
     two people's records before and after, on sampled pairs; ``people``: the share who are still in the release.
+    Of vectors, ``observations`` and ``frequencies`` are the share of the squared spread that is as it was, ``items``
+    that of the dimensions, and ``sizes`` compares the spread itself.
     ``utility`` is what the caller's own use of the records gives, before and after.
     """
 
@@ -59,6 +61,8 @@ def kept(case: Case, view: View, side: Side = "queries", seed: int = 0) -> Kept:
     0.56
     """
     name = "targets" if side == "targets" else "queries"
+    if isinstance(case.queries, Vectors):
+        return _of_vectors(getattr(case, name), getattr(view.case, name), seed)
     before, after = observations(getattr(case, name)), observations(getattr(view.case, name))
     part_of = view.part_of if name == "queries" else view.known_as
     part_of = np.arange(after.shape[0]) if part_of is None else part_of
@@ -80,6 +84,25 @@ def kept(case: Case, view: View, side: Side = "queries", seed: int = 0) -> Kept:
         similarities=_similar(before, after, largest, seed),
         people=len(np.unique(owner)) / max(len(asked), 1),
     )
+
+
+def _of_vectors(before: Vectors, after: Vectors, seed: int) -> Kept:
+    """Compare points: what differs from the point before is lost, and so are dimensions that are not there any more."""
+    x, y = (table.values.astype(np.float64) for table in (before, after))
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    spread, left = float((x**2).sum()), float((y**2).sum())
+    same = 0.0
+    if x.shape == y.shape:
+        same = 1.0 / (1.0 + float(((x - y) ** 2).sum()) / max(spread, 1e-300))
+    else:
+        same = min(1.0, left / max(spread, 1e-300))
+    rng = stream(seed, "kept: pairs")
+    one, two = (rng.integers(len(x), size=_PAIRS) for _ in range(2))
+    products = [(table[one] * table[two]).sum(axis=1)[one != two] for table in (x, y)]
+    flat = any(each.std() < 1e-12 for each in products)
+    alike = float(np.allclose(*products)) if flat else float(np.corrcoef(*products)[0, 1])
+    wide = min(left, spread) / max(left, spread, 1e-300)
+    return Kept(same, min(1.0, y.shape[1] / x.shape[1]), same, wide, alike)
 
 
 def _same(before: Any, after: Any, owner: Ints) -> int:

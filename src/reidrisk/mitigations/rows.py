@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from reidrisk.base.arrays import Ints
 from reidrisk.base.vocabulary import Vocabulary
-from reidrisk.records import Attributes, Bags, Traces, Visits
+from reidrisk.records import Attributes, Bags, Traces, Vectors, Visits
 from reidrisk.records.thinning import drawn
 
 Table = Traces | Bags
@@ -102,8 +102,10 @@ def frequencies(table: Table) -> Ints:
     return np.asarray(table.counts.sum(axis=0), dtype=np.int64).ravel()
 
 
-def sizes(table: Table) -> Ints:
-    """Return how many observations each row has."""
+def sizes(table: Table | Vectors) -> Ints:
+    """Return how many observations each row has; a vector is one."""
+    if isinstance(table, Vectors):
+        return np.ones(len(table), dtype=np.int64)
     if isinstance(table, Traces):
         return np.asarray(table.observed.sum(axis=1), dtype=np.int64)
     return np.asarray(table.counts.sum(axis=1), dtype=np.int64).ravel()

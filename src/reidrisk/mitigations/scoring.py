@@ -21,6 +21,7 @@ from reidrisk.mitigations import rows as observed
 from reidrisk.mitigations.aware import Blurred
 from reidrisk.mitigations.base import Side, View
 from reidrisk.records import Attributes, Case, TopSets
+from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
 
 
@@ -112,7 +113,7 @@ def risk_of_people(case: Case, rows: Ints, credit: Floats, silent: Floats, attac
 
 def attackers(view: View, chosen: Sequence[Entry | Attack[Any]], trial: Trial, knows: bool) -> list[Attack[Any]]:
     """Return the attackers who meet this view; who ``knows`` of the change is told of its noise."""
-    n = view.case.targets.n_tokens
+    n = breadth(view.case.targets)
     system = trial.mechanism or TopKNoise(min(2, n), 0.0, n, "nothing")
     if knows and view.mechanism is not None:
         system = view.mechanism

@@ -143,6 +143,16 @@ def checked_tokens(tokens: Any, ndim: int, meaning: str) -> npt.NDArray[np.signe
     return frozen(array)
 
 
+def breadth(records: Any) -> int:
+    """Return how many tokens the vocabulary of some records has, or how many dimensions vectors have.
+
+    >>> from reidrisk.records import Vectors
+    >>> breadth(Vectors([[1.0, 2.0]]))
+    2
+    """
+    return int(records.n_tokens if hasattr(records, "n_tokens") else records.n_dimensions)
+
+
 def check_range(tokens: npt.NDArray[Any], n_tokens: int) -> None:
     """Refuse tokens outside the vocabulary, the first one named by row and epoch."""
     if tokens.min() >= -1 and tokens.max() < n_tokens:

@@ -10,7 +10,7 @@ from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import checked_seed
 from reidrisk.base.vocabulary import Vocabulary
-from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth, find_truth
+from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth, Vectors, find_truth
 from reidrisk.records.calendar import Every
 from reidrisk.records.case import check_tables
 from reidrisk.scenarios.base import Scenario, by_visit
@@ -20,16 +20,15 @@ MOST_PERIODS = 520
 """Periods of two logs at most: more are hardly ones that people have in common."""
 
 
-@register(kinds=(Events, Bags, Traces, Attributes), tables=2)
+@register(kinds=(Events, Bags, Traces, Attributes, Vectors), tables=2)
 @dataclass(frozen=True, eq=False)
 class TwoTables(Scenario):
     """The attacker holds two tables: records of ``a`` are known, those of ``b`` are to be named.
 
-    Both are Traces, both Bags, both Attributes, which are compared in the columns they have in common, or both Events,
-    which become Bags over the items of either. ``truth`` is the row of
-    ``a`` for each row of ``b``, -1 = not in it; default: equal user ids, or equal rows where neither table names its
-    users and both have the same length. Where that tells nothing, the truth of the case is ``None``, and a note says
-    why.
+    Both are Traces, both Bags, both Vectors, both Attributes, which are compared in the columns they have in common, or
+    both Events, which become Bags over the items of either. ``truth`` is the row of ``a`` for each row of ``b``, -1 =
+    not in it; default: equal user ids, or equal rows where neither table names its users and both have the same length.
+    Where that tells nothing, the truth of the case is ``None``, and a note says why.
 
     Several rows of ``b`` may be one person's (``truth`` says whose), as sessions or trips are. With ``visit``, as for
     :meth:`reidrisk.records.Events.bags`, each visit of the log ``b`` is a query of its own. With ``every``, as for

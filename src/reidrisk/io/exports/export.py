@@ -19,13 +19,14 @@ from reidrisk.io.exports.people import columns_like, read_people
 from reidrisk.io.exports.reading import Reading
 from reidrisk.io.exports.roles import Roles, find_amount, find_items, find_time, find_user, has_times, list_columns
 from reidrisk.io.exports.source import Source, are_unique, is_unique, open_source
+from reidrisk.io.exports.vectors import read_vectors, vector_columns
 from reidrisk.io.tables.encoding import Encoding, settle
 from reidrisk.io.tables.tokens import RawTokens, read_raw
 from reidrisk.io.traces import build_traces
 from reidrisk.records import Attributes
 
-Kind = Literal["log", "people", "lists", "traces"]
-"""What an export holds: events, one row per person, lists of items, or traces."""
+Kind = Literal["log", "people", "lists", "traces", "vectors"]
+"""What an export holds: events, one row per person, lists of items, traces, or vectors."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Export:
 
     kind: Kind
     records: Any
-    """:class:`Events`, :class:`Attributes`, :class:`Bags` or :class:`Traces`, by ``kind``."""
+    """:class:`Events`, :class:`Attributes`, :class:`Bags`, :class:`Traces` or :class:`Vectors`, by ``kind``."""
     how: Note
     """``understood-as``: the one line that says which column is what."""
     notes: tuple[Note, ...] = ()
@@ -43,9 +44,9 @@ class Export:
 def read_export(source: Any, reading: Reading | None = None) -> Export:
     r"""Read a file or a frame as it was exported.
 
-    ``source`` is a path (CSV in any dialect, JSON lines, Parquet, Arrow, ``.xlsx``; packed by gzip or not) or anything
-    with the Arrow interface. What ``reading`` does not say is guessed, and said in ``how``; what cannot be guessed is
-    asked for in one line.
+    ``source`` is a path (CSV in any dialect, JSON lines, Parquet, Arrow, NPY, NPZ, ``.xlsx``; packed by gzip or not),
+    anything with the Arrow interface, or an array of vectors. What ``reading`` does not say is guessed, and said in
+    ``how``; what cannot be guessed is asked for in one line.
 
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "shop.csv"
@@ -93,6 +94,9 @@ def _over_one(sides: Sequence[tuple[Source, Kind, Reading]]) -> tuple[Export, Ex
         source, _, how = sides[1]
         two = _read(source.renamed(columns_like(one.records, source)), "people", how)
         first, second = Attributes.together(one.records, two.records)
+    elif kind == "vectors":
+        two = _read(*sides[1])
+        return one, two
     else:
         two = _read(*sides[1])
         labels = (export.records.vocabulary.labels for export in (one, two))
@@ -114,6 +118,7 @@ _WHAT = {
     "people": "one row per person",
     "lists": "lists of items",
     "traces": "one item per person and period",
+    "vectors": "one vector per person",
 }
 _FEW = 8  # columns of traces that are named
 _EPOCH = re.compile(r"epoch_[0-9]{1,9}(?:_[0-9]{1,9})?")
@@ -133,6 +138,8 @@ def _kind(source: Source, how: Reading) -> Kind:
     named = how.user is not None or how.time is not None or bool(how.items)
     if not named and _are_traces(source):
         return "traces"
+    if vector_columns(source, how):
+        return "vectors"
     if list_columns(source, how):
         return "lists"
     if how.items or how.grid is not None:
@@ -175,6 +182,9 @@ def _read(source: Source, kind: Kind, how: Reading) -> Export:
     if kind == "traces":
         raw = read_raw(source.table, _trace_layout(how), labels=False)
         return _of_traces(source, raw, settle([raw], None, None))
+    if kind == "vectors":
+        vectors, user, held = read_vectors(source, how)
+        return Export("vectors", vectors, understood(source, "vectors", Roles(user, items=held), None))
     user = find_user(source, how)
     if kind == "people":
         if user is not None and how.user is None and names.user_score(user) == 1 and not is_unique(source, user):

@@ -7,8 +7,8 @@ from pydantic import field_validator
 
 from reidrisk.base.specs import Spec
 
-Layout = Literal["log", "people", "lists", "wide", "long"]
-"""One row per event, one row per person, lists of items, or traces: a column per period, a row per observation."""
+Layout = Literal["log", "people", "lists", "vectors", "wide", "long"]
+"""One row per event, one per person, lists of items, vectors, or traces: a column per period, a row per observation."""
 
 NONE = "none"
 """What stands for a column that is not to be used, although one would be guessed."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.frames import columns_of, plain
 from reidrisk.base.notes import Note
@@ -17,8 +19,15 @@ from reidrisk.io.exports.text import BadRows, column_names, read_text
 from reidrisk.io.tables.columns import holds_text, is_list
 from reidrisk.io.tables.formats import BATCH, Table, open_table, table_of_frame
 from reidrisk.io.tables.opening import check_bytes, existing_file, reading
+from reidrisk.records import Vectors
 
-_MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"PK\x03\x04": ".xlsx", b"\xd0\xcf\x11\xe0": ".xls"}
+_MAGIC = {
+    b"\x93NUMPY": ".npy",
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"PK\x03\x04": ".xlsx",
+    b"\xd0\xcf\x11\xe0": ".xls",
+}
 _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 _JSON = (".jsonl", ".ndjson", ".json")
 _FIGURE = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
@@ -134,6 +143,10 @@ def open_source(given: Any, how: Reading) -> Source:
         return Source(_frame(given))
     file, name = existing_file(given), str(given)
     ending = _ending(file, name)
+    if ending == ".npy":
+        from reidrisk.io.exports.vectors import table_of_npy
+
+        return Source(table_of_npy(file, name))
     if ending in (".parquet", ".arrow", ".npz"):
         return Source(open_table(given, ending[1:]))
     check_bytes(file, name)
@@ -169,6 +182,10 @@ def _frame(given: Any) -> Table:
 
     if isinstance(given, Mapping):
         return table_of_frame(pa.table(columns_of(given, list(given))))
+    if isinstance(given, Vectors | np.ndarray):
+        from reidrisk.io.exports.vectors import table_of_vectors
+
+        return table_of_vectors(given)
     if not hasattr(given, "__arrow_c_stream__"):
         kinds = "a path, or a frame of polars, pandas or pyarrow"
         raise DataError(f"a {type(given).__name__} is neither a file nor a frame; give {kinds}")
@@ -184,7 +201,7 @@ def _ending(file: Path, name: str) -> str:
             return by_name if by_name in (*_SHEETS, ".npz") else ending
     if by_name in (".arrow", ".feather", ".ipc"):  # a stream of Arrow has no such mark
         return ".arrow"
-    if by_name in (".parquet", ".npz", *_SHEETS):
+    if by_name in (".parquet", ".npy", ".npz", *_SHEETS):
         raise FormatError(f"{name}: the file is no {by_name[1:]}, whatever its name says; write it again")
     if by_name in _JSON or start.lstrip()[:1] == b"{":
         return ".jsonl" if by_name not in _JSON else by_name

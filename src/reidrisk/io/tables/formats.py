@@ -171,6 +171,10 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
                 flat = pa.array(part.ravel())
                 is_set = values.ndim == 3
                 columns[f"epoch_{j}"] = pa.FixedSizeListArray.from_arrays(flat, values.shape[2]) if is_set else flat
+        elif values.ndim == 2 and values.dtype.kind == "f":
+            columns[key] = pa.FixedSizeListArray.from_arrays(
+                pa.array(np.ascontiguousarray(values).ravel()), values.shape[1]
+            )
         else:
             holds = "a table holds columns of one dimension, or an array 'tokens' of (users, epochs)"
             raise FormatError(f"{name}: array {key!r} has shape {values.shape}; {holds}")

@@ -13,6 +13,7 @@ _KINDS = {
     "people": "one row per person",
     "lists": "lists of items",
     "traces": "one item per person and period",
+    "vectors": "one vector per person",
 }
 _TIMES = {
     "year-first": "",
@@ -47,7 +48,9 @@ def _understood(note: Note, terms: Terms) -> Assumed:
         clock = f" and {note['clock']!r}" if note.get("clock") else ""
         said.append(f"time {note['time']!r}{clock}{f' ({form})' if form else ''}")
     if note["items"]:
-        what = {"people": "attributes", "traces": "columns"}.get(note["kind"], plural("item", len(note["items"])))
+        what = {"people": "attributes", "traces": "columns", "vectors": "columns"}.get(
+            note["kind"], plural("item", len(note["items"]))
+        )
         said.append(f"{what} {_listed(note['items'])}")
     if note["place"]:
         said.append(f"places {' and '.join(map(repr, note['place']))}")

@@ -16,7 +16,7 @@ from reidrisk.present.words.frequencies import attack_label, in_words, joined, p
 from reidrisk.present.words.gate import periods_used
 
 _FAR = 16  # times as many periods as the fewest, from which on an axis has them by their ratio
-_SEEN = {"epochs": "observed", "items": "compared", "facts": "known", "columns": "compared"}
+_SEEN = {"epochs": "observed", "items": "compared", "facts": "known", "columns": "compared", "dimensions": ""}
 _MANY = 4  # numbers of periods, beyond which a terminal shows one row for each
 _SHOWN = 3  # attacks that are drawn, the strongest; of weaker ones a table holds the highest rate
 
@@ -64,6 +64,7 @@ def axis_title(terms: Terms) -> str:
         "items": f"{terms.periods} in the {terms.record} to identify",
         "facts": f"{terms.periods} that the attacker knows",
         "columns": f"{terms.periods} compared",
+        "dimensions": f"{terms.periods} compared",
     }
     return titles[terms.axis]
 

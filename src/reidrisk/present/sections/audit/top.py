@@ -38,8 +38,12 @@ def facts(result: AuditResult, terms: Terms) -> tuple[str, ...]:
         f"{result.n_queries:,} {terms.records} to identify",
         f"{result.n_scored:,} scored",
         *([terms.many("period", result.n_epochs)] if terms.axis in ("epochs", "columns") else []),
-        f"{result.n_tokens:,} {'possible' if terms.axis == 'epochs' else 'different'} {terms.things}",
+        *([f"{result.n_tokens:,} dimensions"] if terms.axis == "dimensions" else [_different(result, terms)]),
     )
+
+
+def _different(result: AuditResult, terms: Terms) -> str:
+    return f"{result.n_tokens:,} {'possible' if terms.axis == 'epochs' else 'different'} {terms.things}"
 
 
 def first(result: AuditResult, terms: Terms) -> tuple[str, ...]:

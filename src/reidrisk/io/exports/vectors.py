@@ -1,0 +1,148 @@
+"""Vectors in an export: a column of lists of numbers, or one column per dimension; and arrays of NumPy."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reidrisk.base import sizes
+from reidrisk.base.errors import DataError, FormatError, OptionError
+from reidrisk.io.exports.reading import Reading
+from reidrisk.io.exports.roles import columns, find_user
+from reidrisk.io.exports.source import Source
+from reidrisk.io.tables.columns import holds_text, is_list, user_ids
+from reidrisk.io.tables.formats import Table, table_of_frame
+from reidrisk.io.tables.opening import reading
+from reidrisk.records import Vectors
+
+_NUMBERED = re.compile(r"(.*?)[0-9]{1,6}")
+_FEWEST = 8  # columns of one name and a number that are taken for dimensions without being asked
+COLUMN = "vector"
+"""The column of vectors where an array has no names."""
+
+
+def vector_columns(source: Source, how: Reading) -> tuple[str, ...]:
+    """Return the column of lists, or the columns of single dimensions, that hold vectors; none where there are none.
+
+    >>> from reidrisk.io.exports.source import open_source
+    >>> table = {"id": [1, 2], "face": [[0.1, 0.2], [0.3, 0.4]]}
+    >>> import pyarrow as pa
+    >>> vector_columns(open_source(pa.table(table), Reading()), Reading())
+    ('face',)
+    """
+    named = [name for given in how.items for name in columns(source, given)]
+    there = named or source.columns
+    lists = [name for name in there if is_list(source.types[name]) and _is_real(source.types[name].value_type)]
+    if len(lists) == 1:
+        return tuple(lists)
+    if how.layout == "vectors":
+        user = find_user(source, how)
+        return tuple(name for name in there if name != user and not is_list(source.types[name]))
+    groups: dict[str, list[str]] = {}
+    for name in there:
+        if (found := _NUMBERED.fullmatch(name)) and _is_real(source.types[name]):
+            groups.setdefault(found[1], []).append(name)
+    longest = max(groups.values(), key=len, default=[])
+    rest = [name for name in there if name not in longest]
+    return tuple(longest) if len(longest) >= _FEWEST and len(rest) <= 1 else ()
+
+
+def read_vectors(source: Source, how: Reading) -> tuple[Vectors, str | None, tuple[str, ...]]:
+    """Return the vectors, the column of people if any, and the columns that hold the vectors."""
+    used = vector_columns(source, how)
+    if not used:
+        listed = ", ".join(map(repr, source.columns[:20]))
+        raise OptionError(f"{source.name}: no column holds numbers of vectors, only {listed}; name them with --item")
+    user = find_user(source, how)
+    user = None if user in used else user
+    lists = len(used) == 1 and is_list(source.types[used[0]])
+    values = _of_lists(source, used[0]) if lists else _of_columns(source, used)
+    ids = None if user is None else user_ids(source.name, user, source.column(user))
+    try:
+        return Vectors(values, ids), user, used
+    except DataError as error:
+        raise DataError(f"{source.name}: {error}") from error
+
+
+def _of_lists(source: Source, name: str) -> npt.NDArray[Any]:
+    import pyarrow.compute as pc
+
+    cells = source.column(name)
+    if not len(cells):
+        raise DataError(f"{source.where(name)}: there is not a single vector in it")
+    length = pc.list_value_length(cells).to_numpy()
+    wrong = np.flatnonzero(~(length == length[0]))  # nothing equals a gap, which is NaN here
+    if wrong.size:
+        row = int(wrong[0])
+        held = "nothing" if np.isnan(float(length[row] if length[row] is not None else np.nan)) else int(length[row])
+        first = f"row 1 has {length[0]} numbers, row {row + 1} has {held}"
+        raise DataError(f"{source.where(name)}: {first}; vectors must be of one length")
+    flat = pc.list_flatten(cells).to_numpy()
+    return np.asarray(flat, dtype=np.float64 if flat.dtype != np.float32 else np.float32).reshape(len(cells), -1)
+
+
+def _of_columns(source: Source, names: tuple[str, ...]) -> npt.NDArray[Any]:
+    found = np.empty((source.table.n_rows, len(names)), dtype=np.float64)
+    for place, name in enumerate(names):
+        cells = source.column(name)
+        if holds_text(source.types[name]):
+            if not source.holds_figures(name):
+                raise DataError(f"{source.where(name)}: it does not hold numbers; leave it out with --item")
+            cells = _numbers(source, name)
+        found[:, place] = cells.to_numpy()
+    return found
+
+
+def _numbers(source: Source, name: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(source.column(name))
+    if source.dialect is not None and source.dialect.delimiter != ",":
+        text = pc.replace_substring(text, ",", ".")
+    try:
+        return text.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        raise DataError(f"{source.where(name)}: a cell is no number; correct it") from error
+
+
+def _is_real(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(kind))
+
+
+def table_of_vectors(given: Any) -> Table:
+    """Return vectors, or a plain array (records, dimensions), as a table with one column of lists."""
+    import pyarrow as pa
+
+    found = given if isinstance(given, Vectors) else Vectors(given)
+    flat = pa.array(found.values.ravel())
+    made: dict[str, Any] = {} if found.users is None else {"user": pa.array(found.users)}
+    made[COLUMN] = pa.FixedSizeListArray.from_arrays(flat, found.n_dimensions)
+    return table_of_frame(pa.table(made), "the array")
+
+
+def table_of_npy(file: Path, name: str) -> Table:
+    """Return the array of an NPY file, (records, dimensions), as a table with one column of lists."""
+    with reading(name, "NPY"):
+        try:
+            array = np.lib.format.open_memmap(os.fspath(file), mode="r")
+        except ValueError as error:
+            raise FormatError(
+                f"{name}: the file is damaged, or holds Python objects; store it with numpy.save"
+            ) from error
+        if array.ndim != 2 or array.dtype.kind not in "fiu":
+            shape = f"{array.dtype} {array.shape}"
+            raise FormatError(f"{name}: it holds {shape}; vectors are numbers, (records, dimensions)")
+        sizes.BYTES.check(array.nbytes, name, "store less in one file")
+        try:
+            table = table_of_vectors(np.array(array))
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
+    return Table(name, table.title, table.types, table.n_rows, table.metadata, table.source)
