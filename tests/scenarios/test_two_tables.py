@@ -83,7 +83,7 @@ def test_traces_of_different_lengths_are_compared_without_periods():
 def test_tables_that_cannot_be_compared_are_refused():
     with pytest.raises(DataError, match="targets are Bags and queries are Traces"):
         TwoTables(Bags([[1]]), Traces([[0]], 1)).case()
-    with pytest.raises(DataError, match="TwoTables takes Events, Bags, Traces, Attributes, not ndarray"):
+    with pytest.raises(DataError, match="TwoTables takes Events, Bags, Traces, Attributes, Vectors, not ndarray"):
         TwoTables(Bags([[1]]), np.ones((1, 1)))
     with pytest.raises(DataError, match="no vocabulary"):
         Bags([[1]]).over(None)

@@ -75,7 +75,8 @@ def read_exports(a: Any, b: Any, reading: Reading | None = None) -> tuple[Export
     sides = [_opened(given, asked.of_table(side)) for side, given in enumerate((a, b))]
     if sides[0][1] != sides[1][1]:
         both = " and ".join(f"{source.name} holds {_WHAT[kind]}" for source, kind, _ in sides)
-        raise OptionError(f"{both}; give two of a kind, or say what both are with --layout")
+        wrong = DataError if "vectors" in (sides[0][1], sides[1][1]) else OptionError  # no layout makes both alike
+        raise wrong(f"{both}; give two of a kind, or say what both are with --layout")
     one, two = _over_one(sides)
     one, two = (replace(read, notes=side[0].notes + read.notes) for read, side in zip((one, two), sides, strict=True))
     return _ids_alike(one, two)

@@ -22,6 +22,8 @@ BATCH = 1 << 17  # rows read at a time: large enough for speed, small enough to 
 
 _TITLES = {"parquet": "Parquet", "csv": "CSV", "arrow": "Arrow IPC", "npz": "NPZ"}
 
+_VECTORS = ("vector", "vectors", "embedding", "embeddings", "values")  # arrays of NPZ files that hold one per row
+
 Source = Callable[[Sequence[str]], Iterator[Any]]
 """Given names of columns, yields Arrow record batches of them, in row order."""
 
@@ -171,12 +173,12 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
                 flat = pa.array(part.ravel())
                 is_set = values.ndim == 3
                 columns[f"epoch_{j}"] = pa.FixedSizeListArray.from_arrays(flat, values.shape[2]) if is_set else flat
-        elif values.ndim == 2 and values.dtype.kind == "f":
+        elif key in _VECTORS and values.ndim == 2 and values.dtype.kind == "f":
             columns[key] = pa.FixedSizeListArray.from_arrays(
                 pa.array(np.ascontiguousarray(values).ravel()), values.shape[1]
             )
         else:
-            holds = "a table holds columns of one dimension, or an array 'tokens' of (users, epochs)"
+            holds = "a table holds columns of one dimension, or an array 'tokens' of (users, epochs), or 'vectors'"
             raise FormatError(f"{name}: array {key!r} has shape {values.shape}; {holds}")
     lengths = {key: len(values) for key, values in columns.items()}
     if len(set(lengths.values())) > 1:
