@@ -2,7 +2,7 @@
 
     python benchmarks/engines.py --users 10000000                       # local, duckdb, spark; ratios, peak memory
     python benchmarks/engines.py --growth 1000000,2000000,4000000,8000000
-    python benchmarks/engines.py --users 100000000 --engines duckdb --memory 8GB --check 1000
+    python benchmarks/engines.py --users 100000000 --engines duckdb --memory 8GB
     python benchmarks/engines.py --estimates                            # six jobs, each estimated before it runs
 
 Everyone against everyone with weighted Hamming, r = 4. Each search is a process of its own, so that its peak memory and

@@ -9,11 +9,14 @@ from typing import Any
 from reidrisk.audit.asking import audit_exports, read
 from reidrisk.audit.questions import Asked
 from reidrisk.audit.result import AuditResult
-from reidrisk.audit.spec import AuditSpec, Exports, InMemory
+from reidrisk.audit.run import run
+from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Tables
+from reidrisk.audit.stored.opening import is_stored
 from reidrisk.base.notes import Note
 from reidrisk.base.options import seconds
 from reidrisk.base.progress import Progress
 from reidrisk.io import Reading
+from reidrisk.search.engines.relational import Relational
 
 
 def assess(
@@ -38,7 +41,8 @@ def assess(
 
     ``truth`` are true pairs where the ids of the two tables differ. ``scenario`` is a name such as ``"split"``, or an
     :class:`reidrisk.audit.Asked`; default: every question that the records can answer. ``budget`` is the time given,
-    in reference seconds or as in ``"5min"``.
+    in reference seconds or as in ``"5min"``. The keyword ``engine`` is where targets are searched
+    (:mod:`reidrisk.search.engines`); with it, two folders of Parquet or tables are audited where they are stored.
 
     >>> rows = [(who, day, (who * day) % 7) for who in range(30) for day in range(12)]
     >>> log = {name: list(cells) for name, cells in zip(("user", "day", "item"), zip(*rows))}
@@ -47,6 +51,11 @@ def assess(
     (4, 30)
     """
     sources = [table] if other is None else [table, other]
+    engine = said.pop("engine", None)
+    if isinstance(engine, Relational) and any(isinstance(one, str | Path) and is_stored(str(one)) for one in sources):
+        inputs = {"targets": str(table), "queries": str(other), "truth": None if truth is None else str(truth)}
+        given = {"seed": seed, "max_risk": max_risk} | ({} if budget is None else {"budget": seconds("budget", budget)})
+        return run(AuditSpec(inputs=Tables(**inputs), **given, **said), progress, engine=engine)
     options = {name: said.pop(name) for name in AuditSpec.model_fields if name in said and name != "inputs"}
     reading = Reading(**said)
     files = tuple(str(source) for source in sources if isinstance(source, str | Path))
@@ -59,8 +68,8 @@ def assess(
         options["budget"] = seconds("budget", budget)
     spec = AuditSpec.model_validate(options)
     exports = read(sources, reading, asked, None if say is None else lambda note: _say(say, note), spec.min_group)
-    given = reading.amount is not None
-    return audit_exports(exports, spec, truth=truth, every=reading.every, amounts_given=given, progress=progress)
+    how: dict[str, Any] = {"every": reading.every, "amounts_given": reading.amount is not None}
+    return audit_exports(exports, spec, truth=truth, **how, progress=progress, engine=engine)
 
 
 def _say(say: Callable[[str], object], note: Note) -> None:

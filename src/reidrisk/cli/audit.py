@@ -25,6 +25,7 @@ _BESIDE_SPEC = (
     "as_json",
     "engine",
     "resume",
+    "people",
     "estimate",
     "memory",
     "spill",
@@ -128,6 +129,7 @@ def audit(
     resume: Path | None = option(
         None, "Folder for finished parts of a long audit: run it again, and it goes on there."
     ),
+    people: Path | None = option(None, "Write what joins found of every person to this folder, by row, as Parquet."),
     estimate: bool = option(
         False, "Say what an audit of stored tables will take, from timed parts, and stop.", "--estimate"
     ),
@@ -181,6 +183,10 @@ def audit(
         options["scenario"] = chosen_scenario(given | {"share": part})
         asked = AuditSpec.called(flag, **options, inputs=inputs_of(given, options["scenario"]))
     where = _engine(engine, memory, spill, master, resume)
+    if people is not None:
+        if engine == "local":
+            raise OptionError("--people is for --engine duckdb or spark; see --keep-per-person")
+        where.people = people
     if estimated(asked, where, estimate, as_json):
         return
     with output.progress_bar() as progress:

@@ -199,3 +199,26 @@ def test_a_killed_audit_goes_on_from_its_parts(tmp_path, folders, monkeypatch):
     assert len(written) > again, "a damaged part was done again"
     with pytest.raises(OptionError, match="another job"):
         run(spec.model_copy(update={"seed": 2}), engine=resuming)
+
+
+def test_assess_takes_folders_and_an_engine(tmp_path, folders):
+    import reidrisk
+
+    found = reidrisk.assess(*folders[:2], seed=1, attacks=("hamming",), engine=engine(tmp_path), say=None)
+    assert found.to_dict()["risks"] == audited(tmp_path, *folders[:2], attacks=("hamming",)).to_dict()["risks"]
+
+
+def test_what_was_found_of_each_person_is_written_if_asked(tmp_path, folders, tokens, monkeypatch):
+    from reidrisk import attacks
+
+    monkeypatch.setattr(stored_run.run_stored, "__defaults__", (None, 0, 1))
+    where = engine(tmp_path)
+    where.people = tmp_path / "people"
+    a, b, order = folders
+    run(AuditSpec(inputs=Tables(targets=a, queries=b), seed=1, attacks=("hamming",), epochs=(3,)), engine=where)
+    found = pq.read_table(tmp_path / "people" / "Hamming-3").sort_by("id")
+    links = attacks.Hamming().fit(Traces(tokens[0], TOKENS)).link(Traces(tokens[1][order], TOKENS))
+    for column, field in (("score", "score"), ("ties", "n_ties"), ("lowest", "target")):
+        assert found[column].to_pylist() == getattr(links, field).tolist()
+    with pytest.raises(OptionError, match="not empty"):
+        run(AuditSpec(inputs=Tables(targets=a, queries=b), seed=1, attacks=("hamming",)), engine=where)

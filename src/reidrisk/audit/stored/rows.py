@@ -112,6 +112,9 @@ class World:
             return self._of_counts(attack, n_epochs, *(_arrays(known[key]) for key in ("right", "total", "some")))
         else:
             state = resumed(self.session, join, weights, self.parts, name, progress)
+        if self.engine.people is not None:  # rows of the table, no names
+            found_of_each = f"SELECT id, score, ties, lowest, own = score AS found FROM {state} WHERE own IS NOT NULL"
+            self.session.write(found_of_each, str(self.engine.people / name))
         asked = "count(*) AS n, sum(ties) AS ties"
         total = self.session.fetch(f"SELECT {asked} FROM {state} WHERE own IS NOT NULL")
         right = self.session.fetch(f"SELECT ties, count(*) AS n FROM {state} WHERE own = score GROUP BY ties")

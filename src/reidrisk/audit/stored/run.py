@@ -72,6 +72,10 @@ def run_stored(
     """
     if not engine.spill.is_dir():
         raise OptionError(f"{engine.spill} is no folder to spill to; make it, or name another (--spill)")
+    if engine.people is not None:
+        engine.people.mkdir(parents=True, exist_ok=True)
+        if any(engine.people.iterdir()):
+            raise OptionError(f"{engine.people} is not empty; name another folder (--people)")
     parts = None if engine.resume is None or one_in > 1 else Parts(engine.resume, _job(spec, inputs))
     folder = Path(tempfile.mkdtemp(prefix="reidrisk-", dir=engine.spill))
     try:

@@ -60,6 +60,8 @@ class Relational(Sharding):
     """Where tables are written while an audit lasts."""
     resume: Path | None = None
     """Where finished parts of an audit are kept, so that a killed one goes on from them; default: nowhere."""
+    people: Path | None = None
+    """Where an audit writes what joins found of every person, as Parquet; default: nowhere, and nothing is kept."""
 
     @abstractmethod
     def session(self) -> Any:
