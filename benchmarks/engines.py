@@ -182,6 +182,50 @@ def measured(folder: Path, users: int, name: str, chosen: argparse.Namespace, ke
     return found | {"all_cpu": cpu, "disk": most[0]}
 
 
+JOBS = (
+    ("duckdb", 400_000, ("hamming",)),
+    ("duckdb", 800_000, ("hamming", "weighted-hamming")),
+    ("duckdb", 1_600_000, ("hamming",)),
+    ("duckdb", 800_000, ("hamming", "bm25")),
+    ("duckdb", 3_200_000, ("weighted-hamming",)),
+    ("spark", 400_000, ("hamming",)),
+)
+
+
+def estimates(folder: Path, chosen: argparse.Namespace) -> None:
+    """Estimate six jobs, run each, and print how far off the estimate was; processor time where the engine tells it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from reidrisk.audit import AuditSpec, Tables, run
+    from reidrisk.audit.stored import run as stored_run
+    from reidrisk.audit.stored.estimate import estimate
+    from reidrisk.base.options import size
+    from reidrisk.search.engines import DuckDBEngine, SparkEngine
+
+    stored_run.run_stored.__defaults__ = (None, -1, 1)  # never in memory, however small
+    for name, users, attacks in JOBS:
+        places = [folder / f"{users}-{side}" for side in ("a", "b")]
+        for site, place in enumerate(places):
+            if not place.exists():
+                place.mkdir(parents=True)
+                tokens = shown(favourites(users, 7), 7, site)
+                columns = {"user": np.arange(users)} | {f"epoch_{s}": tokens[:, s] for s in range(EPOCHS)}
+                pq.write_table(pa.table(columns), place / "part.parquet", row_group_size=125_000)
+        inputs = Tables(targets=str(places[0]), queries=str(places[1]), n_tokens=TOKENS)
+        spec = AuditSpec(inputs=inputs, seed=1, attacks=attacks, epochs=(EPOCHS,), sample=300, system="topics")
+        engine = DuckDBEngine(size("memory", chosen.memory)) if name == "duckdb" else SparkEngine("local[2]")
+        said = estimate(spec, engine)
+        started, used = time.perf_counter(), time.process_time()
+        run(spec, engine=engine)
+        took, processor = time.perf_counter() - started, time.process_time() - used
+        off = said.processor / processor if said.processor else said.seconds / took
+        told = (
+            f"estimated {said.seconds:.1f} s, took {took:.1f} s; of processors {said.processor:.1f} and {processor:.1f}"
+        )
+        print(f"{name:7} {users:>10,}  {' + '.join(attacks):28} {told}: {off:.2f}", flush=True)
+
+
 def line(users: int, name: str, found: dict, local: dict | None) -> str:
     """Return one line of the table."""
     if "error" in found:
@@ -206,6 +250,7 @@ def main() -> None:
     parser.add_argument("--master", default="local-cluster[2,1,1024]")
     parser.add_argument("--folder", default="")
     parser.add_argument("--spill", default="")
+    parser.add_argument("--estimates", action="store_true")
     parser.add_argument("--one", default="")
     parser.add_argument("--keep", action="store_true")
     chosen = parser.parse_args()
@@ -221,6 +266,8 @@ def main() -> None:
     names = chosen.engines.split(",")
     print(f"weighted Hamming, r = {EPOCHS}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     try:
+        if chosen.estimates:
+            return estimates(folder, chosen)
         for users in sizes:
             write_tables(folder, users)
             local = None

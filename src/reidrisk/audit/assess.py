@@ -10,7 +10,7 @@ from reidrisk.audit.asking import audit_exports, read
 from reidrisk.audit.questions import Asked
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.run import run
-from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Tables
+from reidrisk.audit.spec import AuditSpec, Exports, InMemory
 from reidrisk.audit.stored.opening import is_stored
 from reidrisk.base.notes import Note
 from reidrisk.base.options import seconds
@@ -53,9 +53,11 @@ def assess(
     sources = [table] if other is None else [table, other]
     engine = said.pop("engine", None)
     if isinstance(engine, Relational) and any(isinstance(one, str | Path) and is_stored(str(one)) for one in sources):
-        inputs = {"targets": str(table), "queries": str(other), "truth": None if truth is None else str(truth)}
-        given = {"seed": seed, "max_risk": max_risk} | ({} if budget is None else {"budget": seconds("budget", budget)})
-        return run(AuditSpec(inputs=Tables(**inputs), **given, **said), progress, engine=engine)
+        inputs = {"kind": "tables", "targets": str(table), "queries": str(other)}
+        inputs |= {} if truth is None else {"truth": str(truth)}
+        given = {"inputs": inputs, "seed": seed, "max_risk": max_risk, **said}
+        given |= {} if budget is None else {"budget": seconds("budget", budget)}
+        return run(AuditSpec.model_validate(given), progress, engine=engine)
     options = {name: said.pop(name) for name in AuditSpec.model_fields if name in said and name != "inputs"}
     reading = Reading(**said)
     files = tuple(str(source) for source in sources if isinstance(source, str | Path))
