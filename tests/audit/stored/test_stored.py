@@ -222,3 +222,16 @@ def test_what_was_found_of_each_person_is_written_if_asked(tmp_path, folders, to
         assert found[column].to_pylist() == getattr(links, field).tolist()
     with pytest.raises(OptionError, match="not empty"):
         run(AuditSpec(inputs=Tables(targets=a, queries=b), seed=1, attacks=("hamming",)), engine=where)
+
+
+def test_tables_of_a_database_are_audited_where_they_are(tmp_path, folders):
+    import duckdb
+
+    with duckdb.connect(tmp_path / "some.duckdb") as database:
+        for name, folder in zip("ab", folders[:2], strict=True):
+            database.execute(f"CREATE TABLE {name} AS SELECT * FROM read_parquet('{folder}/*.parquet')")
+    where = DuckDBEngine(threads=1, database=tmp_path / "some.duckdb")
+    spec = AuditSpec(inputs=Tables(targets="table:stored.a", queries="table:stored.b"), seed=1, attacks=("hamming",))
+    rates = {risk.n_epochs: risk.rate for risk in run(spec, engine=where).risks if not risk.which}
+    files = {r.n_epochs: r.rate for r in audited(tmp_path, *folders[:2], attacks=("hamming",)).risks if not r.which}
+    assert rates == pytest.approx(files, abs=1e-12)

@@ -23,6 +23,7 @@ class DuckDBEngine(Relational):
 
     The ``spill`` folder gets one of this engine's own inside, which is removed when a search ends, however it ends;
     default: the system's folder for temporary files. Scores of pairs are found shard by shard, in this process.
+    Tables of a ``database`` file are read, never written: its table a is ``table:stored.a`` in an audit.
 
     >>> import numpy as np
     >>> from reidrisk import search
@@ -42,12 +43,14 @@ class DuckDBEngine(Relational):
         threads: int | None = None,
         progress: Progress | None = None,
         resume: str | Path | None = None,
+        database: str | Path | None = None,
     ) -> None:
         if memory < 1 << 27:
             raise OptionError(f"DuckDB needs at least 128 MB of memory, not {memory:,} bytes")
         self.memory, self.threads, self.progress = int(memory), threads, progress
         self.spill = Path(tempfile.gettempdir() if spill is None else spill)
         self.resume = None if resume is None else Path(resume)
+        self.database = None if database is None else Path(database)
 
     @contextmanager
     def session(self) -> Iterator["DuckDBSession"]:
@@ -66,6 +69,8 @@ class DuckDBEngine(Relational):
                 }
             )
             try:
+                if self.database is not None:
+                    connection.execute(f"ATTACH {_text(str(self.database))} AS stored (READ_ONLY)")
                 yield DuckDBSession(connection)
             finally:
                 connection.close()
