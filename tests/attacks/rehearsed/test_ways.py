@@ -133,3 +133,12 @@ def test_where_everybody_holds_every_item_the_two_sides_are_not_apart():
     for seed in range(3):
         case = cut(targets, np.full(10, 16), seed=seed, way="held")
         assert find_way(case.targets, case.queries, seed=seed).way != "apart"
+
+
+def test_strangers_are_not_seen_to_share_anything_and_then_nobody_may_be_found():
+    one, two = two_looks(240, 80, 30, seed=9)
+    half = np.arange(240) < 120
+    assert find_way(one, two, seed=0).shared
+    away = Rehearsed().fit(one.take(np.flatnonzero(half))).look_around(two.take(np.flatnonzero(~half)))
+    assert away.cutting_.way == "apart" or not away.cutting_.shared
+    assert away.cutting_.way == "apart" or away.estimate_.low == 0.0

@@ -15,7 +15,7 @@ from reidrisk.attacks.profile.counts import one_table
 from reidrisk.attacks.profile.sized import Model
 from reidrisk.attacks.registry import nameable, register
 from reidrisk.attacks.rehearsed.adapted import RealLinks
-from reidrisk.attacks.rehearsed.estimate import Estimate, outlook
+from reidrisk.attacks.rehearsed.estimate import Estimate, as_far_as_seen, outlook
 from reidrisk.attacks.rehearsed.panel import Panel, Side, reference
 from reidrisk.attacks.rehearsed.practice import Practice, practise, with_say
 from reidrisk.attacks.rehearsed.scorer import WeighedPanel
@@ -177,6 +177,7 @@ class Rehearsed(ScoredAttack[Counted]):
         practice = practise(lambda: self._attacks(cutting), case, self.people, crowd, self.seed)
         again = self._attacks(cutting, practice.model)
         estimate = outlook(again, practice, case, some, queries, cutting, self.people, crowd, self.seed)
+        estimate = as_far_as_seen(estimate, cutting)
         chosen, weights = practice.attacks, practice.weights
         # Where queries are facts that the targets hold, a rehearsal is like the real case already.
         if cutting.way == "held":

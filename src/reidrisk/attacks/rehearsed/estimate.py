@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.records import Bags, Case, Truth
 
+_CHANCE = 1.645  # standard errors of what is due to chance: nine in ten
 _SAME = 0.97  # records as long as this share of real ones need no correction
 _DOUBT = 1.0 / 3.0  # share of a correction that is in doubt
 _UNKNOWN = 0.25  # in logits: how the second observer differs from the first is never rehearsed
@@ -66,7 +67,7 @@ def outlook(
     one, doubt = _logit(practice.learnt)
     one -= practice.farther
     if shorter >= _SAME:
-        return _estimate(one, math.hypot(1.96 * doubt, _UNKNOWN), practice, shorter, n)
+        return _estimate(one, math.hypot(_CHANCE * doubt, _UNKNOWN), practice, shorter, n)
     # Few visits cannot be made fewer by the same factor: then the cut records are thinned, not those to be cut.
     long = (case.targets, case.queries) if by_visits else (targets, queries)
     less = [thinned(bags, min(f, 1.0), seed, items) for bags, f in zip(long, factors, strict=True)]
@@ -74,15 +75,20 @@ def outlook(
         again = Case(less[0], less[1], case.truth) if by_visits else cutting.rehearse(less[0], less[1], seed + 1)
         again = _same_first(again, practice.people)
     except DataError:  # records of two or three events cannot be cut twice: how much they lost is not known
-        return _estimate(one, math.hypot(1.96 * doubt, _BLIND), practice, shorter, n)
+        return _estimate(one, math.hypot(_CHANCE * doubt, _BLIND), practice, shorter, n)
     credit, farther = retried(attacks, again, practice.weights, people, crowd, seed)
     two, more = _logit(credit)
     step = one - (two - farther)
     assert again.truth is not None
     both = _in_common(practice.learnt, practice.people, credit, again.truth.target[: len(credit)])
     chance = math.sqrt(max(4.0 * doubt**2 + more**2 - 4.0 * both, doubt**2))
-    error = math.hypot(1.96 * chance, _DOUBT * step, _UNKNOWN)
+    error = math.hypot(_CHANCE * chance, _DOUBT * step, _UNKNOWN)
     return _estimate(one + step, error, practice, shorter, n)
+
+
+def as_far_as_seen(estimate: Estimate, cutting: Cutting) -> Estimate:
+    """Return the estimate; where queries are not seen to share more than strangers do, nobody may be found."""
+    return estimate if cutting.shared or cutting.way == "apart" else replace(estimate, low=0.0)
 
 
 def _estimate(middle: float, error: float, practice: Practice, shorter: float, n: int) -> Estimate:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,13 +47,15 @@ class Cutting:
     """A way to cut, the share of a query's events that its target ``kept``, and how far from the real case it is.
 
     ``distance`` is by how much better rehearsed queries are explained than real ones, in standard errors. ``once``: a
-    query has each item once, however often its target does.
+    query has each item once, however often its target does. ``shared``: queries are seen to share more with targets
+    than strangers do.
     """
 
     way: Way
     kept: float = 0.0
     distance: float = 0.0
     once: bool = False
+    shared: bool = True
 
     def rehearse(self, targets: Bags, queries: Bags, seed: int) -> Case:
         """Cut the targets this way, into queries of the real ones' sizes."""
@@ -86,9 +88,17 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
         more = _held(units, fewer) + anybody(units, fewer) - held - anybody(targets, fewer)
         return Cutting("held", once=more > 0.0)
     shares = excess(targets, queries, seed)
+    found = _other_events(targets, queries, few, (share, strength), shares, seed)
+    return replace(found, shared=shares.errors > _SURE)
+
+
+def _other_events(
+    targets: Bags, queries: Bags, few: Bags, fitted: tuple[float, float], shares: Excess, seed: int
+) -> Cutting:
+    """Return how queries that are no facts of the targets are related to them; ``few`` of the queries are looked at."""
 
     def tried(way: Way, kept: float = 0.0) -> Cutting:
-        return _compared(Cutting(way, kept), targets, few, (share, strength), seed)
+        return _compared(Cutting(way, kept), targets, few, fitted, seed)
 
     none, half = tried("part"), tried("part", _HALF)
     separable = _separable(targets, few)
