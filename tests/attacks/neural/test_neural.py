@@ -63,6 +63,39 @@ def test_equal_records_tie(trained, others):
     assert bool((links.n_ties % 2 == 0).all())
 
 
+def test_a_search_of_what_is_distinct_counts_every_tie(trained):
+    rng = np.random.default_rng(7)
+    tokens = rng.integers(3, size=(300, 4))  # of 81 different records
+    attack, queries = trained.fit(Traces(tokens, N)), Traces(rng.integers(3, size=(40, 4)), N)
+    posed = attack._posed(queries)
+    plain = posed.scorer.best(posed.targets, posed.queries)
+    quick = posed.scorer.best_distinct(posed.targets, posed.queries, in_blocks=False)
+    assert plain.n_ties.max() > 1
+    for a, b in zip(plain, quick, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_blocks_found_in_low_precision_lead_to_the_same_answers(trained, monkeypatch):
+    """The kernel runs on a GPU alone; here its answer is made from the scores, and rounded as roughly."""
+    from reidrisk.attacks.neural import scorer
+    from reidrisk.sequence.pairs import fused
+
+    def blocks(network, targets, queries):
+        logits = network.float().logits(queries, targets).detach()
+        filled = torch.nn.functional.pad(logits, (0, -logits.shape[1] % 32), value=-torch.inf)
+        return filled.unflatten(1, (-1, 32)).amax(dim=2).T.to(torch.bfloat16).float()
+
+    monkeypatch.setattr(scorer, "_MANY", 10)
+    monkeypatch.setattr(fused, "BLOCK", 32)
+    monkeypatch.setattr(fused, "block_best", blocks)
+    rng = np.random.default_rng(8)
+    attack, queries = trained.fit(Traces(rng.integers(5, size=(900, 4)), N)), Traces(rng.integers(5, size=(30, 4)), N)
+    posed = attack._posed(queries)
+    plain = posed.scorer.best(posed.targets, posed.queries)
+    for a, b in zip(plain, posed.scorer.best_distinct(posed.targets, posed.queries, in_blocks=True), strict=True):
+        assert np.array_equal(a, b)
+
+
 def test_same_seed_same_attack(trained, others):
     again = made().train(*people(400, seed=0))
     assert again.model_.curve == trained.model_.curve

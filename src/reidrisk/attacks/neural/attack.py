@@ -188,22 +188,26 @@ class Neural(ScoredAttack[Table]):
     def _placed(self, table: Any, asked: bool) -> Any:
         import torch
 
-        from reidrisk.attacks.neural.records import items_of
+        from reidrisk.attacks.neural.records import distinct_rows, items_of
         from reidrisk.attacks.neural.scorer import Placed
         from reidrisk.sequence.pairs.network import Side
 
         model, exact = self.model_, self._scorer.exact
+        # Each distinct record is embedded once: equal records must be equal to the last bit.
+        first, group = distinct_rows(table)
         vectors, tokens = [], None
         with torch.inference_mode():
             if isinstance(table, Traces):
                 tokens = torch.from_numpy(np.array(table.tokens, dtype=np.int32)).to(model.device)
-            for start in range(0, len(table), _ROWS):
-                rows = np.arange(start, min(start + _ROWS, len(table)))
+            for start in range(0, len(first), _ROWS):
+                rows = first[start : start + _ROWS]
                 given = items_of(table.counts, rows, model.device) if tokens is None else tokens[rows].long()
                 vectors.append(torch.round(model.side(given, None, asked).vector * _ROUND) / _ROUND)
             vector = torch.cat(vectors).double()
             projected = (exact.asked if asked else exact.known)(vector)
-        return Placed(Side(vector, projected, tokens))
+            place = torch.from_numpy(group).to(model.device)
+            side = Side(vector[place], projected[place], tokens)
+        return Placed(side, group)
 
     def link(self, queries: Table, probability: bool = False, *, engine: Engine | None = None) -> Links:
         """Link every query to its best target: of all, or of those that the first attack kept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,20 @@ class BagPairs:
         """Return the items of both observers' records of these users."""
         one, two = (items_of(counts, rows, self.device) for counts in self.counts)
         return one, two, None, None
+
+
+def distinct_rows(table: Traces | Bags) -> tuple[Any, Any]:
+    """Return one row of each distinct record, and for every row the number of its record among these."""
+    if isinstance(table, Traces):
+        tokens = np.ascontiguousarray(table.tokens)
+        rows = tokens.view(np.dtype((np.void, tokens.dtype.itemsize * tokens.shape[1]))).ravel()
+    else:
+        counts = table.counts
+        items = (counts.indices[a:b].tobytes() for a, b in pairwise(counts.indptr))
+        numbers: dict[bytes, int] = {}
+        rows = np.array([numbers.setdefault(held, len(numbers)) for held in items])
+    _, first, group = np.unique(rows, return_index=True, return_inverse=True)
+    return first, group
 
 
 def items_of(counts: Any, rows: Any, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:

@@ -23,18 +23,25 @@ _NEAR = 4  # blocks of a query that are scored again
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Records after encoder and tower, the numbers rounded: equal records score equally."""
+    """Records after encoder and tower; ``group`` numbers what is distinct, so that equal records score equally."""
 
     side: Side
+    group: Ints
 
     def __len__(self) -> int:
         return len(self.side.vector)
 
     def __getitem__(self, rows: Any) -> Placed:
-        chosen = rows if isinstance(rows, slice) else torch.as_tensor(np.asarray(rows), device=self.side.vector.device)
-        return Placed(self.side.rows(chosen))
+        chosen = rows if isinstance(rows, slice) else np.asarray(rows)
+        there = chosen if isinstance(rows, slice) else torch.as_tensor(chosen, device=self.side.vector.device)
+        return Placed(self.side.rows(there), self.group[chosen])
 
     take = __getitem__
+
+    def distinct(self) -> tuple[Placed, Ints, Ints]:
+        """Return what is distinct, the lowest row of each, and how many rows hold it."""
+        _, first, count = np.unique(self.group, return_index=True, return_counts=True)
+        return self[first], first, count
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,26 +81,41 @@ class PairScorer(ByBlocks):
 
     def best(self, targets: Placed, queries: Placed, progress: Progress | None = None) -> Best:
         """Find best score, ties and lowest tied target; on a GPU among the blocks that low precision finds best."""
-        on_gpu = targets.side.vector.is_cuda and len(targets) >= _MANY
-        if not (on_gpu and fused.available() and fused.fits(self.network)):
+        if not (targets.side.vector.is_cuda and len(targets) >= _MANY):
             return super().best(targets, queries, progress)
-        with torch.inference_mode():
-            near = self._near(targets, queries)
-        scores = self.among(targets, queries, np.maximum(near, 0))
-        scores[near < 0] = np.iinfo(np.int64).min
-        score = scores.max(axis=1)
-        ties = scores == score[:, None]
-        lowest = np.where(ties, near, np.iinfo(np.int64).max).min(axis=1)
-        return Best(score, ties.sum(axis=1), lowest)
+        return self.best_distinct(targets, queries, fused.available() and fused.fits(self.network))
+
+    def best_distinct(self, targets: Placed, queries: Placed, in_blocks: bool) -> Best:
+        """Find the same by scoring what is distinct once; ``in_blocks`` by low precision first, where it is much.
+
+        Equal records, of which there may be many, are all counted as ties. Different records that tie to the last step
+        of the grid are so in the best blocks alone.
+        """
+        few, first, count = targets.distinct()
+        found = Best(*(np.zeros(len(queries), dtype=np.int64) for _ in range(3)))
+        size = 8_192 if in_blocks else max(1, 4 * _UNITS // (len(few) * self.network.sizes.hidden))
+        for start in range(0, len(queries), size):
+            part = slice(start, min(start + size, len(queries)))
+            if in_blocks and len(few) >= _MANY:
+                with torch.inference_mode():
+                    near = self._near(few, queries[part])
+                scores = self.among(few, queries[part], np.maximum(near, 0))
+                scores[near < 0] = np.iinfo(np.int64).min
+                near = np.maximum(near, 0)
+            else:
+                scores, near = self.scores(few, queries[part]), np.arange(len(few))[None]
+            best = scores.max(axis=1)
+            ties = scores == best[:, None]
+            found.score[part] = best
+            found.n_ties[part] = np.where(ties, count[near], 0).sum(axis=1)
+            found.target[part] = np.where(ties, first[near], np.iinfo(np.int64).max).min(axis=1)
+        return found
 
     def _near(self, targets: Placed, queries: Placed) -> Ints:
         """Return the (q, k) targets of the best blocks; -1 past the end of the last one."""
-        found, size = [], 8_192
-        for start in range(0, len(queries), size):
-            part = queries.side.rows(slice(start, start + size))
-            best = fused.block_best(self.network, _single(targets.side), _single(part))
-            found.append(torch.topk(best, min(_NEAR, len(best)), dim=0).indices.T.cpu().numpy())
-        rows = (np.concatenate(found)[:, :, None] * fused.BLOCK + np.arange(fused.BLOCK)).reshape(len(queries), -1)
+        best = fused.block_best(self.network, _single(targets.side), _single(queries.side))
+        blocks = torch.topk(best, min(_NEAR, len(best)), dim=0).indices.T.cpu().numpy()
+        rows = (blocks[:, :, None] * fused.BLOCK + np.arange(fused.BLOCK)).reshape(len(queries), -1)
         return np.where(rows < len(targets), rows, -1)
 
     def candidates(self, targets: Placed, queries: Placed, k: int) -> Candidates:
