@@ -1,5 +1,6 @@
 """Audits of vectors: read from arrays and tables, every attack runs, and no plain script finds more people."""
 
+import itertools
 import json
 
 import numpy as np
@@ -118,3 +119,23 @@ def test_noise_and_fewer_dimensions_lower_the_risk_and_cost_something():
     assert np.array_equal(twice[0], twice[1])
     assert not np.array_equal(twice[0], twice[2])
     assert {type(one).__name__ for one in mitigations.usual_changes(case)} == {"GaussianNoise", "Reduce"}
+
+
+def test_the_rank_curve_rises_from_the_rate_and_recall_falls_with_precision(found):
+    notes = {note.code: note for note in found.notes}
+    curve = notes["rank-curve"]["at"]
+    assert [k for k, _ in curve] == sorted(k for k, _ in curve)
+    assert all(a <= b for (_, a), (_, b) in itertools.pairwise(curve))
+    if curve[0][0] == 1:
+        assert curve[0][1] == pytest.approx(found.strongest.rate)
+    recalls = [recall for _, recall in notes["recall-at-precision"]["at"]]
+    assert recalls == sorted(recalls, reverse=True)
+    assert max(recalls) <= found.strongest.rate + 1e-9
+
+
+def test_shares_of_few_people_are_not_told():
+    one, other = two(200, noise=0.3)
+    case = Case(Vectors(one), Vectors(other), Truth(np.arange(200), "given"))
+    told = audit.audit_case(case, audit.AuditSpec(seed=1, attacks=("nearest",), min_group=150)).notes
+    curve = [note["at"] for note in told if note.code == "rank-curve"]
+    assert all(share * 200 >= 150 and (1 - share) * 200 in (0.0, 200.0) for at in curve for _, share in at)

@@ -20,6 +20,7 @@ from reidrisk.audit.further import further, is_asked, plain_of, strongest_of
 from reidrisk.audit.gate import gate
 from reidrisk.audit.limits import limits
 from reidrisk.audit.per_person import Scored
+from reidrisk.audit.ranks import rank_notes
 from reidrisk.audit.result import Assumption, AuditResult, Timing, error_parts, strongest
 from reidrisk.audit.spec import AuditSpec
 from reidrisk.audit.suppress import suppress
@@ -35,7 +36,7 @@ from reidrisk.base.progress import Progress, Steps, silent
 from reidrisk.base.results import Difference, Risk
 from reidrisk.base.streams import fresh_seed
 from reidrisk.measure.risk import chosen_queries, linked, summarise
-from reidrisk.records import Case, TopSets, Truth
+from reidrisk.records import Case, TopSets, Truth, Vectors
 from reidrisk.records.base import breadth
 from reidrisk.search.engines import Engine
 
@@ -107,9 +108,12 @@ def audit_case(
     checked: TruthCheck | None = None
     doubt: TruthDoubt | None = None
     exposure = None
+    ranked: tuple[Note, ...] = ()
     if asked.truth is not None and worst is not None:
         if worst.per_user is not None:
             exposure = measure.exposure(worst.per_user, axis.seen(used)[1].take(asked.rows), spec.level, spec.min_group)
+        if isinstance(case.targets, Vectors):
+            ranked = _ranked(chosen, rows, used, worst)
         checked, doubt = _truth_check(chosen, axis, looks, case, asked, spec.seed or 0)
     result = AuditResult(
         spec=spec.model_dump(mode="json"),
@@ -165,7 +169,7 @@ def audit_case(
     result = dataclasses.replace(result, further=more)
     own = [attack.name for attack in attacks]
     odd = warnings(case, spec.seed or 0)
-    said = assumptions(result, case, (*case.notes, *notes, *odd, *sure.notes), own)
+    said = assumptions(result, case, (*case.notes, *notes, *odd, *sure.notes, *ranked), own)
     result = suppress(dataclasses.replace(result, notes=said))
     tell("done", 1.0)
     if worst is None or spec.max_risk is None or questions > 1:
@@ -266,6 +270,17 @@ def _sureness(
     whole = used.n == rows.axis.size  # the only look of those that are for whole records
     fitted = [one.name for one in tried if used == last or (whole and plan.for_whole(one.name))]
     return how_sure(tried, rates, targets, part, asked.truth.target[few], spec, rows.engine, fitted), len(few)
+
+
+def _ranked(chosen: Sequence[Attack[Any]], rows: _Rows, used: Look, worst: Risk) -> tuple[Note, ...]:
+    """Return where the right records stand among the candidates of the strongest attack."""
+    attack = strongest_of(chosen, worst.attack)
+    assert attack is not None
+    assert rows.asked.truth is not None
+    targets, queries = rows.axis.seen(used)
+    attack.fit(targets).look_around(queries)
+    part, least = queries.take(rows.asked.rows), rows.spec.min_group
+    return rank_notes(attack, part, rows.asked.truth.target, len(targets), least, rows.engine)
 
 
 def _truth_check(

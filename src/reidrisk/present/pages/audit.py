@@ -13,6 +13,7 @@ from reidrisk.present.sections.audit import (
     lower,
     more_people,
     perspective,
+    ranked,
     sure,
     top,
 )
@@ -30,6 +31,7 @@ SECTIONS: list[Callable[[AuditResult, Terms], Section | tuple[Section, ...] | No
     bounds.section,
     exposed.section,
     sure.section,
+    ranked.section,
     perspective.section,
     basis.assumptions,
     basis.untold,

@@ -23,6 +23,8 @@ _SAID: dict[str, Callable[[str, Terms], str]] = {
     "drop-people": lambda value, terms: f"leaving out the {percent(float(value))} of {terms.people} most exposed",
     "drop-columns": lambda value, terms: f"leaving out {value.replace(',', ', ')}",
     "generalise": lambda value, terms: f"merging values of {_columns(value)}",
+    "gaussian-noise": lambda value, terms: f"adding noise of {float(value):g} times the spread to every coordinate",
+    "reduce": lambda value, terms: f"keeping the {value} directions in which {terms.records} differ most",
 }
 
 

@@ -1,0 +1,26 @@
+"""Sentences about vectors: how far down the list the right one stands, and what a choosy attacker finds."""
+
+from reidrisk.base.notes import Note
+from reidrisk.present.terms import Terms
+from reidrisk.present.words.frequencies import attack_label, in_words, joined
+from reidrisk.present.words.register import Assumed, says
+
+
+@says("rank-curve")
+def _ranks(note: Note, terms: Terms) -> Assumed:
+    k, share = note["at"][-1]
+    first = "first candidate" if k == 1 else f"first {k:,} candidates"
+    return Assumed(
+        f"{attack_label(note['attack'])} has the right {terms.record} among its {first} for {in_words(share)} "
+        f"{terms.people} (of {note['n']:,}, among {note['among']:,}).",
+        "Whoever can check a few candidates by other means finds all of these.",
+    )
+
+
+@says("recall-at-precision")
+def _recalls(note: Note, terms: Terms) -> Assumed:
+    said = [f"{in_words(recall)} at {100 * precision:g} right in 100 answers" for precision, recall in note["at"]]
+    return Assumed(
+        f"An attacker who answers only when sure enough links correctly: {joined(said)}.",
+        "How sure is enough was chosen with the truth: an attacker without it may choose worse.",
+    )
