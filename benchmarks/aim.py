@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=1_000)
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--aim", type=float, default=0.15)
+    parser.add_argument("--budget", type=float, default=5.0, help="reference seconds for a search")
     parser.add_argument("--no-hand", action="store_true", help="leave out what a user would do by hand")
     asked = parser.parse_args()
     worlds = [world(asked.people, 1_000_000 + i) for i in range(4)]
@@ -53,7 +54,7 @@ def main() -> None:
     for seed in range(asked.trials):
         case = world(asked.people, seed)
         began = time.process_time()
-        answer = mitigations.search(case, asked.aim, budget=5.0, trial=mitigations.Trial(seed=seed))
+        answer = mitigations.search(case, asked.aim, budget=asked.budget, trial=mitigations.Trial(seed=seed))
         seconds.append(time.process_time() - began)
         found = None if answer.found is None else mitigations.named(answer.found.change)
         for how, change in (("search", found), ("by hand", None if asked.no_hand else by_hand(case, asked.aim))):

@@ -116,8 +116,8 @@ def row(data: str, found: measure.Forecast, one: measure.Predicted, measured: fl
     made = Row(data, found.attack, found.n_targets, one.population, before, one.rate, one.low, one.high, measured)
     said = "" if made.held else "missed"
     print(
-        f"| {data} | {found.attack} | {made.start:,} | {made.end:,} | {made.before:.4f} | {made.rate:.4f} "
-        f"| {made.low:.4f} to {made.high:.4f} | {made.measured:.4f} | {said} |",
+        f"| {data} | {found.attack} | {made.start:,} | {made.end:,} | {made.before:.2g} | {made.rate:.2g} "
+        f"| {made.low:.2g} to {made.high:.2g} | {made.measured:.2g} | {said} |",
         flush=True,
     )
     return made

@@ -69,6 +69,7 @@ def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
             "change": changes.said(one.change, terms),
             "best": one.pareto,
             "label": one.change if one.pareto and not narrow else "",
+            "left": _left_of(found, one),
             "text": f"{in_words(one.risk.rate)}, {percent(one.kept.overall)} kept",
         }
         for one in _shown(found)
@@ -87,9 +88,21 @@ def chart(found: WhatIf, terms: Terms, narrow: bool = False) -> Any:
         .encode(tooltip=tips)
         for shown, filled in (("true", True), ("false", False))
     ]
-    labels = base.mark_text(align="right", dx=-8, dy=-6, color=drawing.INK).encode(text=alt.Text("label:N"))
+    labels = [
+        base.transform_filter(f"datum.left === {left}")
+        .mark_text(align=align, dx=dx, dy=-6, color=drawing.INK)
+        .encode(text=alt.Text("label:N"))
+        for left, align, dx in (("true", "right", -8), ("false", "left", 8))
+    ]
     before = alt.Chart(alt.Data(values=[{"rate": found.before.rate}])).mark_rule(color=drawing.GREY, strokeDash=[4, 4])
-    return drawing.finished(alt.layer(before.encode(y="rate:Q"), *parts, labels), 330)
+    return drawing.finished(alt.layer(before.encode(y="rate:Q"), *parts, *labels), 330)
+
+
+def _left_of(found: WhatIf, one: Tried) -> bool:
+    """Whether a label stands on the left of its point: every other one, so that neighbours do not overlap."""
+    best = [each.change for each in _shown(found) if each.pareto]
+    even = one.change not in best or best.index(one.change) % 2 == 0
+    return one.kept.overall > 0.7 or (one.kept.overall >= 0.2 and even)
 
 
 def _shown(found: WhatIf) -> list[Tried]:
