@@ -27,7 +27,7 @@ class Writer(threading.Thread):
         super().__init__()
         self.client = Client(url, token, tries=1, timeout=5.0)
         self.sent, self.acknowledged, self.trouble = sent, acknowledged, None
-        self.revision = 0
+        self.revision = self.done = 0
         self.go_on = True
 
     def run(self):
@@ -40,6 +40,7 @@ class Writer(threading.Thread):
                 self.trouble = error
                 return
             self.acknowledged, self.revision = self.sent, told["revision"]
+            self.done += 1
 
 
 def kill_again_and_again(url, folder, kills, seed, crash=None, rebuild_every=NEVER):
@@ -54,11 +55,11 @@ def kill_again_and_again(url, folder, kills, seed, crash=None, rebuild_every=NEV
         tokens.append(client.join(code))
         client.close()
     writers = [Writer(service.url, token) for token in tokens]
-    acknowledged = 0
     for number in range(kills):
         for writer in writers:
             writer.start()
-        time.sleep(lots.uniform(0.15, 0.6))
+        work_for(writers, int(lots.integers(1, 12)))
+        time.sleep(lots.uniform(0.0, 0.05))
         service.kill()
         for writer in writers:
             writer.go_on = False
@@ -67,12 +68,18 @@ def kill_again_and_again(url, folder, kills, seed, crash=None, rebuild_every=NEV
         if crash is not None and number % 10 == 4:
             crash()
         check(url, tokens, writers)
-        acknowledged += sum(writer.revision > 0 for writer in writers)
         service = processes.Running(url, folder, **options)
         writers = [Writer(service.url, t, w.sent, w.acknowledged) for t, w in zip(tokens, writers, strict=True)]
     assert service.stop() == 0, service.said()
     assert service.said() == ""
-    assert acknowledged >= kills, "the writers were at work"
+
+
+def work_for(writers, writes):
+    """Wait until this many writes were acknowledged since the start; then the next ones are on their way."""
+    ends = time.monotonic() + 60.0
+    while sum(writer.done for writer in writers) < writes:
+        assert time.monotonic() < ends, "the writers do not get on"
+        time.sleep(0.002)
 
 
 def check(url, tokens, writers):
