@@ -16,7 +16,7 @@ from reidrisk_studies.study import Study, registered
 __all__ = ["STUDIES", "find", "run"]
 
 PAPERS = {
-    "carey": ("topics", "songs", "ceiling"),
+    "carey": ("topics", "songs", "ceiling", "sequences"),
     "jha": ("users", "over_time", "parameters", "bayes", "improvements", "limits"),
     "dick": ("statistics", "synthetic_users"),
     "floc": ("thresholds", "chrome", "weeks", "private"),

@@ -6,6 +6,7 @@ import pytest
 
 import reidrisk_studies as studies
 from reidrisk.base.errors import MissingExtraError, OptionError
+from reidrisk.sequence import Schedule, Sizes
 from reidrisk_studies.writing import as_csv, as_markdown
 
 COLUMNS = {
@@ -13,6 +14,7 @@ COLUMNS = {
     "carey-fig2": "series,kind,setting,epochs,rate,low,high,baseline,targets,queries,reference",
     "carey-fig4": "population,series,kind,samples,rate,low,high,baseline,targets,queries",
     "carey-information": "quantity,epochs,value,unit,note",
+    "carey-sequence": "quantity,epochs,value,low,high,printed",
 }
 
 
@@ -29,6 +31,9 @@ def results(without_data):
     with pytest.MonkeyPatch.context() as patch:  # a fit of many types takes minutes
         for name, value in (("TYPES", 4), ("STEPS", 10), ("SAMPLE", 200)):
             patch.setattr(f"reidrisk_studies.carey.ceiling.{name}", value)
+        tiny = Sizes(width=8, heads=1, mlp=8, encoder_layers=1, decoder_layers=1)
+        for name, value in (("PRESET", tiny), ("SCHEDULE", Schedule(batch=256, passes=1))):
+            patch.setattr(f"reidrisk_studies.carey.sequences.{name}", value)
         return _run()
 
 
@@ -57,6 +62,7 @@ def test_the_registry_holds_what_the_tests_know():
         ("carey-fig2", ["below 1 %", "below 3 %", "neural above weighted above plain"]),
         ("carey-fig4", ["about 1 %"]),
         ("carey-information", ["7.59", "6.66", "0.93"]),
+        ("carey-sequence", ["7.59, 6.66, 0.93", "6.54, 5.45, 1.09"]),
     ],
 )
 def test_published_values_stand_beside_ours_with_a_reason(results, name, published):
