@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from reidrisk import Traces, attacks, io, measure, populations, search, topics
-from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, Tables, audit_traces, gate, plan, run
+from reidrisk.audit import AuditResult, AuditSpec, InMemory, Published, Tables, asking, audit_traces, gate, plan, run
 from reidrisk.audit.axis import axis_of
+from reidrisk.audit.run import log_of, traces_of
 from reidrisk.base.errors import DataError, FormatError, OptionError, TruthError
 from reidrisk.base.notes import Note
 from reidrisk.records import Case, Truth
@@ -370,3 +371,14 @@ def test_few_people_in_one_table_only_are_not_counted(tmp_path):
         # Rates are about those who have a counterpart, and so tell how many these are, however few are not.
         assert (found.n_scored, found.n_strangers) == (43, 10)
         assert {(risk.n_queries, risk.baseline) for risk in found.risks} == {(43, 1 / 50)}
+
+
+def test_the_logs_of_the_embedded_people_hold_what_sites_saw():
+    sets = populations.published(300, 3, seed=1)
+    seen = topics.TopicsAPI(n_topics=sets.n_tokens).expose(sets, seed=1, site="site 1")
+    heard = []
+    (log,) = asking.read([log_of(seen)], io.Reading(user="visitor", time="week", items=("topic",)), heard=heard.append)
+    found = traces_of(log.records, sets)
+    assert np.array_equal(found.tokens, seen.tokens)
+    assert found.vocabulary == seen.vocabulary
+    assert {"understood-as", "export-read"} <= {note.code for note in heard}

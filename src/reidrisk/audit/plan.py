@@ -24,7 +24,7 @@ ENOUGH = 300
 """People that an attack is tried on at least, or all, if there are fewer; otherwise it counts as not run."""
 
 _SOME = 4_000  # queries of a check beside the rows
-_BOUND = 1e-5  # reference seconds of the bounds of a known system, for each known record and epoch
+_BOUND = 4e-6  # reference seconds of the bounds of a known system, for each known record and epoch
 
 WhyNot = Literal["time", "not asked", "few people", "stored"]
 
@@ -136,8 +136,8 @@ def _beside(running: Sequence[attacks.Entry], case: Case, axis: Axis, spec: Audi
     if case.truth is not None and case.truth.origin != "cut":
         costs = [one.cost(case.targets) for one in running if is_quick(one.attack.__name__, case.targets)]
         looks = max(sum(look.n > 1 for look in axis.looks), 1) if axis.name == "epochs" else 1
-        # Both halves of the targets are fitted, and both halves of the queries; each is asked some thousand.
-        checked = looks * sum(3.0 * seconds(0) + seconds(_SOME) for seconds in costs)
+        # Both halves of the targets are fitted, and both halves of the queries; each is asked up to some thousand.
+        checked = looks * sum(3.5 * seconds(0) + 0.5 * seconds(_SOME) for seconds in costs)
     if axis.name != "epochs" or spec.mechanism(breadth(case.targets)).declared != "system":
         return checked
     return checked + _BOUND * len(case.targets) * sum(axis.counts)

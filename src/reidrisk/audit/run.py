@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from reidrisk import io, measure, populations, topics
 from reidrisk.attacks import Attack
-from reidrisk.audit.asking import Heard, run_exports
+from reidrisk.audit.asking import Heard, read, run_exports
 from reidrisk.audit.case import audit_case
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.result import Assumption, AuditResult
@@ -22,7 +22,8 @@ from reidrisk.base.notes import Note
 from reidrisk.base.options import of_class
 from reidrisk.base.progress import Progress, silent
 from reidrisk.base.streams import fresh_seed
-from reidrisk.records import Case, TopSets, Traces
+from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.records import Case, Events, TopSets, Traces
 from reidrisk.search.engines import Engine
 from reidrisk.search.engines.relational import Relational
 
@@ -53,7 +54,7 @@ def run(
     if isinstance(spec.inputs, InMemory):
         raise OptionError("this audit was of tables in memory; hand them over again with audit_traces")
     if isinstance(spec.inputs, Published):
-        return _run_published(spec, spec.inputs, tell, engine)
+        return _run_published(spec, spec.inputs, tell, engine, heard)
     if isinstance(spec.inputs, Exports):
         sums = fingerprints(_roles(spec.inputs), key) if key is not None or plain_sums else None
         return dataclasses.replace(run_exports(spec, spec.inputs, tell, engine, heard), fingerprints=sums)
@@ -87,7 +88,10 @@ def audit_traces(
     return audit_case(case, spec, notes=notes, progress=progress, attacks=attacks, engine=engine, top_sets=top_sets)
 
 
-def _run_published(spec: AuditSpec, inputs: Published, tell: Progress, engine: Engine | None) -> AuditResult:
+def _run_published(
+    spec: AuditSpec, inputs: Published, tell: Progress, engine: Engine | None, heard: Heard | None
+) -> AuditResult:
+    """Audit what two sites log of the embedded people: the logs are read as those of anybody are."""
     seed = spec.seed or 0
     tell("simulating the population", 0.0)
     sets = populations.published(inputs.users, inputs.epochs, seed=seed)
@@ -95,9 +99,27 @@ def _run_published(spec: AuditSpec, inputs: Published, tell: Progress, engine: E
     if system.top_k != sets.k:
         raise OptionError(f"the published population holds {sets.k} topics per week, not {system.top_k}")
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=system.top_k, noise=system.noise)
-    targets, queries = (api.expose(sets, seed=seed, site=site) for site in ("site 1", "site 2"))
+    sites = ("site 1", "site 2")
+    tell("reading the logs", 0.02)
+    logs = [log_of(api.expose(sets, seed=seed, site=site)) for site in sites]
+    one, two = read(logs, io.Reading(user="visitor", time="week", items=("topic",)), heard=heard, least=spec.min_group)
+    targets, queries = (traces_of(export.records, sets) for export in (one, two))
     truth, notes = measure.Truth(np.arange(len(sets)), "simulated"), (Note("simulated-people"),)
     return audit_traces(targets, queries, spec, truth, sets, notes, tell, engine=engine)
+
+
+def log_of(seen: Traces) -> dict[str, Any]:
+    """Return what a site logs: a row for each visitor and week, with the number of the topic, in no order of people."""
+    n, weeks = len(seen), seen.n_epochs
+    by_week = seen.tokens.T.ravel()
+    return {"visitor": np.tile(np.arange(n), weeks), "week": np.repeat(np.arange(weeks), n), "topic": by_week}
+
+
+def traces_of(log: Events, sets: TopSets) -> Traces:
+    """Return such a log as one topic per week, all of which it keeps, over all topics there are."""
+    every = Vocabulary([str(topic) for topic in range(sets.n_tokens)])
+    tokens = log.over(every).traces(1.0, span=(0, sets.n_epochs - 1)).tokens
+    return Traces(tokens, sets.n_tokens, vocabulary=sets.vocabulary)
 
 
 def _run_tables(

@@ -190,11 +190,11 @@ def audit(
     if estimated(asked, where, estimate, as_json):
         return
     with output.progress_bar() as progress:
-        found = run(asked, progress, key=key, plain_sums=plain_sums, engine=where, heard=_tell)
+        found = run(asked, progress, key=key, plain_sums=plain_sums, engine=where, heard=tell)
     finish(found, out, result, as_json, keep_per_person)
 
 
-def _tell(note: Any) -> None:
+def tell(note: Any) -> None:
     """Say at once how a table was understood."""
     from reidrisk.present import words
 
