@@ -37,6 +37,7 @@ def flaky():
                 self.send_header(name, text)
             self.end_headers()
             self.wfile.write(data)
+            self.close_connection = "Content-Length" in headers
 
         do_GET = do_PUT = do_POST = do_DELETE = handle_any
 
@@ -73,6 +74,15 @@ def test_a_write_is_tried_again_with_one_key(flaky):
     answers += [(200, {"state": "waiting", "revision": 2}, {})]
     client.share(np.eye(2), [1.0])
     assert seen[-1][2]["Idempotency-Key"] != seen[0][2]["Idempotency-Key"]
+
+
+def test_an_answer_that_was_cut_off_is_none(flaky):
+    client, answers, seen = flaky
+    told = {"state": "waiting", "revision": 1}
+    answers += [(200, told, {"Content-Length": "999"}), (200, told, {})]
+    assert client.share(np.eye(2), [1.0]) == told
+    assert len({headers["Idempotency-Key"] for _, _, headers, _ in seen}) == 1
+    assert len(seen) == 2
 
 
 def test_it_gives_up(flaky):

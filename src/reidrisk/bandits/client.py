@@ -141,6 +141,8 @@ class Client:
                 connection.request(method, f"{self._parts.path.rstrip('/')}{path}", data, headers)
                 response = connection.getresponse()
                 answer = response.read(_LARGEST)
+                if response.length:  # the connection ended in the middle of the answer
+                    raise http.client.IncompleteRead(answer)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 if (once and sent) or not left or time.monotonic() + pause > ends:
