@@ -30,6 +30,7 @@ from reidrisk.records.cut import Way, cut
 
 _QUERIES, _FITTED, _SCORES = 600, 200, 2_000_000
 _SHARES, _STRENGTHS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.99), (1.0, 10.0, 100.0)
+_FEW_TARGETS = 10_000  # up to which every share is tried with every strength, beyond which one after the other
 _WRONG = (0.02, 0.2)  # share of queries that are not wholly held by their target, where most are
 _SURE, _SURER = 2.0, 3.0  # standard errors from which a difference is taken for one
 _CLEAR = 8.0  # standard errors from which queries share something, whatever a rehearsal shares
@@ -81,7 +82,7 @@ def find_way(targets: Bags, queries: Bags, seed: int) -> Cutting:
     few = queries.take(reference(queries, most))
     fewer = queries.take(reference(queries, min(most, _FITTED)))
     _, _, gain = _mixture(targets, fewer)
-    share, strength, _ = _mixture(damped(targets), damped(fewer))
+    share, strength, _ = _mixture(damped(targets), damped(few))
     held = _held(targets, fewer)
     if held > gain:
         units = once(targets)
@@ -161,30 +162,21 @@ def _whole_visits(targets: Bags, queries: Bags) -> bool:
 
 
 def _crossing(tried: Callable[[float], Cutting], known: dict[float, Cutting]) -> Cutting:
-    """Return the share at which rehearsed queries are as well explained as real ones, which rises with the share.
+    """Return the smallest share at which rehearsed queries are as well explained as real ones, or the nearest to it.
 
     Some were tried before. Where none was tried at 0, nothing kept is no answer.
     """
-    shares = _KEPT if 0.0 in known else _KEPT[1:]
-
-    def at(place: int) -> Cutting:
-        kept = shares[place]
-        if kept not in known:
-            known[kept] = tried(kept)
-        return known[kept]
-
-    low, high = 0, len(shares) - 1
-    if at(low).distance >= 0.0:
-        return at(low)
-    middle = shares.index(_HALF)
-    while high > low:
-        low, high = (middle, high) if at(middle).distance < 0.0 else (low, middle - 1)
-        middle = (low + high + 1) // 2
-    if low == len(shares) - 1:
-        return at(low)
-    one, two = at(low), at(low + 1)
-    near = -one.distance / (two.distance - one.distance)
-    return Cutting(two.way, one.kept + near * (two.kept - one.kept))
+    found: list[Cutting] = []
+    for kept in _KEPT if 0.0 in known else _KEPT[1:]:
+        two = known[kept] if kept in known else tried(kept)
+        if found and found[-1].distance < 0.0 <= two.distance:
+            one = found[-1]
+            near = -one.distance / (two.distance - one.distance)
+            return Cutting(two.way, one.kept + near * (two.kept - one.kept))
+        found.append(two)
+        if found[0].distance >= 0.0:
+            break  # more that is kept is explained better still
+    return min(found, key=lambda one: abs(one.distance))
 
 
 def _mixture(targets: Bags, queries: Bags) -> tuple[float, float, float]:
@@ -196,6 +188,9 @@ def _mixture(targets: Bags, queries: Bags) -> tuple[float, float, float]:
             tried[one] = float(mean_log(mixture_factors(targets, queries, *one)).mean())
         return tried[one]
 
+    if len(targets) <= _FEW_TARGETS:
+        best = max(((share, strength) for strength in _STRENGTHS for share in _SHARES), key=gain)
+        return *best, tried[best]
     share, strength = max(((share, _STRENGTHS[1]) for share in _SHARES), key=gain)
     share, strength = max(((share, strength) for strength in _STRENGTHS), key=gain)
     place = _SHARES.index(share)
