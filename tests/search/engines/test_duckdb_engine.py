@@ -88,3 +88,29 @@ def test_options_that_cannot_work_are_refused(tmp_path):
         DuckDBEngine(memory=1000)
     with pytest.raises(OptionError, match="no folder"), DuckDBEngine(spill=tmp_path / "not").session():
         pass
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_stored_targets_are_searched_by_joins_and_by_shards(sign, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from reidrisk.search.engines.stored import StoredTokens
+
+    rng = np.random.default_rng(4)
+    targets, queries = rng.integers(-1, 6, (90, 3)), rng.integers(-1, 6, (25, 3))
+    order = rng.permutation(90)  # rows may lie in any order: they are known by their ids
+    for i, rows in enumerate((order[:50], order[50:])):
+        columns = {"id": rows} | {f"c{s}": targets[rows, s] for s in range(3)}
+        pq.write_table(pa.table(columns), tmp_path / f"{i}.parquet", row_group_size=20)
+    stored = StoredTokens("targets", tuple(str(tmp_path / f"{i}.parquet") for i in range(2)), 90, 3, 6)
+    scorer = search.EpochScorer(search.Weights(match=sign * rng.integers(1, 4, (3, 6)), mismatch=np.zeros((3, 6), int)))
+    index = search.Index(targets, 6)
+    here = scorer.best(index, queries)
+    for ours, theirs in zip(ENGINE.best(scorer, stored, queries), here, strict=True):
+        assert ours.tolist() == theirs.tolist()
+    found, some = ENGINE.candidates(scorer, stored, queries, 4), scorer.candidates(index, queries, 4)
+    assert found.target.tolist() == some.target.tolist()
+    assert (
+        ENGINE.total(scorer, stored, queries, here.score).tolist() == scorer.total(index, queries, here.score).tolist()
+    )

@@ -14,15 +14,20 @@ pytest.importorskip("pyspark")
 pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="there is no Java here")
 
 
-@pytest.fixture(scope="module")
-def engine():
-    one = SparkEngine("local[2]", options={"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"})
-    yield one
-    one.close()
+def test_spark_finds_what_the_kernels_find(tmp_path, monkeypatch):
+    """Check everything in one test: workers that share tests would each start a session, which takes longest."""
+    options = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
+    engine = SparkEngine("local[2]", options=options)
+    try:
+        check_joins(engine, gaps=False, one_row=False)
+        check_joins(engine, gaps=True, one_row=True)
+        check_pairs_are_scored_on_executors(engine)
+        check_stored_tables(engine, tmp_path, monkeypatch)
+    finally:
+        engine.close()
 
 
-@pytest.mark.parametrize(("gaps", "one_row"), [(False, False), (True, True)])
-def test_the_join_finds_what_a_loop_over_pairs_finds(engine, gaps, one_row):
+def check_joins(engine, gaps, one_row):
     rng = np.random.default_rng(gaps)
     r = 2 if gaps else 3
     targets, queries = (rng.integers(-1 if gaps else 0, 4, (n, r)) for n in (60, 25))
@@ -33,7 +38,7 @@ def test_the_join_finds_what_a_loop_over_pairs_finds(engine, gaps, one_row):
         assert ours.tolist() == theirs.tolist()
 
 
-def test_pairs_are_scored_on_executors(engine):
+def check_pairs_are_scored_on_executors(engine):
     rng = np.random.default_rng(2)
     tokens = rng.integers(0, 6, (40, 4))
     other = np.where(rng.random(tokens.shape) < 0.6, tokens, rng.integers(0, 6, tokens.shape))[:15]
@@ -57,7 +62,7 @@ def test_a_master_that_is_not_there_is_said_in_one_line():
         pass
 
 
-def test_stored_tables_are_audited_as_with_duckdb(engine, tmp_path, monkeypatch):
+def check_stored_tables(engine, tmp_path, monkeypatch):
     import pyarrow as pa
     import pyarrow.parquet as pq
 

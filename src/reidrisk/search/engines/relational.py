@@ -2,13 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from reidrisk.base.arrays import Ints
 from reidrisk.base.progress import Progress, silent
-from reidrisk.search.answer import Best
+from reidrisk.search.answer import Best, Candidates
 from reidrisk.search.engines.base import Scorer
 from reidrisk.search.engines.join import MOST_SETS, LatticeJoin, Pattern, joinable, n_sets, weight_columns
 from reidrisk.search.engines.parts import Parts
@@ -70,6 +72,7 @@ class Relational(Sharding):
     def best(self, scorer: Scorer, targets: Any, queries: Any) -> Best:
         """Find best score, number of ties and lowest tied target of each query."""
         weights = joined_weights(scorer)
+        scorer = _of_stored(scorer, targets)
         if weights is None or not isinstance(targets, Index | StoredTokens):
             return super().best(scorer, targets, queries)
         with self.session() as session:
@@ -78,7 +81,7 @@ class Relational(Sharding):
                 patterns = tuple(tuple(map(int, epochs)) for epochs, _ in targets.patterns)
                 session.put("targets", _tokens(targets.tokens))
             else:
-                session.view("targets", targets.relation)
+                session.parquet("targets", targets.files)
                 patterns = patterns_of(session, "targets", targets.n_epochs)
             if n_sets(patterns) <= MOST_SETS:
                 session.put("queries", _tokens(queries))
@@ -86,6 +89,41 @@ class Relational(Sharding):
                 name = searched(session, join, weights, self.progress)
                 return _by_query(session.fetch(f"SELECT id, score, ties, lowest FROM {name}"), len(queries))
         return super().best(scorer, targets, queries)
+
+    def candidates(self, scorer: Scorer, targets: Any, queries: Any, k: int) -> Candidates:
+        """Find the k best targets of each query."""
+        return super().candidates(_of_stored(scorer, targets), targets, queries, k)
+
+    def total(self, scorer: Scorer, targets: Any, queries: Any, score: Ints) -> Ints:
+        """Add up the likelihoods of all targets relative to the score given for each query."""
+        return super().total(_of_stored(scorer, targets), targets, queries, score)
+
+
+@dataclass(frozen=True)
+class _OfTokens:
+    """A scorer of an index as one of stored tokens, shard by shard."""
+
+    scorer: Any
+    n_tokens: int
+
+    def best(self, targets: Any, queries: Any, progress: Progress | None = None) -> Best:
+        found: Best = self.scorer.best(Index(targets, self.n_tokens), queries)
+        return found
+
+    def candidates(self, targets: Any, queries: Any, k: int) -> Candidates:
+        found: Candidates = self.scorer.candidates(Index(targets, self.n_tokens), queries, k)
+        return found
+
+    def total(self, targets: Any, queries: Any, score: Ints) -> Ints:
+        found: Ints = self.scorer.total(Index(targets, self.n_tokens), queries, score)
+        return found
+
+
+def _of_stored(scorer: Any, targets: Any) -> Any:
+    from reidrisk.search.plan import EpochScorer
+
+    stored = isinstance(targets, StoredTokens) and isinstance(scorer, EpochScorer)
+    return _OfTokens(scorer, targets.n_tokens) if stored else scorer
 
 
 def joined_weights(scorer: Any) -> Weights | None:

@@ -30,8 +30,8 @@ class Piece(NamedTuple):
 class StoredTokens:
     """Targets or queries of an engine: Parquet files with the columns id, c0, c1, … of every record.
 
-    Ids are the rows, 0 to ``n_users`` - 1; tokens lie in ``[0, n_tokens)``, -1 = missing. ``relation`` is the statement
-    that gives them to the engine.
+    Ids are the rows, 0 to ``n_users`` - 1; tokens lie in ``[0, n_tokens)``, -1 = missing. ``relation`` is the name
+    that an engine gives them.
     """
 
     relation: str
