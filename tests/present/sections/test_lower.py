@@ -23,8 +23,8 @@ def result():
     rng = np.random.default_rng(0)
     tastes = rng.gamma(0.2, 3.0, (N, 60))
     case = Case(*(Bags(rng.poisson(tastes)) for _ in range(2)), Truth(np.arange(N), "rows"))
-    spec = AuditSpec(seed=1, attacks=("tf-idf",), changes=("draw:0.3", "coarsen:10"), aim=0.001, population=15_000)
-    return audit_case(case, spec)
+    asked = {"changes": ("draw:0.3", "coarsen:10"), "aim": 0.001, "population": 15_000, "what_if_budget": 0.5}
+    return audit_case(case, AuditSpec(seed=1, attacks=("tf-idf",), **asked))
 
 
 def section(result, name):
