@@ -100,7 +100,7 @@ def _run_published(
         raise OptionError(f"the published population holds {sets.k} topics per week, not {system.top_k}")
     api = topics.TopicsAPI(n_topics=sets.n_tokens, top_k=system.top_k, noise=system.noise)
     sites = ("site 1", "site 2")
-    tell("reading the logs", 0.02)
+    tell("reading the logs", 0.0)
     logs = [log_of(api.expose(sets, seed=seed, site=site)) for site in sites]
     one, two = read(logs, io.Reading(user="visitor", time="week", items=("topic",)), heard=heard, least=spec.min_group)
     targets, queries = (traces_of(export.records, sets) for export in (one, two))
