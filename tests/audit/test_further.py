@@ -86,7 +86,7 @@ def taxonomy(folder, kinds):
 
 def test_a_taxonomy_says_which_kinds_of_items_give_people_away(labelled, tmp_path):
     kinds = {f"item {i}": "even" if i % 2 == 0 else "odd" for i in range(39)} | {"even": "all", "odd": "odd"}
-    asked = {"seed": 1, "attacks": ("tf-idf",), "what_if": True, "what_if_budget": 20.0}
+    asked = {"seed": 1, "attacks": ("tf-idf",), "what_if": True, "what_if_budget": 2.0}
     found = audit_case(labelled, AuditSpec(**asked, taxonomy=taxonomy(tmp_path, kinds))).further
     assert found.attribution.by == "kinds"
     assert {part.name for part in found.attribution.parts} <= {"all", "odd", "other"}
