@@ -41,6 +41,8 @@ def make_corpus(folder: Path) -> None:
         _topics()
         _cohorts()
         _bandits()
+        _service()
+        _networks()
         _release()
         _studies()
         _results()
@@ -208,6 +210,32 @@ def _bandits() -> None:
     )
 
 
+def _service() -> None:
+    from reidrisk.bandits.adversary.repository import Repository
+    from reidrisk.bandits.service.storage.database import Database
+
+    Repository({"ann": {0: 0.5, 3: 0.25}, "bob": {1: 0.75}}).write(Path("repository.json"))
+    Database("sqlite:///service.db").close()
+    _text("administrator", "a" * 43 + "\n")
+    Path("administrator").chmod(0o600)
+    _text("tokens.txt", f"rr_{'0' * 16}_{'b' * 43}\n")
+    some = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, 3))
+    np.savez("members.npz", records=some, profiles=some[:, :, 0], users=np.array([f"{i:016x}" for i in range(6)]))
+
+
+def _networks() -> None:
+    from reidrisk.attacks import Neural
+    from reidrisk.sequence import Schedule, Sizes, train
+    from reidrisk.sequence.pairs import PairSchedule, PairSizes
+
+    seen = np.random.default_rng(0).integers(6, size=(60, 2))
+    sizes, short = Sizes(width=8, heads=1, mlp=8, encoder_layers=1, decoder_layers=1), Schedule(passes=1, batch=16)
+    train(None, seen, 6, sizes, short).save("sequence.pt")
+    pairs = PairSizes(tower=8, width=8, hidden=4), PairSchedule(steps=4, batch=16, look_every=2)
+    people = Traces(seen[:40], 6)
+    Neural(sizes, *pairs, short).train(people, people).save("neural.pt")
+
+
 def _release() -> None:
     simulated = ("--epsilon", 2, "--delta", 1e-6, "--simulation", "--seed", 1)
     rng = np.random.default_rng(3)
@@ -250,5 +278,8 @@ def _results() -> None:
     run("audit", "a.csv", "b.csv", "--truth", "truth.csv", "--seed", 1, "--result", "result.json", "--max-risk", 0.5)
     Path("own.key").write_bytes(bytes(range(32)))
     run("audit", "a.csv", "b.csv", "--seed", 1, "--fingerprint-key", "own.key", "--result", "keyed.json")
+    kept = ("--keep-per-person", "kept.json", "--attack", "hamming", "--no-what-if")
+    run("audit", "a.csv", "b.csv", "--truth", "truth.csv", "--seed", 1, "--result", "kept-result.json", *kept)
+    _text("parents.csv", "item,parent\n" + "".join(f"{word},kind {i % 2}\n" for i, word in enumerate(WORDS)))
     result = json.loads(Path("result.json").read_text(encoding="utf-8"))
     _text("spec.json", json.dumps(result["spec"]))

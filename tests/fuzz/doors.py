@@ -30,6 +30,7 @@ _GROUPS = "cohorts audit cohorts.csv hosts.csv categories.csv"
 _REPORT = 0.02  # a page with charts takes a second
 _LOGS = ("log.csv", "log.tsv", "log.parquet", "log.npz")
 _BESIDE = {"logs.toml": _LOGS, "--spec": ("a.csv", "b.csv", "truth.csv"), "model.json": ("model.json.statement.json",)}
+_BESIDE |= {"sqlite:///service.db": ("service.db",)}
 """Files that a command reads without being told."""
 
 _COMMANDS = {
@@ -43,12 +44,15 @@ _COMMANDS = {
     "audit dated.csv dated.csv --seed 1 --attack hamming --truth truth.parquet": 2,
     "audit a.csv b.csv --system topics --n-tokens 6 --noise 0.1 --max-risk 0.5 --sample 4 --seed 1": 1,
     "audit a.csv b.csv --seed 1 --attack hamming --out r.html --result r.json": _REPORT,
+    "audit a.csv b.csv --seed 1 --attack hamming --taxonomy parents.csv --no-what-if": 1,
+    "audit a.parquet a.parquet --engine duckdb --attack hamming --seed 1 --no-what-if": 0.5,
     "audit --spec spec.json --json": 2,
     "audit --spec result.json": 1,
     "gate result.json --max-risk 0.5": 8,
     "gate result.json --max-risk 0.01 --json": 2,
     "gate keyed.json --max-risk 0.5 --inputs a.csv b.csv --fingerprint-key own.key": 2,
     "compare result.json keyed.json": 3,
+    "compare kept-result.json kept-result.json --per-person kept.json kept.json": 2,
     "bench --data logs.toml --attack overlap --setting later --setting knows-2": 2,
     "bench --data logs.toml --only text --attack tf-idf --setting halves --setting apart --seed 1 --json": 2,
     "bounds matrix.csv": 3,
@@ -96,6 +100,10 @@ _COMMANDS = {
     f"bandits tradeoff log.csv --states states.txt --max-gap 900 --json {_PLAY}": 1,
     f"bandits tradeoff log.csv --out p.html {_PLAY}": _REPORT,
     f"bandits tradeoff matrices.npz --format matrices --json {_PLAY}": 1,
+    "bandits serve --database sqlite:///service.db --host 192.0.2.1": 0.2,
+    "bandits backup copy.db --database sqlite:///service.db": 1,
+    "bandits attack http://127.0.0.1:9 --people members.npz --administrator administrator --tokens tokens.txt "
+    "--repository repository.json --seed 1": 1,
     "study list --json": 0.2,
     "study run carey-information --users 500 --json": 0.02,
     "demo --users 40 --epochs 2 --seed 1 --json": 0.05,
@@ -156,6 +164,19 @@ def _readers() -> list[Door]:
 
         return call
 
+    def network(area: str, kind: str, file: str) -> Callable[[], Any]:
+        def call() -> Any:
+            from importlib import import_module
+
+            return getattr(import_module(f"reidrisk.{area}"), kind).load(file)
+
+        return call
+
+    def repository() -> Any:
+        from reidrisk.bandits.adversary.repository import Repository
+
+        return Repository.read(_path("repository.json"))
+
     def example() -> Any:
         import numpy as np
 
@@ -196,6 +217,9 @@ def _readers() -> list[Door]:
         Door("topics.HostModel.read", ("hosts",), call=model),
         Door("populations.read_rates", ("rates.csv",), call=read("populations", "read_rates", "rates.csv")),
         Door("populations.read_rates gz", ("rates.csv.gz",), call=read("populations", "read_rates", "rates.csv.gz")),
+        Door("bandits.Repository.read", ("repository.json",), call=repository),
+        Door("sequence.Trained.load", ("sequence.pt",), call=network("sequence", "Trained", "sequence.pt"), share=1),
+        Door("attacks.Neural.load", ("neural.pt",), call=network("attacks", "Neural", "neural.pt"), share=1),
         Door("release.read_users", ("users",), call=read("release", "read_users", "users")),
         Door("release.read_statistics", ("stats",), call=read("release", "read_statistics", "stats")),
         Door("release.read_published", ("stats",), call=published),

@@ -168,7 +168,7 @@ def _check_parts(result: AuditResult, spec: AuditSpec) -> None:
     told = [plain(note.get("skipped")) for note in result.notes if note.code == "periods-without-items"]
     _must(told == [list(result.epochs_skipped)] * bool(result.epochs_skipped), "the notes skip other epochs")
     not_run = [(one.attack, one.why) for one in result.not_run]
-    listed = [(note["attack"], note["why"]) for note in result.notes if note.code == "attack-not-run"]
+    listed = [(note.get("attack"), note.get("why")) for note in result.notes if note.code == "attack-not-run"]
     _must(not_run == listed, "the notes name other attacks that did not run")
     worst = result.strongest
     if worst is None:

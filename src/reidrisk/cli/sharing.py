@@ -116,8 +116,10 @@ def _lines(path: Path | None) -> list[str]:
     if path is None:
         return []
     from reidrisk.base.errors import FormatError
+    from reidrisk.io.tables import existing_file
 
-    found = [line.strip() for line in path.read_text("ascii", errors="replace").splitlines() if line.strip()]
+    text = existing_file(path).read_text("ascii", errors="replace")
+    found = [line.strip() for line in text.splitlines() if line.strip()]
     if not found:
         raise FormatError(f"{path} is empty; give one token or code per line")
     return found

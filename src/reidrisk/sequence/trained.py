@@ -15,6 +15,7 @@ from reidrisk.base.errors import DataError, FormatError
 from reidrisk.base.foreign import reason
 from reidrisk.base.notes import Note
 from reidrisk.io.atomic import PathLike, write_atomically
+from reidrisk.io.tables import existing_file
 from reidrisk.sequence.network import Network, nats
 from reidrisk.sequence.sizes import Sizes, as_plain
 
@@ -132,8 +133,9 @@ def rebuilt(held: Any, n_tokens: int | None, name: str) -> Network:
 
 def read(path: PathLike, format_: str) -> dict[str, Any]:
     """Read a file of tensors and plain values that says it is of this format; nothing in it is run."""
+    file = existing_file(path)
     try:
-        held = torch.load(path, map_location="cpu", weights_only=True)
+        held = torch.load(file, map_location="cpu", weights_only=True)
     except OSError as error:
         raise FormatError(f"{path}: cannot be read: {reason(error)}") from error
     except Exception as error:  # a damaged archive can raise anything

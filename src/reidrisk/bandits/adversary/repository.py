@@ -52,8 +52,11 @@ class Repository:
     @classmethod
     def read(cls, path: Path) -> Repository:
         """Read what :meth:`write` wrote."""
+        from reidrisk.io.documents import parse_json
+        from reidrisk.io.tables import existing_file
+
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
+            told = parse_json(existing_file(path).read_text(encoding="utf-8"), str(path), "a repository of cells")
             return cls({str(who): {int(c): float(v) for c, v in cells.items()} for who, cells in told.items()})
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise FormatError(f"{path} is no repository of cells; give another file, or let one be made") from error

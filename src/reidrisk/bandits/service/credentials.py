@@ -12,6 +12,7 @@ import secrets
 from pathlib import Path
 
 from reidrisk.base.errors import DataError
+from reidrisk.io.tables import existing_file
 
 AGENT = r"[0-9a-f]{16}"
 _TOKEN = re.compile(rf"rr_({AGENT})_([A-Za-z0-9_-]{{43}})")
@@ -63,7 +64,7 @@ def administrator(path: Path) -> str:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        token = path.read_text("ascii", errors="replace").strip()
+        token = existing_file(path).read_text("ascii", errors="replace").strip()
         if len(token) < 32:
             raise DataError(f"{path} holds no administrator's token of 32 characters or more; remove it") from None
         if path.stat().st_mode & 0o077:

@@ -7,6 +7,7 @@ default. Writers follow one another on both, so that checks made in a transactio
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,12 +112,16 @@ class Database:
             raise OptionError("back PostgreSQL up with pg_dump; this is for SQLite")
         if path.exists():
             raise OptionError(f"{path} exists; give a name that is free")
-        connection = self.engine.raw_connection()  # not in a transaction, which this does by itself
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-            connection.cursor().execute("VACUUM INTO ?", (str(path),))
-        finally:
-            connection.close()
+            connection = self.engine.raw_connection()  # not in a transaction, which this does by itself
+            try:
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                connection.cursor().execute("VACUUM INTO ?", (str(path),))
+            finally:
+                connection.close()
+        except (sqlite3.Error, DBAPIError) as error:
+            path.unlink(missing_ok=True)
+            raise FormatError(f"{_shown(self.engine)}: {error}; it is no database of a service, or damaged") from error
 
     def close(self) -> None:
         """Give everything back."""
