@@ -43,7 +43,7 @@ fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to e
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
 stress: $(VENV)/.developer java postgres ## Kill, interrupt and starve commands of disk space again and again (a few minutes)
-	$(BIN)/python -m pytest -n 2 -m stress
+	$(BIN)/python -m pytest -n 2 -m "stress or slow"
 
 conformance: $(VENV)/.developer $(VENV)/outside/.installed ## Compare with packages that pin other versions, in an environment of their own
 	REIDRISK_OUTSIDE=$(abspath $(VENV))/outside/bin/python $(BIN)/python -m pytest tests/conformance
