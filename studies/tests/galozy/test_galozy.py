@@ -67,6 +67,7 @@ def test_every_figure_is_there_and_at_the_published_size_too():
     names = [name for name in studies.STUDIES if name.startswith("galozy")]
     assert {name.removesuffix("-full") for name in names} == {
         "galozy-weights",
+        "galozy-fig5",  # the service and its adversary: test_adversary_study.py
         *(f"galozy-fig{n}" for n in FIGURES),
     }
     assert {name for name in names if name.endswith("-full")} == {
