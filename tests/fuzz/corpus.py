@@ -280,6 +280,9 @@ def _results() -> None:
     run("audit", "a.csv", "b.csv", "--seed", 1, "--fingerprint-key", "own.key", "--result", "keyed.json")
     kept = ("--keep-per-person", "kept.json", "--attack", "hamming", "--no-what-if")
     run("audit", "a.csv", "b.csv", "--truth", "truth.csv", "--seed", 1, "--result", "kept-result.json", *kept)
+    for folder in ("stored-a", "stored-b"):
+        Path(folder).mkdir()
+        Path(folder, "part.parquet").write_bytes(Path("a.parquet").read_bytes())
     _text("parents.csv", "item,parent\n" + "".join(f"{word},kind {i % 2}\n" for i, word in enumerate(WORDS)))
     result = json.loads(Path("result.json").read_text(encoding="utf-8"))
     _text("spec.json", json.dumps(result["spec"]))

@@ -45,7 +45,7 @@ _COMMANDS = {
     "audit a.csv b.csv --system topics --n-tokens 6 --noise 0.1 --max-risk 0.5 --sample 4 --seed 1": 1,
     "audit a.csv b.csv --seed 1 --attack hamming --out r.html --result r.json": _REPORT,
     "audit a.csv b.csv --seed 1 --attack hamming --taxonomy parents.csv --no-what-if": 1,
-    "audit a.parquet a.parquet --engine duckdb --attack hamming --seed 1 --no-what-if": 0.5,
+    "audit stored-a stored-b --engine duckdb --attack hamming --seed 1 --no-what-if": 0.5,
     "audit --spec spec.json --json": 2,
     "audit --spec result.json": 1,
     "gate result.json --max-risk 0.5": 8,

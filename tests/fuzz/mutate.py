@@ -100,6 +100,7 @@ _KINDS: tuple[tuple[str, Change], ...] = (
     (".safetensors", safetensors),
     (".tflite", zipped),
     (".zip", zipped),
+    (".pt", zipped),
     (".tsv", _tabs),
     (".dat", _tabs),
     (".md", lines),
