@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from reidrisk.attacks.base import Attack, Links
 from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.parallel import each
 from reidrisk.measure.alike import distinct
 
 Flags = npt.NDArray[np.bool_]
@@ -89,18 +90,24 @@ def _add_tied(found: Floats, attack: Attack[Any], queries: Any, links: Links, tr
     first, kind = distinct(queries.take(rows))
     together = np.bincount(kind, weights=worth, minlength=len(first))  # exact: worths are on the grid
     size = max(1, _SCORES // len(found))
-    for start in range(0, len(first), size):
+
+    def gained(start: int) -> Floats | None:
         part = rows[first[start : start + size]]
         best = links.score[part]
         scores = attack.near_best(queries.take(part), np.zeros(len(part), dtype=np.int64))
         if scores is None or (scores.max(axis=1) != best).any():
-            return False
+            return None
         asked, target = np.nonzero(scores == best[:, None])
         if (np.bincount(asked, minlength=len(part)) != links.n_ties[part]).any():
-            return False
+            return None
         if (scores[np.arange(len(part)), links.target[part]] != best).any():
+            return None
+        return np.asarray(np.bincount(target, together[start + asked], len(found)), dtype=np.float64)
+
+    for added in each(gained, range(0, len(first), size)):
+        if added is None:
             return False
-        found += np.bincount(target, weights=together[start + asked], minlength=len(found))
+        found += added
     np.subtract.at(found, truth[rows], worth)  # a person's own query leaves with them
     return True
 

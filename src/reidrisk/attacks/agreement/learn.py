@@ -35,6 +35,7 @@ from reidrisk import search
 from reidrisk.attacks.agreement.histograms import histograms
 from reidrisk.attacks.agreement.levels import Levels
 from reidrisk.base.arrays import Floats, Ints
+from reidrisk.base.parallel import each
 from reidrisk.base.streams import stream
 from reidrisk.search import Index, RangeWeights, to_grid
 
@@ -173,6 +174,7 @@ def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> t
 
     found, column = begun, np.broadcast_to(np.arange(asked.shape[1]), asked.shape)
     level, likely = pairs.level(begun.levels, asked), np.zeros(len(asked))
+    halves = slice(0, len(asked) // 2), slice(len(asked) // 2, len(asked))
     for _ in range(_STEPS):
         before, (ratios, by_chance) = found, found.ratios(asked, column)
         # Beside a missing cell, a query's is as likely as beside a random target's; its own missing cells tell nothing.
@@ -180,7 +182,9 @@ def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> t
         nats = np.log(np.concatenate([ratios, missing[..., None]], axis=-1))
         sums, links = np.zeros(nats.shape), np.zeros(len(asked))
         odds = strangers * (1.0 - found.linked) / found.linked if found.linked < 1.0 else np.zeros(len(asked))
-        expected(level, nats, pairs.counts, odds, sums, links, likely)
+
+        rows = level, nats, pairs.counts, odds, sums, links, likely
+        each(lambda part, rows=rows: expected(*(array[part] for array in rows)), halves)
         found = _better(found, begun, sums[..., :-1], links, asked, column)
         if np.abs(found.m - before.m).max() < _SMALL and abs(found.linked - before.linked) < _SMALL:
             break
