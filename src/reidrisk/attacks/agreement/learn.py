@@ -26,6 +26,7 @@ clearly shared, it begins with these alone, too; the more likely end counts.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,8 +171,6 @@ def _closest(drawn: Floats) -> Floats:
 
 def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> tuple[Agreement, Floats]:
     """Return the best parameters, and for each query the sum of its likelihoods over all targets."""
-    from reidrisk.attacks.agreement.kernel import expected
-
     found, column = begun, np.broadcast_to(np.arange(asked.shape[1]), asked.shape)
     level, likely = pairs.level(begun.levels, asked), np.zeros(len(asked))
     halves = slice(0, len(asked) // 2), slice(len(asked) // 2, len(asked))
@@ -184,11 +183,17 @@ def _fitted(begun: Agreement, asked: Ints, pairs: Pairs, strangers: Floats) -> t
         odds = strangers * (1.0 - found.linked) / found.linked if found.linked < 1.0 else np.zeros(len(asked))
 
         rows = level, nats, pairs.counts, odds, sums, links, likely
-        each(lambda part, rows=rows: expected(*(array[part] for array in rows)), halves)
+        each(partial(_expected, rows), halves)
         found = _better(found, begun, sums[..., :-1], links, asked, column)
         if np.abs(found.m - before.m).max() < _SMALL and abs(found.linked - before.linked) < _SMALL:
             break
     return found, likely
+
+
+def _expected(rows: tuple[Any, ...], part: slice) -> None:
+    from reidrisk.attacks.agreement.kernel import expected
+
+    expected(*(array[part] for array in rows))
 
 
 def _better(found: Agreement, begun: Agreement, sums: Floats, links: Floats, asked: Ints, column: Ints) -> Agreement:
