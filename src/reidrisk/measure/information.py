@@ -158,11 +158,11 @@ def independence(
     """
     _check_pair(one, two)
     steps = Steps(progress, 3.0)
-    whole = {"preset": preset, "schedule": schedule, "seed": seed, "level": level, "device": device}
-    together = information(one, two, progress=steps.within("whole records", 2.0), **whole)  # type: ignore[arg-type]
+    whole: dict[str, Any] = {"preset": preset, "schedule": schedule, "seed": seed, "level": level, "device": device}
+    together = information(one, two, progress=steps.within("whole records", 2.0), **whole)
     within = steps.within("one epoch", 1.0)
     first = (one.epochs(1), two.epochs(1)) if single == "sequence" else (one, two)
-    apart = information(*first, method=single, progress=within, **whole)  # type: ignore[arg-type]
+    apart = information(*first, method=single, progress=within, **whole)
     gap, a, b = together.mutual.value - apart.mutual.value, together.mutual, apart.mutual
     return Independence(
         together,

@@ -89,6 +89,7 @@ def test_above_the_risk_nothing_is_handed_out(scene):
     assert made.http.get("/health").json() == {"status": "up", "serving": "no"}
     again = scene(strategy="own", minimum_group=1, max_risk=1.0)
     assert again.publisher.snapshot.status == "published", "another limit is looked at anew"
+    assert again.http.get("/health").json() == {"status": "up", "serving": "yes"}
 
 
 def test_a_risk_that_was_not_measured_is_no_low_one(scene):

@@ -115,10 +115,11 @@ class GaussianBayes(ScoredAttack[Vectors]):
         self._refuse_unfitted("_targets")
         asked = self._moved(queries)
         pairs = None
-        if self._known_pairs is not None and self._known_pairs.targets is not None:
-            both = self._known_pairs.targets, moved(self.align, self._known_pairs.queries)  # type: ignore[arg-type]
-            pairs = both[0].values, both[1].values
-            same_space(both[1], self._targets.n_dimensions)
+        known = self._known_pairs
+        if known is not None and known.targets is not None and known.queries is not None:
+            second = moved(self.align, known.queries)
+            same_space(second, self._targets.n_dimensions)
+            pairs = known.targets.values, second.values
         if not float(np.ptp(self._targets.values, axis=0).max()) > 0.0:
             raise DataError("all targets are one and the same vector; there is nothing to tell them apart by")
         self._learnt = learn(self._targets.values, asked.values, pairs, self.seed)

@@ -204,4 +204,5 @@ def test_metrics_are_what_prometheus_reads(two):
     assert values["reidrisk_members"] == 1
     assert values["reidrisk_shared_total"] == 1
     assert values['reidrisk_responses_total{status="201"}'] == 3
-    assert json.loads(made.http.get("/health").text) == {"status": "up", "serving": "yes"}
+    assert values["reidrisk_serving"] == 0  # one member is no group: nothing is handed out
+    assert json.loads(made.http.get("/health").text) == {"status": "up", "serving": "no"}

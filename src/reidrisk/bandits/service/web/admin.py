@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reidrisk.bandits.adversary.collect import digest
 from reidrisk.bandits.service import credentials, ledger, members
 from reidrisk.bandits.service.ledger import ADMINISTRATOR
-from reidrisk.bandits.service.publisher import FAILED, REFUSED
+from reidrisk.bandits.service.publisher import PUBLISHED
 from reidrisk.bandits.service.refusals import Refusal
 from reidrisk.bandits.service.web.overview import metrics, overview
 from reidrisk.bandits.service.web.problems import documented, problem
@@ -104,7 +104,7 @@ def health(service: Service, response: Response) -> dict[str, str]:
     except Exception:  # whatever the driver raises: a probe wants an answer
         response.status_code = 503
         return {"status": "down", "serving": "no"}
-    return {"status": "up", "serving": "no" if status in (REFUSED, FAILED) else "yes"}
+    return {"status": "up", "serving": "yes" if status == PUBLISHED else "no"}
 
 
 @public.get("/metrics", dependencies=[Depends(administrating)], responses=documented(401), response_class=Response)
