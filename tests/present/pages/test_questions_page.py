@@ -14,6 +14,7 @@ from reidrisk.audit import AuditSpec, audit_case, together
 from reidrisk.base.notes import Note
 from reidrisk.present import html
 from reidrisk.present.console import print_page
+from reidrisk.present.sections.audit.top import first
 from reidrisk.present.words.audit import terms_of
 from reidrisk.records import Attributes, Events
 
@@ -159,3 +160,14 @@ def test_a_survey_names_its_columns_and_what_each_tells_alone(survey):
     assert alone.title == "What each attribute tells alone"
     assert sorted(row[0] for row in alone.table.rows) == ["age", "sex", "town"]
     assert "week" not in shown(page)
+
+
+def test_an_attack_that_ran_for_one_question_is_missing_in_the_other_alone(answered):
+    note = Note("attack-not-run", attack="profile-bayes", why="time")
+    other = [note for note in answered.also[0].notes if note.code != "attack-not-run"]
+    own = tuple(note for note in answered.notes if note.code != "attack-not-run")
+    once = dataclasses.replace(answered, notes=own, also=(dataclasses.replace(answered.also[0], notes=(*other, note)),))
+    (said,) = first(once, terms_of(once))
+    assert said.startswith("In question 2, Profile Bayes was not run: ")
+    (said,) = first(dataclasses.replace(once, notes=(*own, note)), terms_of(once))
+    assert said.startswith("Profile Bayes was not run: ")

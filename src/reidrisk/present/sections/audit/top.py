@@ -5,7 +5,7 @@ from pathlib import PurePath
 from reidrisk.audit import AuditResult
 from reidrisk.base.results import Risk
 from reidrisk.present.model import Badge, Mood, Tile
-from reidrisk.present.terms import Terms
+from reidrisk.present.terms import Terms, plural
 from reidrisk.present.words.audit import not_run
 from reidrisk.present.words.frequencies import attack_label, in_words, interval, joined, people
 from reidrisk.present.words.gate import in_frequencies, periods_used
@@ -47,12 +47,22 @@ def _different(result: AuditResult, terms: Terms) -> str:
 
 
 def first(result: AuditResult, terms: Terms) -> tuple[str, ...]:
-    """Say before anything else which attacks did not run."""
-    notes = (note for answer in result.questions for note in answer.notes if note.code == "attack-not-run")
-    by_reason: dict[str, dict[str, None]] = {}
-    for note in notes:
-        by_reason.setdefault(note["why"], {})[note["attack"]] = None
-    return tuple(not_run(list(attacks), why, terms) for why, attacks in by_reason.items())
+    """Say before anything else which attacks did not run, and in which question where they ran in another."""
+    questions = result.questions
+    places: dict[tuple[str, str], list[str]] = {}
+    for number, answer in enumerate(questions, 1):
+        for note in answer.notes:
+            if note.code == "attack-not-run":
+                places.setdefault((note["why"], note["attack"]), []).append(str(number))
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (why, attack), where in places.items():
+        together.setdefault((why, tuple(where)), []).append(attack)
+
+    def said(why: str, where: tuple[str, ...], attacks: list[str]) -> str:
+        one = f"In {plural('question', len(where))} {joined(where)}, " if len(where) < len(questions) else ""
+        return one + not_run(attacks, why, terms)
+
+    return tuple(said(*key, attacks) for key, attacks in together.items())
 
 
 def news(result: AuditResult, terms: Terms) -> str:
