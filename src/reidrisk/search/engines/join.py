@@ -28,6 +28,7 @@ MOST_SETS = 300
 
 _KEY = 1 << 62  # below this, tokens of several epochs are one whole number of 64 bits
 _SMALL = 1 << 20  # possible groups up to which several sets are looked up in one statement
+_SENT = 1 << 18  # possible groups up to which each executor of a cluster gets them all
 _TOGETHER = 8  # sets in one statement, at most
 _WORST = -(1 << 62)  # below any score
 _ZERO = "CAST(0 AS BIGINT)"
@@ -145,9 +146,12 @@ class LatticeJoin:
         base = "s.base" if self.complete else " + ".join([_ZERO, *(f"s.m{s}" for s in pattern)])
         gain = " + ".join([base, *(f"s.g{s}" for s in subset)])
         asks = " AND ".join([*(f"s.g{s} > 0" for s in subset), f"{gain} >= s.score"])
+        # Keys of queries that do not ask are below 0, where no group is, and all differ: were they alike, one executor
+        # of a cluster would get them all. A hint is a comment to engines that know none.
+        hint = "BROADCAST" if self.n_tokens ** len(subset) <= _SENT else "SHUFFLE_HASH"
         ours, theirs = self._keys("s", subset), self._keys("t", subset)
         same = [
-            f"(CASE WHEN {asks} THEN {ours[0]} END) = g.k0",
+            f"(CASE WHEN {asks} THEN {ours[0]} ELSE -1 - s.id END) = g.k0",
             *(f"{key} = g.k{i}" for i, key in enumerate(ours) if i),
         ]
         keys = ", ".join(f"{key} AS k{i}" for i, key in enumerate(theirs))
@@ -158,7 +162,7 @@ class LatticeJoin:
         kept = ", ".join(f"s.{name}" for name in self.kept)
         nobody, better = "CASE WHEN g.n IS NULL THEN", f"WHEN {gain} > s.score THEN"
         return (
-            f"SELECT {kept}, {nobody} s.score ELSE {gain} END AS score, "
+            f"SELECT /*+ {hint}(g) */ {kept}, {nobody} s.score ELSE {gain} END AS score, "
             f"{nobody} s.ties {better} g.n ELSE s.ties + g.n END AS ties, "
             f"{nobody} s.lowest {better} g.low ELSE least(s.lowest, g.low) END AS lowest "
             f"FROM {source} s LEFT JOIN ({groups}) g ON {' AND '.join(same)}"

@@ -17,6 +17,8 @@ from reidrisk.search.engines.shards import ROWS, Question, cut
 from reidrisk.search.engines.stored import StoredTokens
 
 _PATIENCE = 10.0  # seconds to wait for a master that does not answer
+# Pieces that an executor of 1 GB can sort: by default few large ones are made where there are few cores.
+_PIECES = {"spark.sql.shuffle.partitions": "64", "spark.sql.adaptive.advisoryPartitionSizeInBytes": "8m"}
 
 
 class SparkEngine(Relational):
@@ -84,7 +86,7 @@ class SparkEngine(Relational):
         settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
         if here:
             settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-            settings |= {"spark.sql.shuffle.partitions": "8", "spark.executorEnv.PYTHONPATH": _own_path()}
+            settings |= _PIECES | {"spark.executorEnv.PYTHONPATH": _own_path()}
         builder = Spark.builder.master(master).appName("reidrisk")
         for name, value in (settings | self.options).items():
             builder = builder.config(name, value)
