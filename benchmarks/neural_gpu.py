@@ -103,8 +103,6 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--save", help="where to write the trained attack")
-    parser.add_argument("--shorter", type=float, default=0.0, help="share of steps on the first few epochs alone")
-    parser.add_argument("--at", type=int, nargs="*", default=[], help="numbers of epochs to link by, with --shorter")
     parser.add_argument("--frozen", action="store_true", help="leave the encoder as the sequence model left it")
     chosen = parser.parse_args()
     import torch
@@ -130,7 +128,6 @@ def main() -> None:
         look_every=max(10, chosen.steps // 8),
         patience=8,
         tune=not chosen.frozen,
-        shorter=chosen.shorter,
     )
     sizes = PairSizes(tower=512, width=chosen.width, hidden=chosen.hidden, dropout=0.0)
     attack = attacks.Neural(small, sizes, pairs, device=chosen.device)
@@ -151,8 +148,6 @@ def main() -> None:
         "WeightedHamming": attacks.WeightedHamming(TOP_K, NOISE),
     }
     compare(named, targets, queries, truth, f"{chosen.targets:,} targets, {chosen.epochs} epochs")
-    for r in chosen.at:
-        by_epochs(attack, targets, queries, truth, r)
     if chosen.device == "cuda":
         enumeration(torch, attack, queries)
     fewer = chosen.targets // 10
@@ -167,54 +162,9 @@ def main() -> None:
 def rerank(attack, first, keep: int):
     """Return the same network, looking at the best targets of another attack alone."""
     other = attacks.Neural(first=first, keep=keep)
-    for name in ("model_", "training_users_", "_kind", "_labels", "pair_sizes"):
+    for name in ("model_", "training_users_", "_kind", "_labels", "_shorter", "pair_sizes"):
         setattr(other, name, getattr(attack, name))
     return other
-
-
-class Shortened:
-    """The same attack on the first few epochs: what follows is missing to it."""
-
-    def __init__(self, attack, epochs: int) -> None:
-        self.attack, self.epochs = attack, epochs
-
-    def cut(self, table):
-        tokens = table.tokens.copy()
-        tokens[:, self.epochs :] = -1
-        return Traces(tokens, table.n_tokens, users=table.users)
-
-    def fit(self, targets):
-        self.attack.fit(self.cut(targets))
-
-    def link(self, queries):
-        return self.attack.link(self.cut(queries))
-
-    def score(self, queries, rows):
-        return self.attack.score(self.cut(queries), rows)
-
-
-class First:
-    """An attack that is given the first few epochs alone."""
-
-    def __init__(self, attack, epochs: int) -> None:
-        self.attack, self.epochs = attack, epochs
-
-    def fit(self, targets):
-        self.attack.fit(targets.epochs(self.epochs))
-
-    def link(self, queries):
-        return self.attack.link(queries.epochs(self.epochs))
-
-    def score(self, queries, rows):
-        return self.attack.score(queries.epochs(self.epochs), rows)
-
-
-def by_epochs(attack, targets, queries, truth, r: int) -> None:
-    named = {"Neural": Shortened(attack, r)}
-    if r > 1:
-        named["ProfileBayes"] = First(attacks.ProfileBayes(TOP_K, NOISE), r)
-    named["WeightedHamming"] = First(attacks.WeightedHamming(TOP_K, NOISE), r)
-    compare(named, targets, queries, truth, f"{len(targets):,} targets, first {r} epochs")
 
 
 if __name__ == "__main__":

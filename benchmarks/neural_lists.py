@@ -5,17 +5,21 @@ Needs the data of the studies (REIDRISK_DATA), torch and scikit-learn; about hal
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
 from reidrisk import Bags, attacks, measure
-from reidrisk.base.intervals import difference_interval
+from reidrisk.base.intervals import difference_interval, mean_interval
 from reidrisk.sequence.pairs import PairSchedule, PairSizes
 from reidrisk_studies.carey.items import read_lastfm
 from reidrisk_studies.data import data_file
 
 TRAINING = 1_192
+SIZES = PairSizes(tower=64, width=64, hidden=32, items=64, dropout=0.3)
+PLAN = PairSchedule(steps=200, look_every=20, batch=256, learning_rate=5e-4, patience=5, held_out=0.15, tune=False)
 
 
 def halves(rng: np.random.Generator):
@@ -43,31 +47,49 @@ def decomposition(training, targets, queries, size: int) -> np.ndarray:
     return ((placed[1] @ placed[0].T).argmax(axis=1) == np.arange(queries.shape[0])).astype(float)
 
 
-def main() -> None:
-    rng = np.random.default_rng(0)
+def split(number: int) -> dict[str, np.ndarray]:
+    """Return who of all people is found by each attack in one split of people and lists; NaN where they trained."""
+    rng = np.random.default_rng(number)
     one, two = halves(rng)
     order = rng.permutation(one.shape[0])
-    training, rest = order[:TRAINING], order[TRAINING:]
+    training, rest = np.sort(order[:TRAINING]), np.sort(order[TRAINING:])
     targets, queries = (Bags(table[rest], users=rest) for table in (one, two))
-    neural = attacks.Neural(
-        pair_sizes=PairSizes(tower=64, width=64, hidden=32, items=64, dropout=0.3),
-        pair_schedule=PairSchedule(
-            steps=200, look_every=20, batch=256, learning_rate=5e-4, patience=5, held_out=0.15, tune=False
-        ),
-        device="cpu",
-    )
-    neural.train(*(Bags(table[training], users=training) for table in (one, two)))
-    print("mean reciprocal ranks among people held out:", " ".join(f"{x:.3f}" for x in neural.model_.curve))
+    taught = [Bags(table[training], users=training) for table in (one, two)]
     found = {}
-    for attack in (neural, attacks.Affinity(), attacks.ProfileBayes(), attacks.Overlap()):
-        risk = measure.random_user(attack, targets, queries)
-        found[attack.name] = risk.per_user
-        print(f"{attack.name}: {risk.rate:.4f} ({risk.low:.4f} to {risk.high:.4f})", flush=True)
+    attack = attacks.Neural(pair_sizes=SIZES, pair_schedule=PLAN, device="cpu", seed=number).train(*taught)
+    print("  mean reciprocal ranks among people held out:", " ".join(f"{x:.3f}" for x in attack.model_.curve))
+    for each in (attack, attacks.Affinity(), attacks.ProfileBayes(), attacks.Overlap()):
+        found[each.name] = np.asarray(measure.random_user(each, targets, queries).per_user)
     for size in (16, 32, 64):
         right = decomposition(one[training] + two[training], targets.counts, queries.counts, size)
-        low, high = difference_interval(found["Neural"], right)
-        gap = found["Neural"].mean() - right.mean()
-        print(f"truncated SVD of {size}: {right.mean():.4f}; Neural {gap:+.4f} ({low:+.4f} to {high:+.4f})", flush=True)
+        found[f"truncated SVD of {size}"] = right
+    everyone = {name: np.full(one.shape[0], np.nan) for name in found}
+    for name, right in found.items():
+        everyone[name][rest] = right
+    return everyone
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
+    chosen = parser.parse_args()
+    runs = []
+    for number in range(chosen.first, chosen.first + chosen.splits):
+        runs.append(split(number))
+        print(f"split {number}:", ", ".join(f"{name} {np.nanmean(x):.4f}" for name, x in runs[-1].items()), flush=True)
+    # A person is met in several splits: their mean counts once.
+    each = {name: np.nanmean([run[name] for run in runs], axis=0) for name in runs[0]}
+    met = ~np.isnan(each["Neural"])
+    print(f"{chosen.splits} splits, {met.sum():,} people met as targets and queries")
+    for name, right in each.items():
+        low, high = mean_interval(right[met])
+        print(f"{name}: {np.mean([np.nanmean(run[name]) for run in runs]):.4f} ({low:.4f} to {high:.4f})")
+        if name != "Neural":
+            gaps = [np.nanmean(run["Neural"] - run[name]) for run in runs]
+            low, high = difference_interval(each["Neural"][met], right[met])
+            over = f"over splits {min(gaps):+.4f} to {max(gaps):+.4f}"
+            print(f"    Neural - {name}: {np.mean(gaps):+.4f} ({low:+.4f} to {high:+.4f}); {over}")
 
 
 if __name__ == "__main__":

@@ -91,24 +91,36 @@ def published_bits(device: str, users: int, passes: int | None, epochs: tuple[in
         print("  curve of the conditional model:", " ".join(f"{x:.3f}" for x in given.curve), flush=True)
 
 
-def throughput(torch, n_tokens: int = 469, epochs: int = 8, batch: int = 1536, steps: int = 30) -> None:
+PARTS = {  # of a step, by words in the names of kernels; the first that fits
+    "attention": ("attention", "fmha", "flash"),
+    "matrix products": ("gemm", "nvjet", "cutlass", "splitk"),
+    "the library's LSTM": ("lstm", "rnn"),
+    "optimiser, gradient norm": ("adam", "multi_tensor"),
+    "fused by the compiler": ("triton",),
+}
+VARIANTS = (("transformer", True), ("lstm", False), ("lstm", True))
+
+
+def throughput(torch, variants=VARIANTS, n_tokens: int = 469, epochs: int = 8, batch: int = 1536) -> None:
+    """Time training steps of the preset paper: forward, backward, norm of the gradient, AdamW."""
     from reidrisk.sequence.network import Network, nats
 
     square = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
     measured = 2 * 8192**3 / median_seconds(torch, lambda: square @ square, 20)
     print(f"matrix product of 8,192: {measured / 1e12:.0f} TFLOP/s")
 
-    for decoder in ("transformer", "lstm"):
+    for decoder, compiles in variants:
+        torch.compiler.reset()
         sizes = PRESETS["paper"].with_decoder(decoder)
         network = Network(sizes, n_tokens, epochs).cuda()
         weights = sum(p.numel() for p in network.parameters())
-        compiled = torch.compile(network) if decoder == "transformer" else network  # the library's LSTM is one call
+        forward = torch.compile(network, dynamic=False) if compiles else network
         adam = torch.optim.AdamW(network.parameters(), lr=2e-4, fused=True)
         source, target = (torch.randint(0, n_tokens, (batch, epochs), device="cuda") for _ in range(2))
 
         def step():
             with torch.autocast("cuda", torch.bfloat16):
-                logits = compiled(source, target)  # noqa: B023
+                logits = forward(source, target)  # noqa: B023
             nats(logits, target).mean().backward()  # noqa: B023
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)  # noqa: B023
             adam.step()  # noqa: B023
@@ -119,14 +131,33 @@ def throughput(torch, n_tokens: int = 469, epochs: int = 8, batch: int = 1536, s
             step()
         torch.cuda.synchronize()
         compiling = time.perf_counter() - began
-        seconds = median_seconds(torch, step, steps)
+        seconds = median_seconds(torch, step, 30)
         rate = training_flops(sizes, n_tokens, epochs, batch, epochs) / seconds
         print(
-            f"preset paper, {decoder}: {weights / 1e6:.0f} million weights, {1e3 * seconds:.1f} ms a step of {batch} "
-            f"users, {rate / 1e12:.0f} TFLOP/s = {rate / DENSE_BF16:.1%} of the data sheet's dense bfloat16, "
-            f"{rate / measured:.1%} of the measured product; first three steps {compiling:.0f} s",
+            f"preset paper, {decoder}, {'compiled' if compiles else 'not compiled'}: {weights / 1e6:.0f} million "
+            f"weights, {1e3 * seconds:.1f} ms a step of {batch} users, {rate / 1e12:.0f} TFLOP/s = "
+            f"{rate / DENSE_BF16:.1%} of the data sheet's dense bfloat16, {rate / measured:.1%} of the measured "
+            f"product; first three steps {compiling:.0f} s",
             flush=True,
         )
+        where_it_goes(torch, step)
+
+
+def where_it_goes(torch, step, steps: int = 5) -> None:
+    """Print how many milliseconds of a step the card spends on what."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for _ in range(steps):
+            step()
+        torch.cuda.synchronize()
+    parts, single = dict.fromkeys([*PARTS, "else"], 0.0), []
+    for kernel in seen.key_averages():
+        spent = kernel.self_device_time_total / 1e3 / steps
+        named = kernel.key.lower()
+        parts[next((part for part, words in PARTS.items() if any(w in named for w in words)), "else")] += spent
+        single.append((spent, kernel.count // steps, kernel.key[:90]))
+    print("  ms a step:", ", ".join(f"{part} {ms:.2f}" for part, ms in parts.items()), flush=True)
+    for spent, count, named in sorted(single, reverse=True)[:12]:
+        print(f"    {spent:6.2f} ms in {count:4d} x {named}", flush=True)
 
 
 def median_seconds(torch, work, runs: int) -> float:
@@ -148,7 +179,9 @@ def main() -> None:
     parser.add_argument("--known", type=int, default=200_000, help="users of the processes with a known answer")
     parser.add_argument("--passes", type=int)
     parser.add_argument("--epochs", type=int, nargs="+", default=[8, 1])
-    parser.add_argument("--skip-known", action="store_true", help="leave out the processes with a known answer")
+    parser.add_argument("--what", nargs="+", default=["throughput", "known", "published"], help="which parts to run")
+    parser.add_argument("--batch", type=int, default=1536, help="users of a step of the preset paper")
+    parser.add_argument("--variants", nargs="+", help="of throughput: transformer+, lstm, lstm+; + is compiled")
     chosen = parser.parse_args()
     import torch
 
@@ -157,10 +190,13 @@ def main() -> None:
         return
     if chosen.device == "cuda":
         torch.set_float32_matmul_precision("high")
-        throughput(torch)
-    if not chosen.skip_known:
+    if chosen.device == "cuda" and "throughput" in chosen.what:
+        named = [(name.rstrip("+"), name.endswith("+")) for name in chosen.variants or []]
+        throughput(torch, named or VARIANTS, batch=chosen.batch)
+    if "known" in chosen.what:
         known_answers(chosen.device, chosen.known, chosen.passes)
-    published_bits(chosen.device, chosen.users, chosen.passes, tuple(chosen.epochs))
+    if "published" in chosen.what:
+        published_bits(chosen.device, chosen.users, chosen.passes, tuple(chosen.epochs))
 
 
 if __name__ == "__main__":

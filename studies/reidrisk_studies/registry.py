@@ -17,7 +17,7 @@ __all__ = ["STUDIES", "find", "run"]
 
 PAPERS = {
     "carey": ("topics", "songs", "ceiling", "sequences"),
-    "jha": ("users", "over_time", "parameters", "bayes", "improvements", "limits"),
+    "jha": ("users", "over_time", "parameters", "bayes", "improvements", "limits", "ceiling"),
     "dick": ("statistics", "synthetic_users"),
     "floc": ("thresholds", "chrome", "weeks", "private"),
     "galozy": ("figures", "tradeoffs", "ads", "weights", "adversary"),

@@ -5,7 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from reidrisk.sequence import PRESETS, Sizes, training_flops  # noqa: E402
-from reidrisk.sequence.network import Network, attend, nats  # noqa: E402
+from reidrisk.sequence.network import Lstm, Network, attend, nats, unrolled  # noqa: E402
 
 TINY = Sizes(width=8, heads=2, mlp=16, encoder_layers=1, decoder_layers=2, hidden=12)
 
@@ -77,3 +77,31 @@ def test_operations_are_those_of_the_weights():
     network_weights = 6 * (4 * 1024**2 + 2 * 1024 * 4096) + 6 * (8 * 1024**2 + 2 * 1024 * 4096) + 1024 * 469
     counted = training_flops(sizes, 469, r, batch=1536, source_length=r)
     assert counted == pytest.approx(6 * 1536 * r * network_weights, rel=0.01)  # attention itself is under a hundredth
+
+
+def test_an_lstm_written_out_is_the_librarys():
+    torch.manual_seed(0)
+    layer, library = Lstm(5, 6).double(), torch.nn.LSTM(5, 6, batch_first=True).double()
+    library.load_state_dict(layer.state_dict())  # files written with the library's layer are read
+    x = torch.randn(3, 4, 5, dtype=torch.float64, requires_grad=True)
+    weights = list(layer.parameters())
+    ways = {
+        "written out": (unrolled(x, weights[0], weights[1], weights[2] + weights[3]), weights),
+        "one call": (layer(x), weights),
+    }
+    theirs = library(x)[0]
+    wanted = torch.autograd.grad(theirs.square().sum(), [x, *library.parameters()])
+    for found, held in ways.values():
+        assert torch.allclose(found, theirs, atol=1e-12)
+        ours = torch.autograd.grad(found.square().sum(), [x, *held])
+        assert all(torch.allclose(a, b, atol=1e-12) for a, b in zip(ours, wanted, strict=True))
+
+
+def test_operations_of_an_lstm_are_those_of_the_weights():
+    sizes, r = PRESETS["paper"].with_decoder("lstm"), 8
+    lstm = 4 * 1024 * (8 * 1024 + 7 * 1024)  # inputs: width, then states and what was seen
+    kept = 8 * 4 * 1024**2 * (r - 1) / r
+    attention = 4 * 1024**2
+    weights = 6 * (4 * 1024**2 + 2 * 1024 * 4096) + lstm + kept + attention + 2048 * 469
+    counted = training_flops(sizes, 469, r, batch=1536, source_length=r)
+    assert counted == pytest.approx(6 * 1536 * r * weights, rel=0.01)

@@ -102,6 +102,32 @@ class TransformerDecoder(nn.Module):
         return found
 
 
+class Lstm(nn.Module):
+    """One LSTM layer that starts from nothing, by the library's call, except while compiling.
+
+    The compiler cannot look into that call, so that nothing before, within or after it would be fused. Weights have the
+    names that ``nn.LSTM`` gives them, which the compiler refuses even to hold.
+    """
+
+    def __init__(self, given: int, hidden: int) -> None:
+        super().__init__()
+        self.weight_ih_l0 = nn.Parameter(torch.empty(4 * hidden, given))
+        self.weight_hh_l0 = nn.Parameter(torch.empty(4 * hidden, hidden))
+        self.bias_ih_l0 = nn.Parameter(torch.empty(4 * hidden))
+        self.bias_hh_l0 = nn.Parameter(torch.empty(4 * hidden))
+        for weight in self.parameters():
+            nn.init.uniform_(weight, -(hidden**-0.5), hidden**-0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the states (b, t, hidden) for inputs (b, t, given)."""
+        weights: list[Tensor] = [self.weight_ih_l0, self.weight_hh_l0, self.bias_ih_l0, self.bias_hh_l0]
+        if torch.compiler.is_compiling():
+            return unrolled(x, weights[0], weights[1], weights[2] + weights[3])
+        nothing = x.new_zeros(1, x.shape[0], self.weight_hh_l0.shape[1])
+        states: Tensor = torch.lstm(x, (nothing, nothing), weights, True, 1, 0.0, self.training, False, True)[0]
+        return states
+
+
 class LstmDecoder(nn.Module):
     """LSTM layers, the lowest of which asks the source; its answer goes into all others and the end (Chen et al. 2018).
 
@@ -110,10 +136,10 @@ class LstmDecoder(nn.Module):
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
-        self.lowest = nn.LSTM(sizes.width, sizes.hidden, batch_first=True)
+        self.lowest = Lstm(sizes.width, sizes.hidden)
         self.ask = Attention(sizes, asking=sizes.hidden)
         self.layers = nn.ModuleList(
-            nn.LSTM(sizes.hidden + sizes.width, sizes.hidden, batch_first=True) for _ in range(sizes.decoder_layers - 1)
+            Lstm(sizes.hidden + sizes.width, sizes.hidden) for _ in range(sizes.decoder_layers - 1)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(sizes.hidden + sizes.width) for _ in range(sizes.decoder_layers - 1))
         self.drop = nn.Dropout(sizes.dropout)
@@ -121,12 +147,28 @@ class LstmDecoder(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         """Return (b, r, hidden + width)."""
-        x, _ = self.lowest(x)
+        x = self.lowest(x)
         seen = self.ask(x, memory)
         for layer, norm in zip(self.layers, self.norms, strict=True):
-            more, _ = layer(norm(torch.cat([x, seen], dim=-1)))
-            x = x + self.drop(more)
+            x = x + self.drop(layer(norm(torch.cat([x, seen], dim=-1))))
         return torch.cat([x, seen], dim=-1)
+
+
+def unrolled(x: Tensor, given: Tensor, kept: Tensor, bias: Tensor) -> Tensor:
+    """Return the same, written out: one product for the inputs of all epochs, then epoch by epoch.
+
+    The first epoch has no state before it, so that it needs no product with ``kept``. Cells are in float32 at least.
+    """
+    states: list[Tensor] = []
+    cell: Tensor | None = None
+    for gates in F.linear(x, given, bias).unbind(1):
+        if states:
+            gates = gates + F.linear(states[-1], kept)
+        enter, forget, new, out = gates.to(torch.promote_types(gates.dtype, torch.float32)).chunk(4, dim=-1)
+        entered = enter.sigmoid() * new.tanh()
+        cell = entered if cell is None else entered + forget.sigmoid() * cell
+        states.append((out.sigmoid() * cell.tanh()).to(gates.dtype))
+    return torch.stack(states, dim=1)
 
 
 class Network(nn.Module):

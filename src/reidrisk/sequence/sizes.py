@@ -132,8 +132,9 @@ def training_flops(sizes: Sizes, n_tokens: int, n_epochs: int, batch: int, sourc
         decoder, last = sizes.decoder_layers * layer, w
     else:
         h = sizes.hidden
-        first = r * 4 * h * (w + h)
-        decoder = first + (sizes.decoder_layers - 1) * r * 4 * h * (h + w + h)
+        # Of each layer, the state before the first epoch is nothing, and needs no product.
+        given = w + (sizes.decoder_layers - 1) * (h + w)
+        decoder = 4 * h * (r * given + (r - 1) * sizes.decoder_layers * h)
         decoder += r * (h * w + w * w) + s * 2 * w * w + 2 * r * s * w
         last = h + w
     return 6.0 * batch * (sizes.encoder_layers * encoder + decoder + r * last * n_tokens)

@@ -12,7 +12,7 @@ from reidrisk import populations, topics
 from reidrisk.populations.rates import BLOCK, Rates
 from reidrisk.records import TopSets, Traces
 from reidrisk_studies.data import MissingDataError, data_file
-from reidrisk_studies.jha.personas import crossover, distinct, identical, iid
+from reidrisk_studies.jha.personas import crossover, distinct, drawn, identical, iid
 
 __all__ = ["NOISE", "RATES", "SITES", "TOP_K", "USERS", "People", "find_people", "personas_of_bins"]
 
@@ -70,7 +70,7 @@ class People:
         Parameters
         ----------
         model : str
-            One of :attr:`models`, ``"identical"``, ``"distinct"``, or ``"iid, ten bins"``
+            One of :attr:`models`, ``"drawn"``, ``"identical"``, ``"distinct"``, or ``"iid, ten bins"``
             (:func:`personas_of_bins`).
         users : int
             How many; at most all of the given users.
@@ -87,7 +87,7 @@ class People:
             return distinct(users, self.n_topics, top_k, seed=seed)
         if model == "iid, ten bins":
             return populations.real(personas_of_bins(self.matrix, users, seed))
-        return {"iid": iid, "crossover": crossover}[model](self.matrix, users, seed)
+        return {"iid": iid, "crossover": crossover, "drawn": drawn}[model](self.matrix, users, seed)
 
     def personas(self, model: str, users: int, seed: int, top_k: int = TOP_K) -> Rates:
         """Return the same rates; those of small populations are made once and kept, for the next setting to use."""

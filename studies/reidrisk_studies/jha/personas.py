@@ -104,6 +104,28 @@ def crossover(matrix: Any, n: int, seed: int) -> Rates:
     return Rates(n, n_topics, "crossover", make)
 
 
+def drawn(matrix: Any, n: int, seed: int) -> Rates:
+    """Draw people from the real users, each as likely, again and again: a population whose law is known exactly.
+
+    Parameters
+    ----------
+    matrix, n, seed
+        As for :func:`iid`.
+
+    Examples
+    --------
+    >>> sorted(set(map(tuple, drawn([[2.0, 0.0], [0.0, 5.0]], n=1000, seed=0).toarray().tolist())))
+    [(0.0, 5.0), (2.0, 0.0)]
+    """
+    given, n, seed = checked_rates(matrix), whole("n", n), checked_seed(seed)
+    sizes.USERS.check(n, "drawing users", "draw fewer")
+
+    def make(index: int) -> Any:
+        return sparse.csr_array(given[stream(seed, "populations.drawn", index).integers(len(given), size=BLOCK)])
+
+    return Rates(n, given.shape[1], "drawn", make)
+
+
 def identical(n: int, n_topics: int = 349, top_k: int = 5, rate: float = CERTAIN) -> Rates:
     """Give every user the same ``top_k`` topics: the attacker's worst case (jha, Appendix A).
 

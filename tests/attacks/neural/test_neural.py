@@ -116,6 +116,25 @@ def test_save_and_load_are_equal(trained, others, tmp_path):
         attacks.Neural.load(tmp_path / "text.pt")
 
 
+def test_shorter_records_are_linked_by_an_attack_that_learnt_from_such(trained, others, tmp_path):
+    from dataclasses import replace
+
+    attack = made(pair_schedule=replace(QUICK, steps=20, shorter=0.5)).train(*people(400, seed=0))
+    attack.save(tmp_path / "attack.pt")
+    again = attacks.Neural.load(tmp_path / "attack.pt", device="cpu")
+    short = [table.epochs(2) for table in others]
+    links, by_hand = again.fit(short[0]).link(short[1]), []
+    for table in others:
+        tokens = table.tokens.copy()
+        tokens[:, 2:] = -1
+        by_hand.append(Traces(tokens, N, users=table.users))
+    assert np.array_equal(links.score, attack.fit(by_hand[0]).link(by_hand[1]).score)
+    with pytest.raises(DataError, match="2 epochs, the queries 4"):
+        again.link(others[1])
+    with pytest.raises(DataError, match="trained on 4 epochs"):
+        trained.fit(short[0])
+
+
 def test_training_users_among_the_targets_are_refused(trained, others):
     one, _ = people(400, seed=0)
     mixed = Traces(np.concatenate([others[0].tokens, one.tokens[:1]]), N, users=[*range(1_000, 1_150), 17])
@@ -214,3 +233,17 @@ def test_the_order_of_items_and_unseen_ones_do_not_matter(tmp_path):
     again = attacks.Neural.load(tmp_path / "bags.pt", device="cpu")
     (a, b), _ = tastes(30, seed=5)
     assert np.array_equal(again.fit(a).link(b).score, attack.fit(a).link(b).score)
+
+
+def test_items_dealt_anew_are_the_same_items_as_many_to_each():
+    from reidrisk.attacks.neural.records import dealt_anew
+
+    (one, two), _ = tastes(30, seed=0)
+    uneven = one.counts.toarray()
+    uneven[:, 3:] = np.where(np.arange(30)[:, None] % 3, uneven[:, 3:], 0)
+    given = Bags(uneven).counts, two.counts
+    new = dealt_anew(*given, np.random.default_rng(1))
+    assert np.array_equal((new[0] + new[1]).toarray(), (given[0] + given[1]).toarray())
+    for a, b in zip(given, new, strict=True):
+        assert np.array_equal(np.diff(a.indptr), np.diff(b.indptr))
+    assert (new[0] != given[0]).nnz

@@ -70,12 +70,15 @@ class MixtureBayes(ScoredAttack[Traces]):
         if None not in (model.vocabulary, targets.vocabulary) and model.vocabulary != targets.vocabulary:
             raise DataError("the model and the targets have different vocabularies; read both over one")
         inside, outside = token_probabilities(model.n_tokens, model.k, self.noise)
-        epochs = tuple(Inclusion(model.probabilities(i)) for i in range(targets.n_epochs))
-        self._scorer = MixtureScorer(epochs, inside, outside)
+        self._scorer = self._scoring(targets.n_epochs, inside, outside)
         self._targets = targets.take(np.zeros(min(1, len(targets)), dtype=np.int64))
         tokens = np.where(targets.tokens >= 0, targets.tokens, model.n_tokens).astype(np.int32)
         self._known = Typed(tokens, self._posterior(tokens))
         return self
+
+    def _scoring(self, n_epochs: int, inside: float, outside: float) -> MixtureScorer:
+        epochs = tuple(Inclusion(self.model.probabilities(i)) for i in range(n_epochs))
+        return MixtureScorer(epochs, inside, outside)
 
     def _posterior(self, tokens: Any) -> Any:
         """Return the (n, T) posteriors of types, without those that together weigh less than what is negligible."""

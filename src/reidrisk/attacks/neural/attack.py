@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from reidrisk.attacks.base import Attack, Links, Posed, ScoredAttack
+from reidrisk.attacks.neural.users import TrainingUsers, check_pairs, marks_of_labels
 from reidrisk.attacks.registry import register
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import DataError, OptionError
@@ -54,6 +54,9 @@ class Neural(ScoredAttack[Table]):
     ``first``, with the ``keep`` best targets of another attack, such as ``WeightedHamming(5, 0.05)``: quicker without
     a GPU, and blind to whoever is not among them. Training users among the targets are refused: by their ids, or,
     where either side has none, because most records are the same.
+
+    A network of traces takes records with as many epochs as it was trained on; with ``shorter`` of the pair schedule
+    also those with fewer, both sides equally many.
 
     It gives no probability: how sure it is was not calibrated.
 
@@ -106,10 +109,9 @@ class Neural(ScoredAttack[Table]):
         import torch
 
         from reidrisk.attacks.neural.records import BagPairs, TracePairs
-        from reidrisk.attacks.neural.users import TrainingUsers
         from reidrisk.sequence.pairs.training import learn_pairs
 
-        _check_training(one, two)
+        check_pairs(one, two)
         where = torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
         steps = Steps(progress, 2.0)
         within = steps.within("learning to embed", 1.0)
@@ -120,14 +122,14 @@ class Neural(ScoredAttack[Table]):
                 both = TracePairs(one, two, where, self.pair_schedule.shorter)
                 model = self._of_traces(one, two, encoder, str(where), within)
             else:
-                both = BagPairs(one, two, where)  # type: ignore[arg-type]
+                both = BagPairs(one, two, where, self.pair_schedule.redealt)  # type: ignore[arg-type]
                 model = self._of_bags(one, two)
             model.encoder.to(where)
             model.network.to(where)
             hear = steps.within("learning pairs", 1.0)
             self.model_ = learn_pairs(model, both, len(one), self.pair_schedule, self.seed, hear)
         self.training_users_ = TrainingUsers.of(one, two)
-        self._kind, self._labels = type(one).__name__, _labels(one)
+        self._kind, self._labels, self._shorter = type(one).__name__, marks_of_labels(one), self.pair_schedule.shorter
         return self
 
     def _of_traces(self, one: Any, two: Any, encoder: Trained | None, where: str, progress: Progress) -> PairModel:
@@ -170,20 +172,23 @@ class Neural(ScoredAttack[Table]):
     def fit(self, targets: Table) -> Self:
         """Place the targets; training users among them are refused."""
         self._refuse_untrained()
-        self._check(targets)
+        placed = self._checked(targets)
         self.training_users_.refuse(targets)
+        self._n_epochs = getattr(targets, "n_epochs", 0)
         from reidrisk.attacks.neural.scorer import PairScorer
 
         self._scorer = PairScorer(self.model_.network)
-        self._known = self._placed(targets, asked=False)
+        self._known = self._placed(placed, asked=False)
         if self.first is not None:
             self.first.fit(targets)
         return self
 
     def _posed(self, queries: Table) -> Posed:
         self._refuse_unfitted("_known")
-        self._check(queries)
-        return Posed(self._scorer, self._known, self._placed(queries, asked=True))
+        asked = self._checked(queries)
+        if (epochs := getattr(queries, "n_epochs", 0)) != self._n_epochs:
+            raise DataError(f"the targets have {self._n_epochs} epochs, the queries {epochs}")
+        return Posed(self._scorer, self._known, self._placed(asked, asked=True))
 
     def _placed(self, table: Any, asked: bool) -> Any:
         import torch
@@ -201,7 +206,7 @@ class Neural(ScoredAttack[Table]):
                 tokens = torch.from_numpy(np.array(table.tokens, dtype=np.int32)).to(model.device)
             for start in range(0, len(first), _ROWS):
                 rows = first[start : start + _ROWS]
-                given = items_of(table.counts, rows, model.device) if tokens is None else tokens[rows].long()
+                given = items_of(table.counts[rows], model.device) if tokens is None else tokens[rows].long()
                 vectors.append(torch.round(model.side(given, None, asked).vector * _ROUND) / _ROUND)
             vector = torch.cat(vectors).double()
             projected = (exact.asked if asked else exact.known)(vector)
@@ -258,6 +263,7 @@ class Neural(ScoredAttack[Table]):
                 for part in (model.encoder, model.network)
             ],
             "curve": list(model.curve),
+            "shorter": self._shorter,
             "ids": None if users.ids is None else torch.from_numpy(np.array(users.ids)),
             "records": torch.from_numpy(np.array(users.records)),
         }
@@ -270,7 +276,6 @@ class Neural(ScoredAttack[Table]):
         require("torch", "neural", "the neural attack")
         import torch
 
-        from reidrisk.attacks.neural.users import TrainingUsers
         from reidrisk.sequence.pairs.encoders import SetEncoder, TraceEncoder
         from reidrisk.sequence.pairs.network import PairNetwork
         from reidrisk.sequence.pairs.training import PairModel
@@ -287,43 +292,29 @@ class Neural(ScoredAttack[Table]):
         new.model_ = PairModel(encoder, network, tuple(held["curve"]))
         ids = None if held["ids"] is None else held["ids"].numpy()
         new.training_users_ = TrainingUsers(ids, held["records"].numpy())
-        new._kind, new._labels = held["kind"], held["labels"]
+        new._kind, new._labels, new._shorter = held["kind"], held["labels"], held.get("shorter", 0.0)
         return new
 
     def _refuse_untrained(self) -> None:
         if not hasattr(self, "model_"):
             raise OptionError(f"{self.name} has not learnt yet; call train(one, two) on other people, or load a file")
 
-    def _check(self, table: Any) -> None:
+    def _checked(self, table: Any) -> Any:
+        """Refuse what it was not trained for; of shorter records, if it was, the end is missing."""
         if type(table).__name__ != self._kind:
             raise DataError(f"the attack was trained on {self._kind}, and these are {type(table).__name__}")
         encoder = self.model_.encoder.described()
         if table.n_tokens != encoder["n_tokens"]:
             there = f"the attack was trained over {encoder['n_tokens']:,} tokens, these records are over"
             raise DataError(f"{there} {table.n_tokens:,}; train one on this vocabulary")
-        labels = _labels(table)
+        labels = marks_of_labels(table)
         if labels and self._labels and labels != self._labels:
             raise DataError("the attack was trained over other labels of tokens; train one on this vocabulary")
-        if isinstance(table, Traces) and table.n_epochs != encoder["n_epochs"]:
+        missing = encoder["n_epochs"] - getattr(table, "n_epochs", 0)
+        if missing < 0 or (missing and not self._shorter):
             raise DataError(f"the attack was trained on {encoder['n_epochs']} epochs, these have {table.n_epochs}")
+        if not missing:
+            return table
+        from reidrisk.attacks.neural.records import with_missing_end
 
-
-def _check_training(one: Any, two: Any) -> None:
-    if type(one) is not type(two) or not isinstance(one, Traces | Bags):
-        kinds = f"{type(one).__name__} and {type(two).__name__}"
-        raise DataError(f"training needs two tables of Traces, or two of Bags, not {kinds}")
-    epochs = (getattr(one, "n_epochs", 0), getattr(two, "n_epochs", 0))
-    for what, a, b in (("users", len(one), len(two)), ("epochs", *epochs), ("tokens", one.n_tokens, two.n_tokens)):
-        if a != b:
-            raise DataError(f"the training tables have {a:,} and {b:,} {what}; row i of both must be the same user")
-    if one.users is not None and two.users is not None:
-        same = np.asarray(one.users) == np.asarray(two.users)
-        if not np.all(same):
-            raise DataError(f"row {int(np.argmin(same))} of the training tables names two users; put both in one order")
-
-
-def _labels(table: Any) -> str:
-    """Return a sum of the labels of tokens, empty where there are none."""
-    if table.vocabulary is None:
-        return ""
-    return hashlib.sha256("\n".join(map(str, table.vocabulary.labels)).encode()).hexdigest()
+        return with_missing_end(table, missing)

@@ -1,4 +1,4 @@
-"""Who trained: so that an attack refuses to be measured on the people it learnt from."""
+"""Who trained, and on which labels: so that an attack refuses to be measured on the people it learnt from."""
 
 from __future__ import annotations
 
@@ -66,6 +66,28 @@ def marks_of_records(table: Traces | Bags) -> Ints:
     for epoch in range(table.n_epochs):
         total = _mix(total * _SPREAD + (table.tokens[:, epoch].astype(np.int64) + 2).astype(np.uint64))
     return total.view(np.int64)
+
+
+def check_pairs(one: Any, two: Any) -> None:
+    """Refuse tables whose rows cannot be two records of the same people."""
+    if type(one) is not type(two) or not isinstance(one, Traces | Bags):
+        kinds = f"{type(one).__name__} and {type(two).__name__}"
+        raise DataError(f"training needs two tables of Traces, or two of Bags, not {kinds}")
+    epochs = (getattr(one, "n_epochs", 0), getattr(two, "n_epochs", 0))
+    for what, a, b in (("users", len(one), len(two)), ("epochs", *epochs), ("tokens", one.n_tokens, two.n_tokens)):
+        if a != b:
+            raise DataError(f"the training tables have {a:,} and {b:,} {what}; row i of both must be the same user")
+    if one.users is not None and two.users is not None:
+        same = np.asarray(one.users) == np.asarray(two.users)
+        if not np.all(same):
+            raise DataError(f"row {int(np.argmin(same))} of the training tables names two users; put both in one order")
+
+
+def marks_of_labels(table: Any) -> str:
+    """Return a sum of the labels of tokens, empty where there are none."""
+    if table.vocabulary is None:
+        return ""
+    return hashlib.sha256("\n".join(map(str, table.vocabulary.labels)).encode()).hexdigest()
 
 
 def _mix(values: Any) -> Any:
