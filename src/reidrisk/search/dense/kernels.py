@@ -78,6 +78,16 @@ def _least(form: int, value: float, scale: float, square: float, of_x: float, ma
     return np.float32(found - abs(found) * 2.0**-23 - 2.0**-140)
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _reached(values: Any, bias: Any, start: int, least: Any) -> Any:
+    """Whether any of the next few values reaches ``least``: of slices, whose indices need no check."""
+    some, more = values[start : start + _CHUNK], bias[start : start + _CHUNK]
+    above = np.int32(0)
+    for j in range(len(some)):
+        above += np.int32(some[j] + more[j] >= least)
+    return above > 0
+
+
 @njit(nogil=True, cache=True)
 def find_best(block: Any, ruler: Any, rows: Any, score: Any, n_ties: Any, target: Any, held: Any) -> None:
     """Update best score, number of ties and lowest target of the queries in [rows[0], rows[1]).
@@ -92,13 +102,9 @@ def find_best(block: Any, ruler: Any, rows: Any, score: Any, n_ties: Any, target
         if n_ties[q]:
             least = _least(form, held[q], ruler.scale, ruler.square[q], of_x, ruler.margin[q])
         for start in range(0, m, _CHUNK):
-            stop = min(start + _CHUNK, m)
-            above = 0
-            for j in range(start, stop):
-                above += int(line[j] + block.bias[j] >= least)
-            if above == 0:
+            if not _reached(line, block.bias, start, least):
                 continue
-            for j in range(start, stop):
+            for j in range(start, min(start + _CHUNK, m)):
                 if line[j] + block.bias[j] >= least:
                     value = _value(form, x, block.targets[j], of_x, block.target_extra[j])
                     found = _score(form, value, room)

@@ -24,7 +24,7 @@ from reidrisk.search.dense.margin import margin
 from reidrisk.search.dense.rows import COSINE_STEPS, Form, VectorRows, pair_scores
 from reidrisk.search.weights import GRID
 
-_TARGETS, _QUERIES = 16_384, 1_024  # rows of a block: 64 MiB of values; smaller ones wake threads too often
+_TARGETS, _QUERIES = 4_096, 2_048  # rows of a block: smaller ones wake threads too often, larger ones leave the cache
 _FAR_OFF = 2.0**40  # times the scale of the targets: from there on products leave the range of single precision
 _WORTH_A_GPU = 2e12  # multiplications from which on moving the rows to a GPU, where there is one, pays off
 _NOBODY = -(1 << 62)
