@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.intervals import _exceedance, design_effect, difference_interval, mean_interval
+from reidrisk.base.intervals import design_effect, difference_interval, mean_interval
 
 values = hnp.arrays(np.float64, st.integers(1, 60), elements=st.sampled_from([0.0, 0.001, 0.1, 1 / 3, 0.5, 1.0]))
 
@@ -52,8 +52,37 @@ def test_the_saddlepoint_agrees_with_random_weights(x):
     points, counts = np.unique(np.append(x, 1.0), return_counts=True)
     drawn = np.random.default_rng(0).standard_gamma(counts, size=(200_000, len(points)))
     means = drawn @ points / drawn.sum(axis=1)
-    for m in np.quantile(means, [0.9, 0.975, 0.995]):
-        assert _exceedance(points, counts.astype(float), m) == pytest.approx(np.mean(means > m), rel=0.1)
+    for level in (0.8, 0.95, 0.99):
+        assert np.mean(means > mean_interval(x, level)[1]) == pytest.approx((1.0 - level) / 2.0, rel=0.1)
+
+
+def brute(x, level):
+    """The upper end by bisection of the saddlepoint formula, each saddlepoint found by bisection of its own."""
+    v, tail = np.append(x, 1.0), (1.0 - level) / 2.0
+
+    def exceedance(m):
+        low, high = 0.0, 1.0 / (1.0 - m)
+        for _ in range(200):
+            s = (low + high) / 2.0
+            low, high = (s, high) if np.sum((v - m) / (1.0 - s * (v - m))) < 0.0 else (low, s)
+        w = np.sqrt(2.0 * np.sum(np.log1p(-s * (v - m))))
+        u = s * np.sqrt(np.sum(((v - m) / (1.0 - s * (v - m))) ** 2))
+        return stats.norm.sf(w) + stats.norm.pdf(w) * (1.0 / u - 1.0 / w)
+
+    low, high = v.mean(), 1.0
+    for _ in range(60):
+        m = (low + high) / 2.0
+        low, high = (m, high) if exceedance(m) > tail else (low, m)
+    return m
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9999])
+@pytest.mark.parametrize(
+    "x", [np.array([0.5]), np.r_[np.zeros(300), 0.001, 0.5], np.r_[np.ones(40), 0.9999], np.linspace(0.0, 1.0, 21) ** 9]
+)
+def test_the_end_is_the_quantile_of_the_formula(x, level):
+    assert mean_interval(x, level)[1] == pytest.approx(brute(x, level), abs=1e-12)
+    assert mean_interval(1.0 - x, level)[0] == pytest.approx(1.0 - brute(x, level), abs=1e-12)
 
 
 @pytest.mark.parametrize("x", [np.r_[np.full(298, 1.0), 0.5, 0.5], 1 / np.random.default_rng(1).integers(1, 50, 400)])

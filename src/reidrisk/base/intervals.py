@@ -17,7 +17,6 @@ Dirichlet(1/v, ..., 1/v, 1)), as Korn and Graubard (1998) do for binary values i
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -112,34 +111,55 @@ def _upper(points: Floats, counts: Floats, tail: float) -> float:
         shapes[-1] += 1.0
     else:
         points, shapes = np.append(points, 1.0), np.append(counts, 1.0)
-    mean = float(points @ shapes / shapes.sum())
-    return _root(lambda m: _exceedance(points, shapes, m) - tail, mean, 1.0)
+    return _quantile(points, shapes, tail)
 
 
-def _exceedance(points: Floats, shapes: Floats, m: float) -> float:
-    """Return P(T > m) = P(sum_v G_v (v - m) > 0) with independent G_v ~ Gamma(shapes_v), for m above the mean."""
-    gaps = points - m
-    if gaps[-1] <= 0.0:
-        return 0.0
-    # K(s) = -sum shapes log(1 - s gap), convex; its minimum lies in (0, 1 / largest gap).
-    end, weighted = 1.0 / gaps[-1], shapes * gaps
-    s = _root(lambda s: float(np.add.reduce(weighted / (1.0 - s * gaps))), 0.0, end * (1.0 - 1e-15))
-    with np.errstate(divide="ignore"):
-        k = -float(np.sum(shapes * np.log1p(-s * gaps)))
-    curvature = float(np.sum(shapes * (gaps / (1.0 - s * gaps)) ** 2))
-    w, u = math.sqrt(max(-2.0 * k, 0.0)), s * math.sqrt(curvature)
-    if w < 1e-5 or u == 0.0:
-        return 0.5
-    density = math.exp(-w * w / 2.0) / math.sqrt(2.0 * math.pi)
-    return 0.5 * math.erfc(w / math.sqrt(2.0)) + density * (1.0 / u - 1.0 / w)
+def _quantile(points: Floats, shapes: Floats, tail: float) -> float:
+    """Return the m with P(sum_v G_v (v - m) > 0) = tail, of independent G_v ~ Gamma(shapes_v); the last point is 1.
 
-
-def _root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Find where a monotone function changes sign between ``low`` and ``high``, to full precision."""
+    The saddlepoint s of K(s) = -sum shapes log(1 - s (v - m)) has K'(s) = 0, that is, m is the mean of the points,
+    weighed by shapes / (c - v) with c = m + 1 / s. So m and s are looked up for a c above 1, which is what is searched
+    for, on a logarithmic scale: c - 1 goes from 0, where m is 1, to infinity, where m is the mean.
+    """
     from scipy.optimize import brentq
+    from scipy.special import ndtri
 
-    ends = {low: f(low), high: f(high)}
-    if ends[low] * ends[high] >= 0.0:  # the sign changes within rounding of an end
-        return low if abs(ends[low]) < abs(ends[high]) else high
-    # It asks for both ends again, and each answer is a search of its own.
-    return float(brentq(lambda x: ends[x] if x in ends else f(x), low, high, xtol=1e-300, rtol=4e-15, maxiter=200))
+    short = 1.0 - points  # of the last one, 0 exactly
+    total = float(shapes.sum())
+    mean_short = float(shapes @ short) / total
+    spread = math.sqrt(float(shapes @ (short - mean_short) ** 2))
+    guess = spread / max(float(ndtri(1.0 - tail)), 0.1) - mean_short  # as if T were normal
+    start = math.log(max(guess, 0.1 * mean_short))
+
+    def above(at: float) -> float:
+        return _exceedance(short, shapes, math.exp(at))[1] - tail
+
+    ends = {start: above(start)}
+    step = -0.25 if ends[start] > 0.0 else 0.25
+    other = start
+    while ends[other] * ends[start] > 0.0:
+        other += step
+        step *= 2.0
+        loss, found = _exceedance(short, shapes, math.exp(other))
+        if loss < 1e-17:
+            return 1.0
+        ends[other] = found - tail
+    # It asks for both ends again.
+    at = brentq(lambda at: ends[at] if at in ends else above(at), start, other, xtol=1e-14, rtol=4e-15, maxiter=200)
+    return 1.0 - _exceedance(short, shapes, math.exp(at))[0]
+
+
+def _exceedance(short: Floats, shapes: Floats, beyond: float) -> tuple[float, float]:
+    """Return 1 - m and P(T > m) for the m that belongs to c = 1 + beyond; points are 1 - ``short``."""
+    far = short + beyond
+    weights = shapes / far
+    loss = float(weights @ short) / float(weights.sum())
+    s, gaps = 1.0 / (beyond + loss), loss - short
+    left, share = far * s, s * gaps  # 1 - s (v - m), exactly where it is small, and what it lacks of 1
+    with np.errstate(divide="ignore"):
+        k = -float(shapes @ np.where(share < 0.5, np.log1p(-share), np.log(left)))
+    w, u = math.sqrt(max(-2.0 * k, 0.0)), s * math.sqrt(float(shapes @ (gaps / left) ** 2))
+    if w < 1e-5 or u == 0.0:
+        return loss, 0.5
+    density = math.exp(-w * w / 2.0) / math.sqrt(2.0 * math.pi)
+    return loss, 0.5 * math.erfc(w / math.sqrt(2.0)) + density * (1.0 / u - 1.0 / w)
