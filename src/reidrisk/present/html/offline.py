@@ -63,8 +63,10 @@ def filled(specs: dict[str, Any], **values: Any) -> str:
 def drawn_specs(draw: Callable[[bool], Any]) -> tuple[dict[str, Any], Any]:
     """Return a chart's specifications for a screen and for a phone, and a still picture for readers without scripts."""
     convert = require("vl_convert", "report", "the HTML report")
-    # Checking a chart against its schema takes longer than drawing it; the tests do that.
-    specs = {"wide": draw(False).to_dict(validate=False), "narrow": draw(True).to_dict(validate=False)}
+    schemas = require("altair.utils.schemapi", "report", "the HTML report")
+    # Checking a chart and its parts against their schema takes longer than drawing it; the tests do that.
+    with schemas.debug_mode(False):
+        specs = {"wide": draw(False).to_dict(validate=False), "narrow": draw(True).to_dict(validate=False)}
     return specs, marked(convert.vegalite_to_svg(specs["wide"] | {"width": 720}))
 
 
