@@ -36,8 +36,8 @@ pytest: $(VENV)/.developer
 docs: $(VENV)/.developer ## Build the documentation into site/
 	$(BIN)/zensical build --clean --strict
 
-bench: $(VENV)/.developer ## Run the benchmarks; each prints a ratio against what a user would use instead
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+bench: $(VENV)/.developer ## Run the benchmarks, smaller (half an hour), beside what a user would use instead; BENCH=--full as told
+	$(BIN)/python benchmarks $(BENCH)
 
 fuzz: $(VENV)/.developer ## Damage files in ten thousand ways and hand them to every reader and command (about a minute)
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
