@@ -1,6 +1,13 @@
-"""The Spark engine: the same joins on a cluster, where the tables already are; shards are scored where they lie."""
+"""The Spark engine: the same joins on a cluster, where the tables already are; shards are scored where they lie.
 
+Shards are scored by a plain function of a column (``udf``) over a frame with one row per shard. ``mapInArrow`` wants
+pandas at the driver and brings nothing here: no record passes through the frame, only the names of shards, and answers
+of a few bytes per query. RDDs do the same, and not through Spark Connect.
+"""
+
+import math
 import os
+import pickle
 import socket
 import sys
 import tempfile
@@ -19,15 +26,19 @@ from reidrisk.search.engines.stored import StoredTokens
 _PATIENCE = 10.0  # seconds to wait for a master that does not answer
 # Pieces that an executor of 1 GB can sort: by default few large ones are made where there are few cores.
 _PIECES = {"spark.sql.shuffle.partitions": "64", "spark.sql.adaptive.advisoryPartitionSizeInBytes": "8m"}
+_MASTERS = ("local", "yarn", "k8s://")  # what else a master may begin with
+_AT_ONCE = 16  # answers of shards that are merged in one place
+_UNKNOWN_CORES = 8  # shards that are made of targets in memory where a session does not say how many cores it has
 
 
 class SparkEngine(Relational):
-    """Searches on the Spark session that is active, or on one of its own at ``master``; default: all cores here.
+    """Searches on the ``session`` given, or the one that is active, or one of its own at ``master``.
 
+    A session may be one of Spark Connect (``master="sc://host:15002"`` opens one); default: one on all cores here.
     Nothing comes back but what was asked for: the answers for queries that were handed over, and aggregates. Executors
     need this package where scores of pairs are asked for, since shards are scored by its kernels. An audit writes its
-    tables, as whole numbers and without names, to the ``spill`` folder, which executors must see; default: the system's
-    folder for temporary files, which is right on one machine only.
+    tables, as whole numbers and without names, to the ``spill`` folder, which this machine and executors must see;
+    default: the system's folder for temporary files, which is right on one machine only.
     """
 
     name = "spark"
@@ -39,8 +50,11 @@ class SparkEngine(Relational):
         progress: Progress | None = None,
         options: dict[str, str] | None = None,
         resume: str | Path | None = None,
+        session: Any = None,
     ) -> None:
-        self.master, self.progress, self.options = master, progress, options or {}
+        if session is not None and master is not None:
+            raise OptionError(f"give a session or a master, not both (master={master!r})")
+        self.master, self.progress, self.options, self._given = master, progress, options or {}, session
         self.spill = Path(tempfile.gettempdir() if spill is None else spill)
         self.resume = None if resume is None else Path(resume)
         self._spark: Any = None
@@ -71,13 +85,16 @@ class SparkEngine(Relational):
     def _connected(self) -> Any:
         from pyspark.sql import SparkSession as Spark
 
-        if self._spark is not None:
-            return self._spark
+        if self._given is not None or self._spark is not None:
+            return self._given or self._spark
         active = Spark.getActiveSession()
         if active is not None and self.master is None:
             return active
         master = self.master or "local[*]"
         _reachable(master)
+        if master.startswith("sc://"):
+            self._spark = _remote(Spark, master)
+            return self._spark
         here = master.startswith("local")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         if here:
@@ -98,15 +115,17 @@ class SparkEngine(Relational):
         return self._spark
 
     def mapped(self, question: Question, targets: Any) -> Any:
-        """Answer each shard on an executor, and merge there: one answer comes back."""
+        """Answer each shard on an executor, and merge there where there are many: a few answers come back."""
+        from pyspark import cloudpickle
+
         with self.session() as session:
-            context = session.spark.sparkContext
             if isinstance(targets, StoredTokens):
-                pieces: list[Any] = list(targets.pieces())
+                pieces = [cloudpickle.dumps(piece) for piece in targets.pieces()]
             else:
-                pieces = _shipped(context, targets)
-            # Not mapInArrow, which wants pandas on every executor.
-            return context.parallelize(pieces, len(pieces)).map(_asking(question)).treeReduce(_merging(question))
+                size = max(1, -(-len(targets) // _cores(session.spark)))
+                pieces = [cloudpickle.dumps(shard) for shard in cut(targets, min(size, ROWS))]
+            answers = session.asked(pieces, _asking(question), _merging(question))
+        return question.merged([pickle.loads(answer) for answer in answers])
 
 
 class SparkSession:
@@ -156,7 +175,7 @@ class SparkSession:
 
     def parquet(self, name: str, files: Sequence[str], numbered: bool = False) -> None:
         """Name Parquet files; ``numbered`` adds ``file_name`` and ``file_row``, where each row stands."""
-        frame = self.spark.read.parquet(*files)
+        frame = self.spark.read.parquet(*map(_place, files))
         if numbered:
             places = ("_metadata.file_path AS file_name", "_metadata.row_index AS file_row")
             frame = frame.selectExpr("*", *places)
@@ -164,7 +183,23 @@ class SparkSession:
 
     def write(self, statement: str, folder: str) -> None:
         """Run a statement, and write what it gives as Parquet files into a folder that is not there yet."""
-        self.spark.sql(statement).write.parquet(folder)
+        self.spark.sql(statement).write.parquet(_place(folder))
+        if "://" not in folder and not Path(folder).is_dir():
+            raise EngineError(f"{folder} was written by Spark and is not seen here; name a shared folder (--spill)")
+
+    def asked(self, pieces: list[bytes], ask: Callable[[bytes], bytes], merge: Callable[[list[bytes]], bytes]) -> Any:
+        """Put a question to each piece on some executor, and return the answers, merged if there are many."""
+        from pyspark.sql import functions as f
+
+        frame = self.spark.createDataFrame(list(enumerate(pieces)), "place int, piece binary")
+        # One piece for each task: by range, rows do not meet by chance as they do by hash.
+        frame = frame.repartitionByRange(len(pieces), "place")
+        found = frame.select("place", f.udf(ask, "binary", useArrow=False)("piece").alias("answer"))
+        if len(pieces) > _AT_ONCE:
+            group = (f.col("place") % math.isqrt(len(pieces))).alias("place")
+            found = found.groupBy(group).agg(f.collect_list("answer").alias("answers"))
+            found = found.select(f.udf(merge, "binary", useArrow=False)("answers").alias("answer"))
+        return [bytes(row.answer) for row in found.select("answer").collect()]
 
     def close(self) -> None:
         """Forget all that was kept; a master that is gone has forgotten already."""
@@ -173,37 +208,53 @@ class SparkSession:
                 self.drop(name)
 
 
-def _shipped(context: Any, targets: Any) -> list[bytes]:
-    """Return targets that are in memory as packed shards, at least one for each core."""
-    from pyspark import cloudpickle
-
-    size = max(1, -(-len(targets) // context.defaultParallelism))
-    return [cloudpickle.dumps(shard) for shard in cut(targets, min(size, ROWS))]
+def _place(path: str) -> str:
+    """Return where Spark finds what lies here: a bare path would be one of the cluster's own file system."""
+    return path if "://" in path else Path(path).absolute().as_uri()
 
 
-def _asking(question: Question) -> Callable[[Any], Any]:
-    def work(piece: Any) -> Any:
-        import pickle
+def _cores(spark: Any) -> int:
+    """Return how many cores a session has; one of Spark Connect does not say."""
+    context = getattr(spark, "sparkContext", None)
+    return _UNKNOWN_CORES if context is None else int(context.defaultParallelism)
 
-        return question.answer(pickle.loads(piece) if isinstance(piece, bytes) else piece.shard())
+
+def _asking(question: Question) -> Callable[[bytes], bytes]:
+    def work(packed: bytes) -> bytes:
+        piece = pickle.loads(packed)
+        return pickle.dumps(question.answer(piece.shard() if hasattr(piece, "shard") else piece))
 
     return work
 
 
-def _merging(question: Question) -> Callable[[Any, Any], Any]:
+def _merging(question: Question) -> Callable[[list[bytes]], bytes]:
     # A question holds a scorer and all queries: executors that merge need only know which verb it was.
     small = question._replace(scorer=None, queries=None)
-    return lambda one, two: small.merged([one, two])
+    return lambda answers: pickle.dumps(small.merged([pickle.loads(answer) for answer in answers]))
+
+
+def _remote(spark: Any, url: str) -> Any:
+    """Open a session of Spark Connect."""
+    try:
+        return spark.builder.remote(url).getOrCreate()
+    except ImportError as error:
+        what = f"Spark Connect ({url}) needs more than Spark itself ({_line(error)})"
+        raise EngineError(f"{what}; pip install 'pyspark[connect]'") from error
 
 
 def _reachable(master: str) -> None:
     """Refuse a standalone master that does not answer; Spark itself would try for a minute."""
-    if not master.startswith("spark://"):
+    kind, _, place = master.partition("://")
+    if kind not in ("spark", "sc") or not place:
+        if not master.startswith(_MASTERS):
+            raise OptionError(f"--master is a URL such as spark://host:7077, yarn or local[4], not {master!r}")
         return
-    host, _, port = master.removeprefix("spark://").partition(",")[0].rpartition(":")
+    host, _, port = place.partition(",")[0].partition("/")[0].rpartition(":")
+    if kind == "sc" and not host:
+        host, port = port, "15002"
     try:
         socket.create_connection((host, int(port)), _PATIENCE).close()
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise OptionError(f"--master is a URL such as spark://host:7077, not {master!r}") from error
     except OSError as error:
         raise EngineError(f"the Spark master {master} does not answer ({_line(error)}); is it up?") from error
