@@ -54,15 +54,22 @@ def assumptions(
     elif result.axis == "epochs" and any(risk.n_epochs < result.n_epochs for risk in result.risks):
         chosen = sorted({risk.which for risk in result.risks if risk.which}, key=lambda one: (len(one), one))
         found.append(Note("periods-compared", chosen=[list(which) for which in chosen]))
-    above = [(risk, bound) for bound in result.bounds for risk in result.risks if exceeds([risk], bound)]
-    for risk, bound in above[-1:]:  # at the most epochs: the model does not hold
-        place = {"n_epochs": bound.n_epochs, "attack": risk.attack, "bound": bound.name}
-        found.append(Note("model-exceeded", **place, rate=risk.rate, value=bound.value))
+    found += model_notes(result.risks, result.bounds)
     if result.epochs_skipped:
         found.append(Note("periods-without-items", skipped=list(result.epochs_skipped)))
     if own:
         found.append(Note("own-attacks", names=list(own)))
     return tuple(found)
+
+
+def model_notes(risks: Sequence[Risk], bounds: Sequence[Bound]) -> list[Note]:
+    """Return where an attack links more people than a model of people allows, if any does: that does not hold."""
+    above = [(risk, bound) for bound in bounds for risk in risks if exceeds([risk], bound)]
+    found = []
+    for risk, bound in above[-1:]:  # at the most epochs
+        place = {"n_epochs": bound.n_epochs, "attack": risk.attack, "bound": bound.name}
+        found.append(Note("model-exceeded", **place, rate=risk.rate, value=bound.value))
+    return found
 
 
 def truth_notes(check: TruthCheck | None, doubt: TruthDoubt | None) -> list[Note]:

@@ -189,7 +189,8 @@ def _check_parts(result: AuditResult, spec: AuditSpec) -> None:
         follows = one is not None and other is not None and abs(one - other - gap.difference) <= near
         _must(follows, f"the difference of {gap.attack[:40]} at {gap.n_epochs} epochs is not that of its rows")
     if result.exposure is not None:
-        _must(result.exposure.n == result.n_scored, "the exposure is of other records than were scored")
+        scored = worst.n_queries if worst.everyone and _is_stored(result) else result.n_scored
+        _must(result.exposure.n == scored, "the exposure is of other records than were scored")
         low, high = (sum(cell[i] * cell[2] for cell in result.exposure.histogram) for i in (0, 1))
         possible = low - 1e-6 <= worst.rate <= high + 1e-6
         _must(possible or not result.exposure.histogram, "the exposure is not that of the strongest row")

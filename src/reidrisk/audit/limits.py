@@ -9,7 +9,9 @@ from reidrisk.base.results import Bound
 from reidrisk.mechanisms.popularity import popularity
 from reidrisk.records import Case, TopSets
 
-_MODEL_TOKENS = 5_000  # up to which the model of partial information, a table of all pairs of tokens, is fitted
+MODEL_TOKENS = 5_000
+"""Tokens up to which the model of partial information, a table of all pairs of them, is fitted."""
+
 _DRAWS = 2_000  # simulated records behind the estimate of the optimal attacker who knows one table only
 
 
@@ -35,7 +37,7 @@ def limits(
             found.append(bounds.distinct_outputs(asked, level=spec.level))
         if system.declared == "system":
             p = popularity(known, system.top_k, system.noise)[0]
-            if np.count_nonzero(p) < system.top_k or known.n_tokens > _MODEL_TOKENS:
+            if np.count_nonzero(p) < system.top_k or known.n_tokens > MODEL_TOKENS:
                 continue  # too few records to tell any topic from noise, or a table of pairs that is too large
             partly = bounds.topics_partial_information
             found.append(partly(known.tokens, p, system.top_k, system.noise, _DRAWS, seed, spec.level))

@@ -46,14 +46,22 @@ def distinct_outputs(traces: Traces, level: float = 0.95, notes: tuple[Note, ...
     >>> bound.value, bound.setting
     (0.5, 'matching')
     """
-    level = between_0_and_1("level", level)
-    n = traces.n_users
     distinct = int(np.unique(row_keys(traces.tokens, traces.n_tokens)).size)
+    return counted_outputs(distinct, traces.n_users, traces.n_epochs, level, notes)
+
+
+def counted_outputs(distinct: int, n: int, n_epochs: int, level: float = 0.95, notes: tuple[Note, ...] = ()) -> Bound:
+    """Return what :func:`distinct_outputs` does, of ``distinct`` traces that were counted among n.
+
+    >>> counted_outputs(2, 4, n_epochs=2).value
+    0.5
+    """
+    level = between_0_and_1("level", level)
     slack = math.sqrt(n * math.log(2.0 / (1.0 - level)) / 2.0)
     what = ("distinct representations", "matching", distinct / n, 1.0 / n, "carey, Lemma 4")
     low, high = max(distinct - slack, 1.0) / n, min(distinct + slack, float(n)) / n
     inputs, notes = {"distinct": float(distinct), "level": level}, (*notes, Note("estimated-from-records"))
-    return Bound(*what, low, high, inputs, traces.n_epochs, notes=notes)
+    return Bound(*what, low, high, inputs, n_epochs, notes=notes)
 
 
 def matching_optimum(P: Any) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from reidrisk.base.arrays import Floats
+from reidrisk.base.arrays import Floats, Ints
 from reidrisk.base.errors import DataError
 from reidrisk.base.intervals import mean_interval
 from reidrisk.base.results import Result
@@ -69,8 +69,17 @@ def exposure(per_user: Floats, queries: Any, level: float = 0.95, least: int = 2
         Group(trait, name, len(rows), float(risk[rows].mean()), *mean_interval(risk[rows], level))
         for trait, name, rows in found
     )
-    n = len(risk)
-    beyond = {edge: int(np.sum(risk > edge)) for edge in _EDGES} | {0.0: n}
+    return counted_exposure(risk, np.ones(len(risk), dtype=np.int64), groups)
+
+
+def counted_exposure(risks: Floats, counts: Ints, groups: tuple[Group, ...] = ()) -> Exposure:
+    """Describe how risk is spread where it was counted: how many people have each of the ``risks``.
+
+    >>> counted_exposure(np.array([0.0, 0.5, 1.0]), np.array([6, 2, 2])).above
+    {'1': 0.4, '10': 0.4, '50': 0.2, '90': 0.2}
+    """
+    n = int(counts.sum())
+    beyond = {edge: int(counts[risks > edge].sum()) for edge in _EDGES} | {0.0: n}
     above = {f"{100 * t:g}": beyond[t] / n for t in _THRESHOLDS}
     histogram = tuple((a, b, (beyond[a] - beyond[b]) / n) for a, b in pairwise(_EDGES))
     return Exposure(n, above, histogram, groups)

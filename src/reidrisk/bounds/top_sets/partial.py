@@ -99,12 +99,38 @@ def topics_partial_information(
     if shares.ndim == 1:
         posteriors *= r
     if r == 1:
-        value = low = high = float(posteriors[0][np.unique(table.tokens)].max(axis=0).sum() / n)
-        inputs = {}
-    else:
-        drawn = _sampled_shares(table, posteriors, samples, seed, threads)
-        value, (low, high) = float(drawn.mean()), mean_interval(drawn, level)
-        inputs = {"samples": float(samples), "seed": float(seed), "level": level}
+        return _of_one_epoch(posteriors[0], np.unique(table.tokens), n)
+    drawn = _sampled_shares(table, posteriors, samples, seed, threads)
+    ends = mean_interval(drawn, level)
+    return _bound(float(drawn.mean()), ends, n, r, {"samples": float(samples), "seed": float(seed), "level": level})
+
+
+def partial_information_of_counts(
+    counts: npt.ArrayLike, popularity: npt.ArrayLike, n: int, top_k: int = 5, noise: float = 0.05
+) -> Bound:
+    """Return what :func:`topics_partial_information` does for one epoch of ``n`` users, from counts alone.
+
+    ``counts`` is (N,), how many users showed each token; the others were not seen.
+
+    >>> half = [0.5, 0.5, 0.5, 0.5]
+    >>> round(partial_information_of_counts([1, 1, 1, 1], half, n=4, top_k=2, noise=0.0).value, 4)
+    0.5
+    """
+    shown = np.asarray(counts)
+    seen = np.flatnonzero(shown)
+    if int(shown.sum()) < n:
+        seen = np.append(seen, -1)
+    return _of_one_epoch(_posterior_and_prior(popularity, top_k, noise), seen, n)
+
+
+def _of_one_epoch(posterior: Floats, seen: Any, n: int) -> Bound:
+    """Return the bound for one epoch, where it is exact, of the tokens that were seen; -1 is none."""
+    value = float(posterior[np.sort(seen)].max(axis=0).sum() / n)
+    return _bound(value, (value, value), n, 1, {})
+
+
+def _bound(value: float, ends: tuple[float, float], n: int, r: int, inputs: dict[str, float]) -> Bound:
+    low, high = ends
     how = ("partial information", "random user", value, 1.0 / n, "carey, Lemma 2 and Appendix D", low, high, inputs, r)
     return Bound(*how, within_model=True, notes=(Note("maximum-entropy-sets"), Note("knows-popularity")))
 

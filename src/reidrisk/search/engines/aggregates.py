@@ -1,4 +1,4 @@
-"""Counts that an engine takes of stored tokens: how common tokens are, and which two observers see together."""
+"""Counts that an engine takes of stored tokens: how common they are, which go together, how many records differ."""
 
 import numpy as np
 
@@ -20,6 +20,12 @@ def pair_counts(session: Session, name: str, n_epochs: int, n_tokens: int) -> In
     counts = np.zeros((n_tokens, n_tokens), dtype=np.int64)
     counts[found["t"].astype(np.int64), found["c"].astype(np.int64)] = found["n"].astype(np.int64)
     return counts
+
+
+def distinct_rows(session: Session, name: str, n_epochs: int) -> int:
+    """Count the different records of the first epochs; a missing token counts as one more value."""
+    columns = ", ".join(f"c{s}" for s in range(n_epochs))
+    return int(session.fetch(f"SELECT count(*) AS n FROM (SELECT 1 FROM {name} GROUP BY {columns}) d")["n"][0])
 
 
 def _counted(name: str, n_epochs: int, kinds: tuple[str, ...]) -> str:

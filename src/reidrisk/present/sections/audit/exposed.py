@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from reidrisk.audit import AuditResult
-from reidrisk.base.intervals import mean_interval
+from reidrisk.base.arrays import Floats
+from reidrisk.base.intervals import counted_interval
 from reidrisk.base.results import Risk
 from reidrisk.measure import Exposure, Group
 from reidrisk.present import drawing
@@ -126,9 +127,15 @@ def _thresholds(found: Exposure, level: float, terms: Terms) -> Table:
     rows = []
     for name, part in above.items():
         many = round(part * found.n)
-        low, high = mean_interval(np.repeat([0.0, 1.0], [found.n - many, many]), level)
+        low, high = counted_interval(*_counted(found.n - many, many), level)
         rows.append((capital(name), percent(part), f"{percent(low)} to {percent(high)}"))
     return Table((terms.people, "share", "interval"), tuple(rows), (1, 2))
+
+
+def _counted(zeros: int, ones: int) -> tuple[Floats, Floats]:
+    """Return the values 0 and 1 that occur, and how often each does."""
+    kept = [(value, n) for value, n in ((0.0, zeros), (1.0, ones)) if n]
+    return np.array([value for value, _ in kept]), np.array([float(n) for _, n in kept])
 
 
 def _groups(found: Exposure, risk: Risk, terms: Terms) -> Table:
