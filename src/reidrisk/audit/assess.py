@@ -11,7 +11,8 @@ from reidrisk.audit.questions import Asked
 from reidrisk.audit.result import AuditResult
 from reidrisk.audit.run import run
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory
-from reidrisk.audit.stored.opening import is_stored
+from reidrisk.audit.stored.opening import for_engine, is_stored
+from reidrisk.base.errors import OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import seconds
 from reidrisk.base.progress import Progress
@@ -42,7 +43,8 @@ def assess(
     ``truth`` are true pairs where the ids of the two tables differ. ``scenario`` is a name such as ``"split"``, or an
     :class:`reidrisk.audit.Asked`; default: every question that the records can answer. ``budget`` is the time given,
     in reference seconds or as in ``"5min"``. The keyword ``engine`` is where targets are searched
-    (:mod:`reidrisk.search.engines`); with it, two folders of Parquet or tables are audited where they are stored.
+    (:mod:`reidrisk.search.engines`); with it, two folders of Parquet or tables are audited where they are stored, and
+    so are two files of traces with more than two million rows.
 
     >>> rows = [(who, day, (who * day) % 7) for who in range(30) for day in range(12)]
     >>> log = {name: list(cells) for name, cells in zip(("user", "day", "item"), zip(*rows))}
@@ -52,7 +54,11 @@ def assess(
     """
     sources = [table] if other is None else [table, other]
     engine = said.pop("engine", None)
-    if isinstance(engine, Relational) and any(isinstance(one, str | Path) and is_stored(str(one)) for one in sources):
+    named = tuple(str(one) for one in sources if isinstance(one, str | Path))
+    stored = any(map(is_stored, named)) or (len(named) == 2 and scenario is None and for_engine(named))
+    if isinstance(engine, Relational) and stored:
+        if len(named) < 2:
+            raise OptionError("an engine compares two stored tables; name both, as folders, files or tables")
         inputs = {"kind": "tables", "targets": str(table), "queries": str(other)}
         inputs |= {} if truth is None else {"truth": str(truth)}
         given = {"inputs": inputs, "seed": seed, "max_risk": max_risk, **said}

@@ -15,7 +15,7 @@ from reidrisk.audit.case import audit_case
 from reidrisk.audit.fingerprints import fingerprints
 from reidrisk.audit.result import Assumption, AuditResult
 from reidrisk.audit.spec import AuditSpec, Exports, InMemory, Published, Tables
-from reidrisk.audit.stored.opening import is_stored
+from reidrisk.audit.stored.opening import for_engine, is_stored
 from reidrisk.audit.stored.run import run_stored
 from reidrisk.base.errors import DataError, OptionError, TruthError
 from reidrisk.base.notes import Note
@@ -125,11 +125,19 @@ def traces_of(log: Events, sets: TopSets) -> Traces:
 def _run_tables(
     spec: AuditSpec, inputs: Tables, tell: Progress, key: bytes | None, plain_sums: bool, engine: Engine | None
 ) -> AuditResult:
-    if isinstance(engine, Relational) and (is_stored(inputs.targets) or is_stored(inputs.queries)):
-        return _run_stored(spec, inputs, tell, key is not None or plain_sums, engine)
-    tell("reading the tables", 0.0)
     files = {role: getattr(inputs, role) for role in ("targets", "queries", "truth", "vocabulary")}
+    stored = isinstance(engine, Relational) and for_engine((inputs.targets, inputs.queries))
+    if (key is not None or plain_sums) and any(is_stored(path) for path in files.values() if path is not None):
+        what = "sums are taken of files, not of folders or tables"
+        raise OptionError(f"{what}; leave --fingerprint-key, --plain-sums out")
     sums = fingerprints(files, key) if key is not None or plain_sums else None
+    same = Path(inputs.targets).resolve() == Path(inputs.queries).resolve()
+    twice = (Note("same-file-twice"),) * same
+    if stored:
+        assert isinstance(engine, Relational)
+        found = _run_stored(spec, inputs, tell, engine)
+        return dataclasses.replace(found, fingerprints=sums, notes=found.notes + twice)
+    tell("reading the tables", 0.0)
     vocabulary = None if inputs.vocabulary is None else io.read_vocabulary(inputs.vocabulary)
     pair = io.read_pair(
         inputs.targets,
@@ -140,18 +148,12 @@ def _run_tables(
         allow_unmatched=inputs.allow_unmatched,
         truth=inputs.truth,
     )
-    same = Path(inputs.targets).resolve() == Path(inputs.queries).resolve()
-    notes = pair.notes + (Note("same-file-twice"),) * same
+    notes = pair.notes + twice
     found = audit_traces(pair.targets, pair.queries, spec, pair.matched, None, notes, tell, engine=engine)
     return dataclasses.replace(found, fingerprints=sums)
 
 
-def _run_stored(spec: AuditSpec, inputs: Tables, tell: Progress, sums: bool, engine: Relational) -> AuditResult:
-    if sums:
-        raise OptionError(
-            "sums are taken of files, not of folders or tables; leave --fingerprint-key, --plain-sums out"
-        )
-
+def _run_stored(spec: AuditSpec, inputs: Tables, tell: Progress, engine: Relational) -> AuditResult:
     def small(
         targets: Traces, queries: Traces, asked: AuditSpec, truth: measure.Truth, notes: tuple[Note, ...]
     ) -> AuditResult:

@@ -16,18 +16,17 @@ def estimated(spec: Any, engine: Any, asked: bool, as_json: bool) -> bool:
         return False
     from reidrisk.audit.spec import Tables
     from reidrisk.audit.stored import estimate as timing
-    from reidrisk.audit.stored.opening import is_stored
+    from reidrisk.audit.stored.opening import for_engine
     from reidrisk.search.engines.relational import Relational
 
     inputs = spec.inputs
-    stored = isinstance(inputs, Tables) and (is_stored(inputs.targets) or is_stored(inputs.queries))
+    stored = isinstance(inputs, Tables) and for_engine((inputs.targets, inputs.queries))
     if not stored or not isinstance(engine, Relational):
         if asked:
-            raise OptionError(
-                "--estimate is for folders or tables with --engine duckdb or spark; others tell as they go"
-            )
+            what = "--estimate is for folders, tables or files of more than two million rows"
+            raise OptionError(f"{what}, with --engine duckdb or spark; others tell as they go")
         return False
-    if not asked and sum(timing.records_of(inputs, engine)[:2]) < timing.LONG:
+    if not asked and timing.n_rows_of(inputs, engine) < timing.LONG:
         return False
     with output.progress_bar() as progress:
         found = timing.estimate(spec, engine, progress)

@@ -16,7 +16,7 @@ def inputs_of(given: Mapping[str, Any], scenario: Any) -> dict[str, Any]:
     Traces of which a ``scenario`` is asked are exports, too.
     """
     from reidrisk.audit import Tables
-    from reidrisk.audit.stored.opening import is_stored
+    from reidrisk.audit.stored.opening import for_engine, is_stored
     from reidrisk.io import Reading
 
     files = tuple(given[name] for name in ("targets", "queries") if given[name] is not None)
@@ -33,7 +33,8 @@ def inputs_of(given: Mapping[str, Any], scenario: Any) -> dict[str, Any]:
     if of_traces is not None and len(files) < 2:
         raise OptionError(f"{as_flag(of_traces)} is for two tables of traces; give both")
     plain = len(files) == 2 and named is None and scenario is None
-    stored = given.get("engine") in ("duckdb", "spark") and any(is_stored(file) for file in files)
+    elsewhere = given.get("engine") in ("duckdb", "spark")
+    stored = elsewhere and (any(map(is_stored, files)) or (plain and for_engine(files)))
     if stored and not plain:
         raise OptionError("folders and tables of an engine are two tables of traces; leave out how to read exports")
     if of_traces is not None or stored or (plain and _are_traces(files, given["layout"])):

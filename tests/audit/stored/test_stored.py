@@ -235,3 +235,22 @@ def test_tables_of_a_database_are_audited_where_they_are(tmp_path, folders):
     rates = {risk.n_epochs: risk.rate for risk in run(spec, engine=where).risks if not risk.which}
     files = {r.n_epochs: r.rate for r in audited(tmp_path, *folders[:2], attacks=("hamming",)).risks if not r.which}
     assert rates == pytest.approx(files, abs=1e-12)
+
+
+def test_bounds_and_exposure_are_counted_where_the_tables_are(tmp_path, folders, tokens, monkeypatch):
+    a, b, order = folders
+    asked = {"attacks": ("weighted-hamming",), "system": "topics", "top_k": 3, "n_tokens": TOKENS}
+    found = audited(tmp_path, a, b, monkeypatch, sample=300, **asked)
+    asked.pop("n_tokens")
+    targets, queries = Traces(tokens[0], TOKENS), Traces(tokens[1][order], TOKENS)
+    here = audit_traces(targets, queries, AuditSpec(seed=1, everyone=True, **asked), Truth(order, "ids"))
+    counted = {(bound.name, bound.n_epochs) for bound in found.bounds}
+    assert counted == {("distinct representations", r) for r in (1, 2, 3)} | {("partial information", 1)}
+    alike = {(bound.name, bound.n_epochs): bound.to_dict() for bound in here.bounds}
+    assert {key: bound for key, bound in alike.items() if key in counted} == {
+        (bound.name, bound.n_epochs): bound.to_dict() for bound in found.bounds
+    }
+    assert found.strongest.everyone
+    assert (found.exposure.n, found.exposure.histogram) == (here.exposure.n, here.exposure.histogram)
+    assert found.exposure.above == here.exposure.above
+    assert type(found).from_dict(found.to_dict()) == found

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from reidrisk.audit.spec import AuditSpec, Tables
-from reidrisk.audit.stored.opening import TABLE, parquet_files
+from reidrisk.audit.stored.opening import LONG as LONG_LAYOUT
+from reidrisk.audit.stored.opening import TABLE, columns_of, is_csv, n_rows, table_files
 from reidrisk.audit.stored.run import run_stored
 from reidrisk.base.errors import OptionError
 from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Result
 from reidrisk.search.engines.relational import Relational
-from reidrisk.search.engines.stored import opened
 
 LONG = 5_000_000
 """Records of both tables from which a job may take more than a minute."""
@@ -38,19 +38,43 @@ class Estimate(Result):
     timed: int
 
 
+def n_rows_of(inputs: Tables, engine: Relational) -> int:
+    """Count the rows of both tables, from the files' footers where there are any."""
+    total = 0
+    for path in (inputs.targets, inputs.queries):
+        if path.startswith(TABLE):
+            with engine.session() as session:
+                total += int(session.fetch(f"SELECT count(*) AS n FROM {path.removeprefix(TABLE)}")["n"][0])
+        else:
+            total += n_rows(path)
+    return total
+
+
 def records_of(inputs: Tables, engine: Relational) -> tuple[int, int, int]:
     """Return how many targets, queries and epochs there are, from the files' footers or by counting."""
     sizes, epochs = [], 0
     for path in (inputs.targets, inputs.queries):
-        if path.startswith(TABLE):
-            name = path.removeprefix(TABLE)
-            with engine.session() as session:
-                sizes.append(int(session.fetch(f"SELECT count(*) AS n FROM {name}")["n"][0]))
-                epochs = sum(column.startswith("epoch_") for column in session.columns(name))
-        else:
-            files = [opened(file) for file in parquet_files(path)]
-            sizes.append(sum(file.metadata.num_rows for file in files))
-            epochs = sum(name.startswith("epoch_") for name in files[0].schema_arrow.names)
+        table = path.removeprefix(TABLE)
+        with engine.session() as session:
+            files = () if path.startswith(TABLE) else table_files(path)
+            names = list(session.columns(table)) if not files else columns_of(files[0])
+            if set(names) == set(LONG_LAYOUT):
+                if files and is_csv(files[0]):
+                    raise OptionError(
+                        f"{path}: people of a long CSV file are not counted beforehand; save it as Parquet"
+                    )
+                if files:
+                    table = "counted"
+                    session.parquet(table, files)
+                said = session.fetch(f"SELECT count(DISTINCT user) AS n, count(DISTINCT epoch) AS r FROM {table}")
+                sizes.append(int(said["n"][0]))
+                epochs = int(said["r"][0])
+                continue
+            epochs = sum(name.startswith("epoch_") for name in names)
+            if files:
+                sizes.append(n_rows(path))
+            else:
+                sizes.append(int(session.fetch(f"SELECT count(*) AS n FROM {table}")["n"][0]))
     return sizes[0], sizes[1], epochs
 
 

@@ -8,11 +8,14 @@ import numpy as np
 
 from reidrisk import io
 from reidrisk.audit.spec import Tables
-from reidrisk.audit.stored.opening import TABLE, StoredTable, described, open_files, parquet_files
+from reidrisk.audit.stored.opening import StoredTable, table_files
+from reidrisk.audit.stored.pairs import Paired, open_pairs, paired
+from reidrisk.audit.stored.relations import Opened, open_relation, remove_rewritten
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.vocabulary import Vocabulary
+from reidrisk.io.tables.encoding import vocabulary_of
 from reidrisk.search.engines.relational import Session
 from reidrisk.search.engines.stored import StoredTokens
 
@@ -53,64 +56,60 @@ def prepare(session: Session, inputs: Tables, folder: Path, one_in: int = 1) -> 
     Refused are people who come twice, tokens outside the vocabulary, and people in one table only unless the spec keeps
     them; all of it is counted where the tables are. Of people, about one in ``one_in`` are taken, the same in both.
     """
-    tables = [_opened(session, side, getattr(inputs, side)) for side in _SIDES]
-    if len(tables[0].epochs) != len(tables[1].epochs):
-        one, two = (f"{table.name} has {len(table.epochs)}" for table in tables)
-        raise DataError(f"{one} epochs and {two}; give both tables the same epochs")
+    labels = inputs.vocabulary is not None
+    opened = [
+        open_relation(session, side, getattr(inputs, side), folder, inputs.layout, labels=labels) for side in _SIDES
+    ]
+    tables = [one.table for one in opened]
+    _check_epochs(opened)
     if len({table.labels for table in tables}) > 1:
         raise DataError("one table has labels and the other whole numbers; give both tables the same kind of tokens")
-    n_users = [_numbered(session, side, table, one_in) for side, table in zip(_SIDES, tables, strict=True)]
+    if inputs.truth is not None:
+        open_pairs(session, inputs.truth, tables, folder)
+    given = inputs.truth is not None
+    n_users = [_numbered(session, side, table, one_in, given) for side, table in zip(_SIDES, tables, strict=True)]
     n_tokens, vocabulary, notes = _encoded(session, inputs, tables)
-    matched, origin = _paired(session, inputs, tables, n_users)
+    notes += tuple(note for one in opened for note in one.notes)
+    found: Paired = paired(session, tables, n_users, given, inputs.allow_unmatched, part=one_in > 1)
     n_epochs = len(tables[0].epochs)
     columns = ", ".join(f"c{s}" for s in range(n_epochs))
     session.write(f"SELECT id, {columns} FROM coded_targets", str(folder / "targets"))
     session.write("SELECT * FROM matched", str(folder / "queries"))
+    remove_rewritten(folder)
     stored = [written(str(folder / side), n, n_epochs, n_tokens) for side, n in zip(_SIDES, n_users, strict=True)]
-    alone = (n_users[0] - matched[1], n_users[1] - matched[0])
-    if origin == "given" and alone[1]:
-        notes += (Note("without-pair", n=alone[1], of=n_users[1]),)
-    elif any(alone):
-        notes += (Note("in-one-table-only", targets=alone[0], queries=alone[1]),)
-    return Prepared(stored[0], stored[1], vocabulary, matched[0], origin, notes)
+    return Prepared(stored[0], stored[1], vocabulary, found.queries, found.origin, (*notes, *found.notes))
 
 
 def written(folder: str, n_users: int, n_epochs: int, n_tokens: int) -> StoredTokens:
     """Return what was written to a folder as stored tokens; the name of its relation is that of the folder."""
-    return StoredTokens(Path(folder).name, parquet_files(folder), n_users, n_epochs, n_tokens)
+    return StoredTokens(Path(folder).name, table_files(folder), n_users, n_epochs, n_tokens)
 
 
-def _opened(session: Session, side: str, path: str) -> StoredTable:
-    if path.startswith(TABLE):
-        name = path.removeprefix(TABLE)
-        kinds = session.columns(name)
-        table = described(path, (), kinds, None)
-        if not table.named:
-            raise DataError(f"{path}: a table has no order of its own; give it a column 'user'")
-        session.view(f"all_{side}", f"SELECT *, row_number() OVER (ORDER BY user) - 1 AS id FROM {name}")
-        return table
-    return open_files(path)
+def _check_epochs(opened: list[Opened]) -> None:
+    """Refuse two tables that are not of the same epochs."""
+    tables = [one.table for one in opened]
+    if len(tables[0].epochs) != len(tables[1].epochs):
+        one, two = (f"{table.name} has {len(table.epochs)}" for table in tables)
+        raise DataError(f"{one} epochs and {two}; give both tables the same epochs")
+    if opened[0].periods is None or opened[1].periods is None or opened[0].periods == opened[1].periods:
+        return
+    only = next(epoch for epoch in opened[0].periods if epoch not in opened[1].periods)
+    raise DataError(f"epoch {only} of {tables[0].name} is not in {tables[1].name}; name epochs alike")
 
 
-def _numbered(session: Session, side: str, table: StoredTable, one_in: int) -> int:
-    """Give every row its number: that of its place in the files, by name, or of its user in a table."""
-    if table.files:
-        session.parquet(f"filed_{side}", table.files, numbered=True)
-        found = session.fetch(f"SELECT file_name, count(*) AS n FROM filed_{side} GROUP BY file_name")
-        order = np.argsort(found["file_name"])
-        sizes_of = found["n"][order].astype(np.int64)
-        starts = np.cumsum(sizes_of) - sizes_of
-        session.put(f"files_{side}", {"file_name": [str(name) for name in found["file_name"][order]], "start": starts})
-        session.view(
-            f"all_{side}",
-            f"SELECT r.*, f.start + r.file_row AS id FROM filed_{side} r JOIN files_{side} f "
-            "ON r.file_name = f.file_name",
-        )
+def _numbered(session: Session, side: str, table: StoredTable, one_in: int, given: bool) -> int:
+    """Take all rows, or those of one person in ``one_in``, and check who they are of."""
     columns = ", ".join([*table.epochs, *["user"] * table.named])
     if one_in > 1:
-        some = session.share("user" if table.named else "id", one_in)
-        places = "row_number() OVER (ORDER BY id) - 1 AS id"
-        session.view(f"raw_{side}", f"SELECT {columns}, {places} FROM all_{side} WHERE {some}")
+        # The same people in both tables: true pairs are known by the name in the second.
+        by_pair = given and side == "targets"
+        who = "coalesce(p.query, CAST(r.user AS STRING))" if by_pair else "CAST(r.user AS STRING)"
+        some = session.share(who if table.named else "r.id", one_in)
+        join = " LEFT JOIN pairs p ON CAST(r.user AS STRING) = p.target" if by_pair else ""
+        places = "row_number() OVER (ORDER BY r.id) - 1 AS id"
+        listed = ", ".join(f"r.{name}" for name in columns.split(", "))
+        once = f"SELECT {'DISTINCT ' * by_pair}{listed}, r.id FROM all_{side} r{join} WHERE {some}"
+        session.view(f"raw_{side}", f"SELECT {listed}, {places} FROM ({once}) r")
     else:
         session.view(f"raw_{side}", f"SELECT {columns}, id FROM all_{side}")
     n = int(session.fetch(f"SELECT count(*) AS n FROM raw_{side}")["n"][0])
@@ -141,8 +140,7 @@ def _encoded(
             f"SELECT {e} AS label FROM raw_{side}" for side, t in zip(_SIDES, tables, strict=True) for e in t.epochs
         )
         found = session.fetch(f"SELECT DISTINCT label FROM ({' UNION ALL '.join(parts)}) l WHERE label IS NOT NULL")
-        known = Vocabulary(sorted(str(label) for label in found["label"]))
-        notes = (Note("vocabulary-from-data", n=len(known), tables=2, numbers=False),)
+        known, notes = vocabulary_of({str(label) for label in found["label"]}, inputs.n_tokens, "the tables", 2)
     if inputs.n_tokens is not None and inputs.n_tokens != len(known):
         raise OptionError(f"there are {len(known):,} labels, and n_tokens is {inputs.n_tokens:,}; leave it out")
     session.put("words", {"label": list(known.labels), "token": np.arange(len(known), dtype=np.int32)})
@@ -192,53 +190,6 @@ def _number(value: Any) -> int:
 
 def _user(table: StoredTable) -> str:
     return "CAST(r.user AS STRING)" if table.named else "CAST(r.id AS STRING)"
-
-
-def _paired(
-    session: Session, inputs: Tables, tables: list[StoredTable], n_users: list[int]
-) -> tuple[tuple[int, int], str]:
-    """Make the view ``matched``: every query with its true target; count queries and targets that have one."""
-    if tables[0].named != tables[1].named:
-        named, bare = tables if tables[0].named else tables[::-1]
-        raise DataError(f"{named.name} names its users and {bare.name} does not; give both a column 'user' or neither")
-    if not tables[0].named and n_users[0] != n_users[1]:
-        sizes_differ = f"{tables[0].name} has {n_users[0]:,} rows, {tables[1].name} {n_users[1]:,}"
-        raise DataError(f"{sizes_differ}, and neither names its users; add a column 'user' to both")
-    r = range(len(tables[0].epochs))
-    true = ", ".join(f"coalesce(t.c{s}, -1) AS t{s}" for s in r)
-    columns = f"q.id, {', '.join(f'q.c{s}' for s in r)}, coalesce(t.id, -1) AS truth, {true}"
-    origin, via = ("ids" if tables[0].named else "rows"), "LEFT JOIN coded_targets t ON q.user_id = t.user_id"
-    if inputs.truth is not None:
-        origin = "given"
-        session.put("pairs", _pairs(inputs.truth))
-        via = "LEFT JOIN pairs p ON q.user_id = p.query LEFT JOIN coded_targets t ON p.target = t.user_id"
-    session.view("matched", f"SELECT {columns} FROM coded_queries q {via}")
-    found = session.fetch("SELECT count(*) AS n, count(DISTINCT truth) AS people FROM matched WHERE truth >= 0")
-    queries, people = int(found["n"][0]), int(found["people"][0])
-    if not queries:
-        given = "in the true pairs" if inputs.truth is not None else "by their ids"
-        raise DataError(f"nobody of {tables[1].name} is in {tables[0].name} {given}; give the true pairs (--truth)")
-    if origin != "given" and not inputs.allow_unmatched and (queries < n_users[1] or people < n_users[0]):
-        differ = f"{n_users[0] - people:,} users of {tables[0].name} are not in {tables[1].name}"
-        raise DataError(f"{differ}, and {n_users[1] - queries:,} the other way round; --allow-unmatched keeps them")
-    return (queries, people), origin
-
-
-def _pairs(path: str) -> dict[str, Any]:
-    """Read true pairs: CSV or Parquet with the columns query and target."""
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(path) if path.endswith(".parquet") else csv.read_csv(path)
-        found = {name: table[name].cast(pa.string()) for name in ("query", "target")}
-    except (OSError, KeyError, pa.ArrowException) as error:
-        raise DataError(f"{path}: true pairs are CSV or Parquet with the columns query and target") from error
-    repeated = len(found["query"]) - len(found["query"].unique())
-    if repeated:
-        raise DataError(f"{path}: {repeated:,} queries come twice; each has one target")
-    return found
 
 
 def prefix(stored: StoredTokens, n_epochs: int) -> StoredTokens:

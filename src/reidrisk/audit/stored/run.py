@@ -19,11 +19,13 @@ from reidrisk.attacks.base import ScoredAttack
 from reidrisk.attacks.positional import PositionalAttack
 from reidrisk.attacks.registry import Entry, entry, nameable
 from reidrisk.audit import plan
-from reidrisk.audit.assumptions import truth_notes
+from reidrisk.audit.assumptions import model_notes, truth_notes
 from reidrisk.audit.gate import gate
 from reidrisk.audit.result import AuditResult, Timing, error_parts, strongest
 from reidrisk.audit.spec import AuditSpec, Tables, usual_epochs
-from reidrisk.audit.stored.opening import TABLE, parquet_files
+from reidrisk.audit.stored.bounds import stored_bounds
+from reidrisk.audit.stored.opening import IN_MEMORY, TABLE, table_files
+from reidrisk.audit.stored.pairs import columns_named
 from reidrisk.audit.stored.prepare import Prepared, prepare
 from reidrisk.audit.stored.rows import Everyone, World, of_drawn
 from reidrisk.audit.suppress import suppress
@@ -36,14 +38,12 @@ from reidrisk.base.intervals import counted_interval, mean_interval
 from reidrisk.base.notes import Note
 from reidrisk.base.progress import Progress, silent
 from reidrisk.base.results import Difference, Risk
+from reidrisk.measure.exposure import counted_exposure
 from reidrisk.measure.risk import chosen_queries
 from reidrisk.records import Case, Traces, Truth
 from reidrisk.search.engines.aggregates import token_counts
 from reidrisk.search.engines.parts import Parts
 from reidrisk.search.engines.relational import Relational, Session, patterns_of
-
-IN_MEMORY = 2_000_000
-"""Records of both tables up to which they are fetched, and audited as tables in memory are."""
 
 _SURE = 2_000  # people of whom the attack is asked how sure it is
 _CHECKED = 20_000  # targets among which the truth is checked
@@ -67,8 +67,9 @@ def run_stored(
     ``resume`` folder keeps finished parts there, and a job that was killed goes on from them.
 
     Beyond, attacks that ask which epochs agree are measured on everyone, by joins. The others are measured on a sample
-    of people against every target, shard by shard; what they learn they learn from some of the targets. Bounds, changes
-    that may lower the risk and forecasts need tables in memory, and are refused or left out; a note says so.
+    of people against every target, shard by shard; what they learn they learn from some of the targets. Changes that
+    may lower the risk, forecasts and bounds that counts do not give need tables in memory, and are refused or left out;
+    a note says so.
     """
     if not engine.spill.is_dir():
         raise OptionError(f"{engine.spill} is no folder to spill to; make it, or name another (--spill)")
@@ -108,8 +109,9 @@ def _fetched(session: Session, tables: Prepared) -> tuple[Traces, Traces, Truth]
 
 def _job(spec: AuditSpec, inputs: Tables) -> dict[str, Any]:
     """Return what makes a job the same: what was asked for, of which files, by which version."""
-    tables = [path for path in (inputs.targets, inputs.queries) if not path.startswith(TABLE)]
-    files = [file for path in tables for file in parquet_files(path)]
+    pairs = [] if inputs.truth is None else [columns_named(inputs.truth)[0]]
+    tables = [path for path in (inputs.targets, inputs.queries, *pairs) if not path.startswith(TABLE)]
+    files = [file for path in tables for file in table_files(path)]
     known = {file: [Path(file).stat().st_size, Path(file).stat().st_mtime_ns] for file in files if "://" not in file}
     return {"spec": spec.model_dump(mode="json"), "files": known, "version": version("reidrisk")}
 
@@ -181,21 +183,18 @@ def _audited(
     tell("how sure the attack is", 0.95)
     alike = {risk.attack: risk.rate for risk in risks if risk.n_epochs == worst.n_epochs}
     sure, n_sure = _sureness(world, [one for one in chosen if one.name not in joined], alike, spec, worst.n_epochs)
-    per_user = next(
-        (
-            whole.drawn
-            for i, whole in wholes.items()
-            if risks[i].attack == worst.attack and risks[i].n_epochs == worst.n_epochs
-        ),
-        worst.per_user,
-    )
-    exposure = None
+    used = (worst.attack, worst.n_epochs)
+    joint = next((one for i, one in wholes.items() if (risks[i].attack, risks[i].n_epochs) == used), None)
+    per_user, exposure = worst.per_user if joint is None else joint.drawn, None
     if per_user is not None:
         exposure = measure.exposure(per_user, world.asked.epochs(worst.n_epochs), spec.level, spec.min_group)
+    if exposure is not None and joint is not None:  # of everyone; what they have in common, of those who were drawn
+        exposure = counted_exposure(joint.points, joint.counts.astype(np.int64), exposure.groups)
     near, place = _near(world)
     checked, doubt = check_truth(chosen[:1], [tuple(range(n)) for n in counts], near, world.asked, place, seed)
     odd = warnings(Case(near, world.asked, Truth(place, tables.origin)), seed)
     said = _notes(world, spec, engine, chosen, joined, len(drawn), not_run)
+    bounds = stored_bounds(session, tables, spec, counts)
     result = AuditResult(
         spec=spec.model_dump(mode="json"),
         n_targets=len(tables.targets),
@@ -211,7 +210,7 @@ def _audited(
         risks=tuple(risks),
         lower_ends=ends,
         differences=tuple(differences),
-        bounds=(),
+        bounds=bounds,
         exposure=exposure,
         choosiness=sure.curve,
         choosy_attack=sure.attack,
@@ -221,7 +220,7 @@ def _audited(
         truth=tables.origin,
         truth_check=checked,
         truth_doubt=doubt,
-        notes=(*said, *tables.notes, *odd, *sure.notes, *truth_notes(checked, doubt)),
+        notes=(*said, *tables.notes, *odd, *sure.notes, *truth_notes(checked, doubt), *model_notes(risks, bounds)),
         descriptions={attack.name: attack.description for attack in chosen},
         gate=None,
         versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}

@@ -14,12 +14,16 @@ _BLOCKS = (1 << 20, 1 << 24, 1 << 28)
 """Bytes read at a time: a row must fit, so the next size is tried where one does not."""
 
 
-def csv_header(file: Path, name: str) -> list[str]:
-    """Return the cells of the first line; an empty file, or one that is not separated by commas, is refused."""
+def csv_header(file: Path, name: str, whole: bool = True) -> list[str]:
+    """Return the cells of the first line; an empty file, or one that is not separated by commas, is refused.
+
+    So is one that is too large to be read into memory, if the ``whole`` of it is to be.
+    """
     import csv
     import gzip
 
-    check_bytes(file, name)
+    if whole:
+        check_bytes(file, name)
     opened = gzip.open if is_packed(file) else open
     # Bytes that are not UTF-8 are let through here: the reader of the cells names their row.
     with opened(file, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
@@ -94,12 +98,12 @@ def parsed(
         except pa.ArrowInvalid as error:
             if "straddl" in str(error) or "Empty CSV file or block" in str(error):  # the latter, of the header
                 continue
-            _refuse(name, known, str(error), has_header)
+            refuse_cells(name, known, str(error), has_header)
             raise
     raise FormatError(f"{name}: a row is longer than {_BLOCKS[-1]:,} bytes; a closing quote may be missing")
 
 
-def _refuse(name: str, names: list[str], problem: str, has_header: bool) -> None:
+def refuse_cells(name: str, names: list[str], problem: str, has_header: bool) -> None:
     """Say in terms of the file what the library complains about, where that is known."""
     if odd := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", problem):
         row = f"row {int(odd[1]) - 1}" if has_header else f"line {odd[1]}"

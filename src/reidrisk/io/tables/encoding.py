@@ -1,6 +1,6 @@
 """One vocabulary for one or two tables: what their numbers and labels stand for, settled before they are compared."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
@@ -90,17 +90,26 @@ def _refuse_difference(name: str, own: Any, other: Any, whose: str, do: str) -> 
 
 
 def _from_labels(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding:
-    labels = sorted({label for table in tables for label in table.labels or ()})
-    _refuse_nothing(tables, len(labels))
+    seen = {label for table in tables for label in table.labels or ()}
+    vocabulary, notes = vocabulary_of(seen, n_tokens, _named(tables), len(tables))
+    return Encoding(len(vocabulary), vocabulary, notes)
+
+
+def vocabulary_of(
+    seen: Collection[str], n_tokens: int | None, name: str, n_tables: int
+) -> tuple[Vocabulary, tuple[Note, ...]]:
+    """Return the vocabulary of labels that were seen in tables, of ``n_tokens`` if that is known, and what to say."""
+    labels = sorted(seen)
+    _refuse_nothing(name, len(labels))
     if n_tokens is None:
-        note = Note("vocabulary-from-data", n=len(labels), tables=len(tables), numbers=False)
-        return Encoding(len(labels), Vocabulary(labels), (note,))
+        note = Note("vocabulary-from-data", n=len(labels), tables=n_tables, numbers=False)
+        return Vocabulary(labels), (note,)
     if len(labels) > n_tokens:
-        raise DataError(f"{_named(tables)}: {len(labels)} different labels occur but n_tokens is {n_tokens}; raise it")
+        raise DataError(f"{name}: {len(labels)} different labels occur but n_tokens is {n_tokens}; raise it")
     # The labels of the tokens that never occur are not known, but they count: noise is uniform over all tokens.
     known, names = set(labels), (f"(not seen {number})" for number in count(1))
     unseen = islice((label for label in names if label not in known), n_tokens - len(labels))
-    return Encoding(n_tokens, Vocabulary([*labels, *unseen]))
+    return Vocabulary([*labels, *unseen]), ()
 
 
 def _from_numbers(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding:
@@ -118,13 +127,13 @@ def _from_numbers(tables: Sequence[RawTokens], n_tokens: int | None) -> Encoding
         return Encoding(int(n_tokens), None)
     size = 1 + max(int(table.tokens.max(initial=-1)) for table in tables)
     sizes.TOKENS.check(size, _named(tables), NUMBER_IDS)
-    _refuse_nothing(tables, size)
+    _refuse_nothing(_named(tables), size)
     return Encoding(size, None, (Note("vocabulary-from-data", n=size, tables=len(tables), numbers=True),))
 
 
-def _refuse_nothing(tables: Sequence[RawTokens], size: int) -> None:
+def _refuse_nothing(name: str, size: int) -> None:
     if not size:
-        raise DataError(f"{_named(tables)}: not a single token is observed; give a table with tokens in it")
+        raise DataError(f"{name}: not a single token is observed; give a table with tokens in it")
 
 
 def _named(tables: Sequence[RawTokens]) -> str:
