@@ -64,9 +64,11 @@ class VectorScorer(ByBlocks):
         """Return the scorer for these targets: about their centre, at their scale."""
         if form == "cosine":
             return cls(form)
-        values = targets.values.astype(np.float64) if len(targets) <= 1_000_000 else targets.values
+        values = targets.values
         centre = np.zeros(values.shape[1]) if form == "likelihood" else values.mean(axis=0, dtype=np.float64)
-        longest = max(float(np.abs(values - centre).max(initial=0.0)) * values.shape[1] ** 0.5, 2.0**-60)
+        # The furthest of each dimension, not of each row: that needs no second table of differences.
+        ends = [np.abs(end(axis=0).astype(np.float64) - centre).max(initial=0.0) for end in (values.max, values.min)]
+        longest = max(float(max(ends)) * values.shape[1] ** 0.5, 2.0**-60)
         return cls(form, centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(longest)), temperature)
 
     @property
