@@ -100,9 +100,37 @@ def test_the_command_line_audits_two_arrays(reidrisk, tmp_path):
     assert json.loads(done.out)["kind"] == "vectors"
 
 
-def test_one_table_of_vectors_asks_nothing():
-    with pytest.raises(DataError, match="one table of vectors"):
+def test_one_table_of_one_vector_each_asks_nothing():
+    with pytest.raises(DataError, match="nothing to split"):
         assess(two(60)[0], say=None)
+
+
+def test_one_table_with_repeated_ids_is_split_whatever_it_is_stored_in(tmp_path):
+    rng = np.random.default_rng(0)
+    owner = np.repeat(np.arange(60), 4)
+    values = (rng.normal(size=(60, 9))[owner] + 0.8 * rng.normal(size=(240, 9))).astype(np.float32)
+    np.savez(tmp_path / "a.npz", vectors=values, user=owner)
+    pl.DataFrame({"person": owner, "face": values.tolist()}).write_parquet(tmp_path / "list.parquet")
+    pl.DataFrame({"person": owner} | {f"dim_{i}": values[:, i] for i in range(9)}).write_parquet(tmp_path / "w.parquet")
+    told = [assess(tmp_path / name, seed=1, say=None) for name in ("a.npz", "list.parquet", "w.parquet")]
+    told.append(assess(Vectors.of_several(values, owner), seed=1, say=None))
+    assert len({one.strongest.rate for one in told}) == 1
+    assert told[0].scenario.code == "scenario-split"
+    assert {"NearestPair", "MeanPair"} < {risk.attack for risk in told[0].risks}
+    assert {"split-vectors", "several-vectors"} < {note.code for note in told[0].notes}
+    assert told[0].strongest.rate > 0.5
+
+
+def test_vectors_with_times_are_split_by_time(tmp_path):
+    owner, days = np.repeat(np.arange(30), 4), np.tile(["2024-01-09", "2024-01-01", "2024-01-05", "2024-01-03"], 30)
+    values = np.random.default_rng(0).normal(size=(120, 9))
+    wide = {"person": owner, "date": days} | {f"dim_{i}": values[:, i] for i in range(9)}
+    pl.DataFrame(wide).write_parquet(tmp_path / "w.parquet")
+    read = read_export(tmp_path / "w.parquet")
+    assert (read.how["time"], read.how["kind"]) == ("date", "several-vectors")
+    assert np.array_equal(read.records.take(slice(0, 1)).several.values, values[[1, 3, 2, 0]].astype(np.float32))
+    result = assess(tmp_path / "w.parquet", seed=1, say=None, attacks=("nearest",))
+    assert result.scenario["by"] == "time"
 
 
 def test_noise_and_fewer_dimensions_lower_the_risk_and_cost_something():

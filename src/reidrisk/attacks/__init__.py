@@ -29,6 +29,7 @@ from reidrisk.attacks.sets.strict_loose import LooseSets, StrictSets
 from reidrisk.attacks.vectors.gaussian import GaussianBayes
 from reidrisk.attacks.vectors.nearest import Nearest, NearestEuclidean, NearestWhitened
 from reidrisk.attacks.vectors.procrustes import Procrustes
+from reidrisk.attacks.vectors.several import MeanPair, NearestPair
 from reidrisk.base.moved import to_studies
 from reidrisk.records import Cells
 
@@ -48,10 +49,12 @@ __all__ = [
     "Links",
     "LooseSets",
     "Markov",
+    "MeanPair",
     "MixtureBayes",
     "NaiveBayes",
     "Nearest",
     "NearestEuclidean",
+    "NearestPair",
     "NearestWhitened",
     "Neural",
     "Overlap",

@@ -165,7 +165,7 @@ class Dimensions(Axis):
         tables = self._case.targets, self._case.queries
         if look.n == self.size:
             return tables
-        one, two = (table.with_values(table.values[:, : look.n]) for table in tables)
+        one, two = (table.mapped(lambda points: points[:, : look.n]) for table in tables)
         return one, two
 
     def share(self, look: Look) -> float:

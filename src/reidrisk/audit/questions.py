@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from reidrisk.base.errors import DataError, OptionError
+from reidrisk.base.errors import OptionError
 from reidrisk.base.specs import Spec
 from reidrisk.records import Attributes, Bags, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, periods
@@ -72,7 +72,8 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
     Two logs are compared as bags, which keep everything but the times, and as traces of :func:`usual_period`, or of
     ``every``; where these keep nine tenths of the events, they come first. Of one table: can the pseudonyms of one
     period be linked to those of another, where there is a time; and can somebody who knows four facts of a person find
-    them. Of one table of people: all columns are known.
+    them. Of one table of people: all columns are known. Of one table of vectors, several of a person: whether some of
+    them give away whose the others are.
     """
     if asked is not None:
         return asked.of(tables, truth)
@@ -85,8 +86,8 @@ def questions(tables: Sequence[Any], asked: Asked | None, truth: Any, every: Eve
         by_period = TwoTables(tables[0], tables[1], truth, every=by)
         return (by_period, whole) if _kept(logs, by) >= _KEPT else (whole, by_period)
     table = tables[0]
-    if isinstance(table, Vectors):
-        raise DataError("one table of vectors asks nothing; give a second one whose people are looked for in it")
+    if isinstance(table, Vectors):  # which refuses where nobody has two vectors
+        return (Split(table, by="random" if table.several is None or table.several.time is None else "time"),)
     if isinstance(table, Attributes):
         return (Knows(table, columns=list(table.names)),)
     timed = table.time is not None if isinstance(table, Events) else isinstance(table, Traces) and table.n_epochs > 1

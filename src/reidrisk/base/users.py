@@ -30,12 +30,36 @@ def as_users(users: Any, n: int) -> UserIds | None:
     """
     if users is None:
         return None
+    ids = _formed(users, n)
+    _refuse_duplicates(ids)
+    return ids
+
+
+def owners(users: Any, n: int) -> tuple[UserIds, npt.NDArray[np.int64]]:
+    """Return each of ``n`` ids once, in the order in which they first come, and whose each row is.
+
+    >>> ids, row = owners(["bob", "ann", "bob"], 3)
+    >>> ids.to_pylist(), row.tolist()
+    (['bob', 'ann'], [0, 1, 0])
+    """
+    ids = _formed(users, n)
+    if isinstance(ids, np.ndarray):
+        found, first, place = np.unique(ids, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return _frozen(found[order]), rank[place]
+    coded = ids.dictionary_encode()
+    return coded.dictionary, np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _formed(users: Any, n: int) -> UserIds:
+    """Bring ``n`` ids into one of the two forms."""
     ids = _integers(users)
     if ids is None:
         ids = _strings(users)
     if len(ids) != n:
         raise DataError(f"there are {len(ids):,} user ids for {n:,} rows; give one id per row")
-    _refuse_duplicates(ids)
     return ids
 
 

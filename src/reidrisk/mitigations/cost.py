@@ -88,7 +88,10 @@ def kept(case: Case, view: View, side: Side = "queries", seed: int = 0) -> Kept:
 
 def _of_vectors(before: Vectors, after: Vectors, seed: int) -> Kept:
     """Compare points: what differs from the point before is lost, and so are dimensions that are not there any more."""
-    x, y = (table.values.astype(np.float64) for table in (before, after))
+    x, y = (
+        (table.values if table.several is None else table.several.values).astype(np.float64)
+        for table in (before, after)
+    )
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     spread, left = float((x**2).sum()), float((y**2).sum())
     same = 0.0

@@ -105,7 +105,7 @@ def frequencies(table: Table) -> Ints:
 def sizes(table: Table | Vectors) -> Ints:
     """Return how many observations each row has; a vector is one."""
     if isinstance(table, Vectors):
-        return np.ones(len(table), dtype=np.int64)
+        return np.ones(len(table), dtype=np.int64) if table.several is None else table.several.per_record
     if isinstance(table, Traces):
         return np.asarray(table.observed.sum(axis=1), dtype=np.int64)
     return np.asarray(table.counts.sum(axis=1), dtype=np.int64).ravel()

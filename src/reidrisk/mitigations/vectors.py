@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.arrays import Floats
 from reidrisk.base.errors import OptionError
@@ -23,8 +24,9 @@ class GaussianNoise(Mitigation):
     """Add Gaussian noise to every coordinate: ``sigma`` times the standard deviation of the released coordinates.
 
     The standard deviation is the root of the mean variance over dimensions, so that noise is the same in all
-    directions. It is simulated noise, for measuring: floating-point noise for a release can be attacked. Whoever knows
-    of it can do nothing about it, but :class:`reidrisk.attacks.GaussianBayes` learns how much there is.
+    directions. Of people with several vectors, each vector gets noise of its own, which averages out in part. It is
+    simulated noise, for measuring: floating-point noise for a release can be attacked. Whoever knows of it can do
+    nothing about it, but :class:`reidrisk.attacks.GaussianBayes` learns how much there is.
 
     >>> table = Vectors(np.eye(3))
     >>> GaussianNoise(sigma=0.0).apply(Case(table, table, None)).queries.values.tolist() == np.eye(3).tolist()
@@ -44,10 +46,15 @@ class GaussianNoise(Mitigation):
 
     def _learn(self, case: Case, side: Side) -> float:
         tables = released_tables(case, side)
-        return float(np.sqrt(np.mean([table.values.var(axis=0, dtype=np.float64).mean() for table in tables])))
+        return float(np.sqrt(np.mean([_all(table).var(axis=0, dtype=np.float64).mean() for table in tables])))
 
     def _changed(self, table: Vectors, learnt: float, rng: np.random.Generator) -> Vectors:
-        return table.with_values(table.values + self.sigma * learnt * rng.normal(size=table.values.shape))
+        return table.mapped(lambda points: points + self.sigma * learnt * rng.normal(size=points.shape))
+
+
+def _all(table: Vectors) -> npt.NDArray[np.float32]:
+    """Return every vector that is released, not only the mean of each person's."""
+    return table.values if table.several is None else table.several.values
 
 
 class _Directions(NamedTuple):
@@ -98,14 +105,14 @@ class Reduce(Mitigation):
         return True
 
     def _learn(self, case: Case, side: Side) -> _Directions:
-        values = np.concatenate([table.values for table in released_tables(case, side)]).astype(np.float64)
+        values = np.concatenate([_all(table) for table in released_tables(case, side)]).astype(np.float64)
         mean = values.mean(axis=0)
         values -= mean
         _, vectors = np.linalg.eigh(values.T @ values)
         return _Directions(mean, vectors[:, ::-1][:, : self.d])
 
     def _changed(self, table: Vectors, learnt: _Directions, rng: np.random.Generator) -> Vectors:
-        return table.with_values((table.values - learnt.mean) @ learnt.kept)
+        return table.mapped(lambda points: (points - learnt.mean) @ learnt.kept)
 
     def _along(self, table: Vectors, learnt: _Directions) -> Vectors:
         """Return the other table in the same coordinates: without these, nobody could compare the two."""

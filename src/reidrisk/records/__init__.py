@@ -6,6 +6,7 @@ from reidrisk.records.case import Case
 from reidrisk.records.cells import Cells
 from reidrisk.records.channel import Channel
 from reidrisk.records.events import Events
+from reidrisk.records.several import Several
 from reidrisk.records.top_sets import TopSets
 from reidrisk.records.traces import Traces
 from reidrisk.records.truth import Truth, find_truth
@@ -19,6 +20,7 @@ __all__ = [
     "Cells",
     "Channel",
     "Events",
+    "Several",
     "TopSets",
     "Traces",
     "Truth",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,33 +11,60 @@ import numpy.typing as npt
 from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.streams import stream
-from reidrisk.base.users import UserIds, as_users, take_users
+from reidrisk.base.users import UserIds, as_users, owners, take_users
 from reidrisk.records.base import frozen
-
-Values = npt.NDArray[np.float32]
+from reidrisk.records.several import Several, Values
 
 
 class Vectors:
     """Records that are points: ``values`` is (n, d), one row per record, kept in single precision.
 
     ``users`` are the ids of the rows, if any. What is not a finite number is refused: a vector with a gap cannot be
-    compared (:class:`reidrisk.records.Cells` may have gaps).
+    compared (:class:`reidrisk.records.Cells` may have gaps). Where people have more than one vector,
+    :meth:`of_several` makes one record of all that a person has.
 
     >>> Vectors([[0.2, 0.8], [0.5, 0.1]], users=["ann", "bob"])
     Vectors(2 records x 2 dimensions)
     """
 
-    __slots__ = ("_notes", "_users", "_values")
+    __slots__ = ("_notes", "_several", "_users", "_values")
 
     def __init__(self, values: Any, users: Any = None) -> None:
         self._values: Values = frozen(_checked(values))
         self._users: UserIds | None = as_users(users, len(self._values))
         self._notes: tuple[Note, ...] = ()
+        self._several: Several | None = None
+
+    @classmethod
+    def of_several(cls, values: Any, users: Any, time: Any = None) -> Self:
+        """Return one record per id, where ids repeat: ``values`` is then the mean of each, and ``several`` has all.
+
+        ``time``, a number of each vector, says in which order they were made. People come in the order of their first
+        vector.
+
+        >>> table = Vectors.of_several([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]], users=["ann", "bob", "ann"])
+        >>> table
+        Vectors(2 records x 2 dimensions, of 3 vectors)
+        >>> table.values.tolist(), table.several.per_record.tolist()
+        ([[2.0, 0.0], [0.0, 1.0]], [2, 1])
+        """
+        points = _checked(values)
+        ids, owner = owners(users, len(points))
+        moments = None if time is None else _moments(time, len(points))
+        order = np.lexsort((owner,) if moments is None else (moments, owner))
+        start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(ids)))))
+        several = Several(points[order], start, None if moments is None else moments[order])
+        return cls._made(several.means(), ids, (), several)
 
     @property
     def values(self) -> Values:
-        """The read-only (n, d) array."""
+        """The read-only (n, d) array; of records of several vectors, their means."""
         return self._values
+
+    @property
+    def several(self) -> Several | None:
+        """All vectors of each record, where they may have more than one."""
+        return self._several
 
     @property
     def users(self) -> UserIds | None:
@@ -63,20 +91,32 @@ class Vectors:
 
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
         """Return the chosen rows, in that order."""
-        return self._with(self._values[rows], take_users(self._users, rows))
+        several = None if self._several is None else self._several.take(rows)
+        return self._made(self._values[rows], take_users(self._users, rows), self._notes, several)
+
+    def only(self, vectors: npt.NDArray[np.bool_]) -> tuple[Self, npt.NDArray[np.int64]]:
+        """Return the records that these of the ``several`` vectors make up, and whose row each was: some may be gone.
+
+        >>> table = Vectors.of_several([[1.0], [3.0], [5.0]], users=[7, 7, 8])
+        >>> part, rows = table.only(np.array([False, True, False]))
+        >>> part.values.tolist(), part.users.tolist(), rows.tolist()
+        ([[3.0]], [7], [0])
+        """
+        if self._several is None:
+            raise DataError("each of these records is one vector; choose among them with take")
+        several, rows = self._several.keep(vectors)
+        return self._made(several.means(), take_users(self._users, rows), self._notes, several), rows
 
     def with_users(self, users: Any) -> Self:
         """Return the same rows under these names."""
-        return self._with(self._values, as_users(users, len(self)))
+        return self._made(self._values, as_users(users, len(self)), self._notes, self._several)
 
     def with_notes(self, notes: tuple[Note, ...]) -> Self:
         """Return the same rows with these notes on how they were made."""
-        new = self._with(self._values, self._users)
-        new._notes = tuple(notes)
-        return new
+        return self._made(self._values, self._users, tuple(notes), self._several)
 
     def with_values(self, values: npt.ArrayLike) -> Self:
-        """Return other points of the same people, of whatever dimension.
+        """Return other points of the same people, one each, of whatever dimension.
 
         >>> Vectors([[1.0, 2.0]], users=["ann"]).with_values([[3.0]]).users.to_pylist()
         ['ann']
@@ -84,7 +124,18 @@ class Vectors:
         changed = _checked(values)
         if len(changed) != len(self):
             raise DataError(f"there are {len(changed):,} points for {len(self):,} records; give one for each")
-        return self._with(changed, self._users)
+        return self._made(changed, self._users, self._notes, None)
+
+    def mapped(self, change: Callable[[Values], npt.ArrayLike]) -> Self:
+        """Return each vector changed, of records of several each of theirs; ``change`` takes and returns (n, d) points.
+
+        >>> Vectors.of_several([[1.0], [3.0]], users=[7, 7]).mapped(lambda points: -points).values.tolist()
+        [[-2.0]]
+        """
+        if self._several is None:
+            return self.with_values(change(self._values))
+        several = self._several.mapped(lambda points: _checked(change(points)))
+        return self._made(several.means(), self._users, self._notes, several)
 
     def sample(self, n: int, seed: int) -> Self:
         """Return ``n`` rows drawn without replacement, in their old order."""
@@ -93,13 +144,24 @@ class Vectors:
         rows = stream(seed, "sample users").choice(len(self), size=n, replace=False, shuffle=False)
         return self.take(np.sort(rows))
 
-    def _with(self, values: Values, users: UserIds | None) -> Self:
-        new = object.__new__(type(self))
-        new._values, new._users, new._notes = frozen(values), users, self._notes
+    @classmethod
+    def _made(cls, values: Values, users: UserIds | None, notes: tuple[Note, ...], several: Several | None) -> Self:
+        new = object.__new__(cls)
+        new._values, new._users, new._notes, new._several = frozen(values), users, notes, several
         return new
 
     def __repr__(self) -> str:
-        return f"Vectors({len(self):,} records x {self.n_dimensions} dimensions)"
+        of = "" if self._several is None else f", of {len(self._several):,} vectors"
+        return f"Vectors({len(self):,} records x {self.n_dimensions} dimensions{of})"
+
+
+def _moments(time: Any, n: int) -> npt.NDArray[np.float64]:
+    moments = np.asarray(time)
+    if moments.dtype.kind == "M":
+        moments = moments.astype("datetime64[us]").astype(np.int64)
+    if moments.shape != (n,) or moments.dtype.kind not in "fiu" or not np.isfinite(moments).all():
+        raise DataError(f"time must be one number for each of the {n:,} vectors, not {moments.dtype} {moments.shape}")
+    return moments.astype(np.float64)
 
 
 def _checked(values: Any) -> Values:
@@ -112,6 +174,9 @@ def _checked(values: Any) -> Values:
         raise DataError(_not_a_table(values, array))
     if not array.shape[0]:
         raise DataError("the table is empty: there is not a single vector in it")
+    if array.dtype == np.uint16 or array.dtype.kind == "V":
+        held = f"the array holds {array.dtype}, in which bfloat16 numbers are often stored"
+        raise DataError(f"{held}; convert it to float32 where it was made, or to int32 if these are whole numbers")
     if not array.shape[1] or array.dtype.kind not in "fiub":
         raise DataError(f"vectors are numbers, (records, dimensions), not {array.dtype} {array.shape}")
     with np.errstate(over="ignore"):

@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
 from reidrisk.base.notes import Note
-from reidrisk.records import Bags, Case, Truth
+from reidrisk.records import Bags, Case, Truth, Vectors
 
 
 class Scenario(ABC):
@@ -47,6 +48,31 @@ def two_sides(known: Bags, asked: Bags, notes: tuple[Note, ...]) -> Case:
         notes += (Note("nothing-on-one-side", unasked=unasked, left_out=left_out, of=len(known)),)
     place = np.cumsum(has_known) - 1
     return Case(known.take(there), asked.take(both), Truth(place[both].astype(np.int64), "cut"), notes)
+
+
+def two_parts(table: Vectors, asked: npt.NDArray[np.bool_], notes: tuple[Note, ...]) -> Case:
+    """Make a case of people with several vectors: these of them are to be named, the others are known.
+
+    All vectors of a person on one side are one record. Who has none among those asked for stays as a distractor.
+    """
+    known, there = table.only(~asked)
+    queries, of = table.only(asked)
+    place = np.full(len(table), -1, dtype=np.int64)
+    place[there] = np.arange(len(there))
+    both = np.flatnonzero(place[of] >= 0)
+    if len(both) < len(table):
+        unasked, left_out = len(there) - len(both), len(table) - len(there)
+        notes += (Note("nothing-on-one-side", unasked=unasked, left_out=left_out, of=len(table)),)
+    queries = queries.take(both)
+    return Case(known, queries, Truth(place[of[both]], "cut"), (*notes, *several_each(known, queries)))
+
+
+def several_each(known: Vectors, asked: Vectors) -> tuple[Note, ...]:
+    """Note what a record is, where it may be more than one vector."""
+    if known.several is None and asked.several is None:
+        return ()
+    vectors = [len(table) if table.several is None else len(table.several) for table in (known, asked)]
+    return (Note("several-vectors", known=vectors[0], targets=len(known), asked=vectors[1], queries=len(asked)),)
 
 
 def by_visit(case: Case) -> Case:

@@ -10,9 +10,9 @@ from reidrisk.base.errors import DataError, OptionError
 from reidrisk.base.notes import Note
 from reidrisk.base.options import between_0_and_1, is_whole
 from reidrisk.base.streams import checked_seed, stream
-from reidrisk.records import Attributes, Bags, Case, Events, Traces
+from reidrisk.records import Attributes, Bags, Case, Events, Traces, Vectors
 from reidrisk.records.calendar import Every, moment
-from reidrisk.scenarios.base import Scenario, by_visit, two_sides
+from reidrisk.scenarios.base import Scenario, by_visit, two_parts, two_sides
 from reidrisk.scenarios.registry import register
 
 By = Literal["time", "random", "column"]
@@ -20,7 +20,7 @@ By = Literal["time", "random", "column"]
 _Mask = npt.NDArray[np.bool_]
 
 
-@register(kinds=(Events, Bags, Traces))
+@register(kinds=(Events, Bags, Traces, Vectors))
 @dataclass(frozen=True, eq=False)
 class Split(Scenario):
     """The attacker holds one part of each person's record and wants to name the other part.
@@ -42,6 +42,10 @@ class Split(Scenario):
     by period would take agreement there, or which periods are missing, for evidence that it is not. Bags have neither
     time nor columns. People with nothing to be named stay as distractors, those with nothing known are left out.
     With ``visit``, as for :meth:`reidrisk.records.Events.bags`, each visit to be named is a query of its own.
+
+    Vectors must have several of a person (:meth:`reidrisk.records.Vectors.of_several`), and stay vectors: the later
+    ``share`` of a person's, or as many drawn at random, are to be named together, one of them at least, and one at
+    least is known.
 
     >>> log = Events({"who": [1, 1, 1, 2], "what": ["a", "b", "a", "b"], "t": [1, 2, 3, 9]}, user="who", items="what",
     ...              time="t")
@@ -68,6 +72,8 @@ class Split(Scenario):
         if self.by not in get_args(By):
             raise OptionError(f"a table is split by one of {', '.join(get_args(By))}, not {self.by!r}")
         between_0_and_1("share", self.share)
+        if isinstance(self.table, Vectors):
+            self._check_vectors(self.table)
         kind = type(self.table).__name__
         if self.by == "column" and not isinstance(self.table, Events):
             raise OptionError(f"{kind} have no columns to split by; split Events by one of theirs, or {kind} at random")
@@ -84,6 +90,17 @@ class Split(Scenario):
         if self.visit is not None and (self.by == "random" or not isinstance(self.table, Events)):
             raise OptionError(f"visit={self.visit!r} is for Events split by time or by a column, not for these {kind}")
 
+    def _check_vectors(self, table: Vectors) -> None:
+        """Refuse vectors of which nobody has two, and what is asked of events alone."""
+        if table.several is None or (table.several.per_record < 2).all():
+            say = "give a second table, or all vectors of each person under the same id"
+            raise DataError(f"none of the {len(table):,} people has two vectors, so there is nothing to split; {say}")
+        if self.by == "time" and (table.several.time is None or self.at is not None):
+            say = "split them at random" if table.several.time is None else "leave out at="
+            raise OptionError(f"vectors are split by time where each has one, a share of each person's; {say}")
+        if self.apart or self.independent:
+            raise OptionError("a vector is on one side or the other; leave out apart and independent")
+
     @property
     def question(self) -> Note:
         """Whether one part of a record gives away the other."""
@@ -93,6 +110,8 @@ class Split(Scenario):
     def case(self, seed: int = 0) -> Case:
         """Return the two parts, as Bags, and who is whom."""
         checked_seed(seed)
+        if isinstance(self.table, Vectors):
+            return self._of_vectors(self.table, seed)
         split = {"time": self._by_time, "random": self._at_random, "column": self._by_column}[self.by]
         known, asked, note = split(seed)
         notes = (*self.table.notes, note)
@@ -100,6 +119,24 @@ class Split(Scenario):
             notes += (Note("periods-apart"),)
         case = two_sides(known, asked, notes)
         return case if self.visit is None else by_visit(case)
+
+    def _of_vectors(self, table: Vectors, seed: int) -> Case:
+        several = table.several
+        assert several is not None
+        owner = several.owner
+        if self.by == "time":
+            assert several.time is not None
+            asked = _later(owner.astype(np.int32), several.time, self.share)
+        else:
+            rng, many = stream(seed, "split vectors"), several.per_record
+            wanted = np.floor(self.share * many + rng.random(len(many))).astype(np.int64)
+            wanted = np.where(many > 1, np.clip(wanted, 1, many - 1), 0)
+            order = np.lexsort((rng.random(len(owner)), owner))  # each person's in random order
+            asked = np.zeros(len(owner), dtype=bool)
+            asked[order] = np.arange(len(owner)) - np.repeat(several.start[:-1], many) < wanted[owner]
+        if not asked.any():
+            raise DataError("all vectors of each person are of one moment, so none is later; split them at random")
+        return two_parts(table, asked, (*table.notes, Note("split-vectors", by=self.by, share=self.share)))
 
     def _by_time(self, seed: int) -> tuple[Bags, Bags, Note]:
         if isinstance(self.table, Traces):

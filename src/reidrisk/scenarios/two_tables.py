@@ -13,7 +13,7 @@ from reidrisk.base.vocabulary import Vocabulary
 from reidrisk.records import Attributes, Bags, Case, Events, Traces, Truth, Vectors, find_truth
 from reidrisk.records.calendar import Every
 from reidrisk.records.case import check_tables
-from reidrisk.scenarios.base import Scenario, by_visit
+from reidrisk.scenarios.base import Scenario, by_visit, several_each
 from reidrisk.scenarios.registry import register
 
 MOST_PERIODS = 520
@@ -33,7 +33,8 @@ class TwoTables(Scenario):
     Several rows of ``b`` may be one person's (``truth`` says whose), as sessions or trips are. With ``visit``, as for
     :meth:`reidrisk.records.Events.bags`, each visit of the log ``b`` is a query of its own. With ``every``, as for
     :meth:`reidrisk.records.Events.traces`, two logs become Traces over the same periods instead: the first item of each
-    period. Traces of different numbers of epochs are of different times: they are compared as Bags.
+    period. Traces of different numbers of epochs are of different times: they are compared as Bags. Vectors may be
+    several of a person; all that a table has of them are one record.
 
     >>> a = Bags([[2, 1], [0, 3]], users=["ann", "bob"])
     >>> b = Bags([[0, 1], [1, 1], [4, 0]], users=["bob", "eve", "ann"])
@@ -76,6 +77,8 @@ class TwoTables(Scenario):
         notes = tuple(dict.fromkeys((*targets.notes, *queries.notes)))
         if isinstance(self.a, Traces) and isinstance(targets, Bags):
             notes += (Note("periods-apart"),)
+        if isinstance(targets, Vectors):
+            notes += several_each(targets, queries)
         if self.truth is not None:
             known = find_truth(targets, queries, self.truth)
             strangers = int((known.target < 0).sum())

@@ -37,7 +37,7 @@ def test_nearest_is_what_numpy_finds(metric):
 
 def test_the_ratio_is_that_of_two_gaussians():
     known, asked = copies(400, d=4, noise=0.5)
-    model = learn(known.values, asked.values, (known.values, asked.values), seed=0).model
+    model = learn(known, asked, (known.values, asked.values), seed=0).model
     back = np.linalg.inv(model.basis)
     between = back.T @ np.diag(1.0 - model.delta / 2.0) @ back
     within = [back.T @ np.diag(part * model.delta) @ back for part in (model.share, 1.0 - model.share)]

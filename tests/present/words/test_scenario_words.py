@@ -42,6 +42,19 @@ SHOP = Terms(person="customer", item="article", period="week")
             "Each side sees 70 % of a customer's events, drawn at random and independently of the other.",
         ),
         (
+            Note("split-vectors", by="time", share=0.5),
+            "Of each customer's vectors, the later half is to be identified; the earlier ones are known.",
+        ),
+        (
+            Note("split-vectors", by="random", share=0.2),
+            "Of each customer's vectors, 20 %, drawn at random, are to be identified; the others are known.",
+        ),
+        (
+            Note("several-vectors", known=1_200, targets=300, asked=900, queries=290),
+            "A record is all vectors that a customer has on one side: 1,200 vectors are in 300 known records, 900 "
+            "in 290 to identify.",
+        ),
+        (
             Note("nothing-on-one-side", unasked=None, left_out=40, of=900, least=20),
             "Of 900 customers, those with nothing to be identified stay as distractors (fewer than 20), and those with "
             "nothing known are left out (40).",

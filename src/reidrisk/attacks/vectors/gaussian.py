@@ -11,6 +11,7 @@ import numpy as np
 from reidrisk.attacks.base import Links, Posed, ScoredAttack
 from reidrisk.attacks.profile.temperature import Round, best_temperature
 from reidrisk.attacks.registry import register
+from reidrisk.attacks.vectors.counted import counts_of
 from reidrisk.attacks.vectors.learn import Learnt, learn
 from reidrisk.attacks.vectors.nearest import checked_vectors, per_product, same_space
 from reidrisk.attacks.vectors.procrustes import Procrustes, moved
@@ -21,12 +22,11 @@ from reidrisk.base.streams import checked_seed, stream
 from reidrisk.mechanisms import TopKNoise
 from reidrisk.records import Vectors
 from reidrisk.search import GRID, UNIT
-from reidrisk.search.dense.rows import VectorRows
-from reidrisk.search.dense.scorer import VectorScorer
 from reidrisk.search.engines import Engine
 
 _FEWEST = 10  # targets from which on there is a spread to learn
 _SIMULATED, _PAIRS = 1_000, 20_000_000  # people simulated for the temperature, and pairs compared there
+_DEEPEST = 70.0  # nats below the best from which on a target adds nothing
 
 
 @register(kinds=(Vectors,), cost=per_product(learning=2.0, each=1e-4), default=True)
@@ -40,7 +40,9 @@ class GaussianBayes(ScoredAttack[Vectors]):
     the link's probability.
 
     ``pairs``, two tables of vectors that are row by row the same people, tell the within part where the attacker has
-    them. Without, it is estimated from the two tables themselves, by expectation maximisation over who is whom
+    them. Where records are of several vectors, these differ as vectors of one person do: they tell it, and the more of
+    them a record has, the more its mean counts (:mod:`reidrisk.attacks.vectors.counted`). Otherwise it is estimated
+    from the two tables themselves, by expectation maximisation over who is whom
     (:mod:`reidrisk.attacks.vectors.learn`); ``learnt_`` says which. ``align`` brings queries of another model into the
     targets' space first. ``absent`` is the prior probability that a query's person is not among the targets. The
     ``seed`` is of the queries that are learnt from, and of the simulated people.
@@ -81,6 +83,9 @@ class GaussianBayes(ScoredAttack[Vectors]):
         """What the attacker does and assumes."""
         known = 0 if self._known_pairs is None else self._known_pairs.n_pairs
         how = f"from {known:,} people known in both tables" if known else "without known pairs, from the two tables"
+        learnt = getattr(self, "_learnt", None)
+        if learnt is not None and learnt.within:
+            how = f"from the several vectors that people have in one table ({learnt.within:,} differences of two)"
         return (
             "Weighs how much better one person explains two vectors than two people would, with Gaussians between and "
             f"within people. How far records of one person differ in each direction it learns {how} (two-covariance "
@@ -122,11 +127,11 @@ class GaussianBayes(ScoredAttack[Vectors]):
             pairs = known.targets.values, second.values
         if not float(np.ptp(self._targets.values, axis=0).max()) > 0.0:
             raise DataError("all targets are one and the same vector; there is nothing to tell them apart by")
-        self._learnt = learn(self._targets.values, asked.values, pairs, self.seed)
+        self._learnt = learn(self._targets, asked, pairs, self.seed)
         self._temperature: float | None = None
-        weighed = self._learnt.model.weighed(self._targets.values, 0)
-        everyone = VectorRows.of(weighed.values, "likelihood", weighed.extra)
-        self._scorer = VectorScorer.of("likelihood", everyone)
+        self._asked_counts = counts_of(asked)
+        everyone = self._weighed(self._targets)
+        self._scorer = self._learnt.model.scorer(everyone)
         self._known = everyone if self._chosen_rows is None else everyone.take(self._chosen_rows)
         return self
 
@@ -154,9 +159,12 @@ class GaussianBayes(ScoredAttack[Vectors]):
         return self.learnt_
 
     def _posed(self, queries: Vectors) -> Posed:
-        weighed = self._seen(queries).model.weighed(self._moved(queries).values, 1)
+        model, asked = self._seen(queries).model, self._moved(queries)
         scorer = replace(self._scorer, temperature=self._temperature or 1.0)
-        return Posed(scorer, self._known, VectorRows.of(weighed.values, "likelihood", weighed.extra))
+        return Posed(scorer, self._known, model.rows(asked.values, counts_of(asked), 1))
+
+    def _weighed(self, targets: Vectors) -> Any:
+        return self.learnt_.model.rows(targets.values, counts_of(targets), 0)
 
     def _moved(self, queries: Vectors) -> Vectors:
         found = moved(self.align, checked_vectors(queries, self.name))
@@ -172,19 +180,16 @@ class GaussianBayes(ScoredAttack[Vectors]):
         """Learn how far to trust the ratios: people like the targets, simulated, among the targets that there are."""
         if self._temperature is not None:
             return
-        model, n = self.learnt_.model, len(self._targets)
+        model, n, counts = self.learnt_.model, len(self._targets), counts_of(self._targets)
         rng = stream(self.seed, "gaussian bayes: temperature")
         m = min(n, _SIMULATED, max(100, _PAIRS // n))
         rows = np.sort(rng.choice(n, m, replace=False))
-        values = model.drawn(self._targets.values[rows], rng)
-        extra = -0.5 * (values.astype(np.float64) ** 2) @ model.correlation + model.constant
-        weighed = model.weighed(self._targets.values, 0)
-        asked, known = VectorRows(values, extra), VectorRows(weighed.values, weighed.extra)
-        rounds = []
+        asked = model.drawn(self._targets.values[rows], counts[rows], self._asked_counts, rng)
+        known, rounds = self._weighed(self._targets), []
         size = max(1, _PAIRS // 5 // n)
         for start in range(0, m, size):
-            part = slice(start, start + size)
-            found = model.ratios(weighed, type(weighed)(values[part], extra[part])).astype(np.float64)
-            own = self._scorer.pairs(known, asked[part], rows[part])
-            rounds.append(Round.of(own, np.rint(found * GRID).astype(np.int64), rows[part]))
-        self._temperature = max(1.0, best_temperature(rounds))  # softer, never surer than the model
+            part, own = asked[start : start + size], rows[start : start + size]
+            found = self._scorer.scores(known, part, np.full(len(own), np.int64(_DEEPEST * GRID)))
+            rounds.append(Round.of(self._scorer.pairs(known, part, own), found, own))
+        # Softer, never surer than the model.
+        self._temperature = max(1.0, best_temperature(rounds), self.learnt_.softer)

@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from reidrisk.attacks.vectors.counted import Counted, within
 from reidrisk.attacks.vectors.spread import Singles, Spread, spread
 from reidrisk.attacks.vectors.two_covariances import TwoCovariances
 from reidrisk.base.arrays import Floats
 from reidrisk.base.streams import stream
+from reidrisk.records import Vectors
 
 _PAIRS, _FEWEST, _MOST = 40_000_000, 300, 6_000  # pairs compared in a round; queries at least, and at most
 _BLOCK = 8_000_000  # ratios held at once
@@ -33,20 +35,28 @@ _TRIFLE = 0.02  # nats per query below which a model of many numbers is not wort
 _FINER = (1.5, 1.2, 1.1)  # steps by which the best guess is made better
 _SHRINK = (0.0, 0.1, 0.3, 0.6, 0.9)
 _WIDEN = (1.0, 1.1, 1.3)
+_LARGER = (1.0, 1.15, 1.3, 1.6, 2.0, 3.0, 5.0, 10.0, 30.0)  # how much more two tables may differ than vectors of one
+_SOFTER = np.geomspace(1.0, 4.0, 29)
 
 
 class Learnt(NamedTuple):
-    """A model, from how many ``pairs`` it was learnt (0: none were known), and how likely it makes the queries."""
+    """A model, what it was learnt from, how likely it makes the queries, and how much too sure it is of these.
 
-    model: TwoCovariances
+    ``pairs`` were known in both tables, and ``within`` differences of vectors in one table; both are 0 where there were
+    none. ``softer`` is the temperature at which queries are as sure as they were when nothing was learnt from them.
+    """
+
+    model: TwoCovariances | Counted
     pairs: int
     likelihood: float
+    within: int = 0
+    softer: float = 1.0
 
 
-def learn(targets: Singles, queries: Singles, pairs: tuple[Singles, Singles] | None, seed: int) -> Learnt:
+def learn(targets: Vectors, queries: Vectors, pairs: tuple[Singles, Singles] | None, seed: int) -> Learnt:
     """Learn the model of these tables, with ``pairs`` of targets and queries that are the same people, if any."""
-    known = spread(targets, seed)
-    asked = spread(queries, seed) if len(queries) >= _ENOUGH else known
+    known = spread(targets.values, seed)
+    asked = spread(queries.values, seed) if len(queries) >= _ENOUGH else known
     spreads = known, asked
     white = Spread(known.mean, (known.covariance + asked.covariance) / 2.0).whitening
     if pairs is not None and len(pairs[0]) > 1:
@@ -57,60 +67,109 @@ def learn(targets: Singles, queries: Singles, pairs: tuple[Singles, Singles] | N
     return _Climb(targets, queries, spreads, white, seed).learnt()
 
 
+class _Guess(NamedTuple):
+    """A first guess of D, how likely it makes a few queries, and c where its shape is that within people."""
+
+    difference: Floats
+    likelihoods: Floats
+    apart: float | None = None
+
+
 class _Climb:
     """Expectation maximisation on a sample of the queries and all targets."""
 
     def __init__(
-        self, targets: Singles, queries: Singles, spreads: tuple[Spread, Spread], white: Floats, seed: int
+        self, targets: Vectors, queries: Vectors, spreads: tuple[Spread, Spread], white: Floats, seed: int
     ) -> None:
-        self.targets, self.spreads, self.white = targets, spreads, white
+        self.targets, self.spreads, self.white = targets.values, spreads, white
+        self.within = within(targets, queries, seed)
         n = int(np.clip(_PAIRS // len(targets), _FEWEST, _MOST))
         order = stream(seed, "gaussian bayes: queries").permutation(len(queries))[:n]
         cut = max(1, len(order) * 2 // 3)
-        self.first, self.held_out = queries[order[:cut]], queries[order[cut:]]
+        self.first, self.held_out = queries.values[order[:cut]], queries.values[order[cut:]]
+        self.all_seen = 2 * len(order) > len(queries)
         self.drift = spreads[1].mean - spreads[0].mean
 
     def learnt(self) -> Learnt:
         """Climb from the best guess, then go back towards it as far as other queries ask for."""
         guess = self._guess()
-        model, difference = self._model(guess, self.drift), guess
+        start = self._model(guess.difference, self.drift)
+        if not len(self.held_out):
+            return self._guessed(guess, start, self.first)
         # First with few queries, many times; then with all of them, a few times.
         few = self._few()
         often = int(np.clip(_EVER // (len(few) * len(self.targets)), _ROUNDS, _MANY))
-        for queries, rounds in ((few, often), (self.first, _ROUNDS if len(self.first) > len(few) else 0)):
-            last = -np.inf
-            for _ in range(rounds):
-                likelihood, difference, drift = self._round(model, queries)
-                model = self._model(difference, drift)
-                if likelihood - last < _STILL:
-                    break
-                last = likelihood
-        first = self._model(guess, self.drift)
-        if not len(self.held_out):
-            return Learnt(first, 0, self._likelihood(first, self.first))
-        shrunk = [(1.0 - w) * difference + w * guess for w in _SHRINK]
-        tried = [self._model(widen * one, model.drift) for one in shrunk for widen in _WIDEN]
+        model, difference = self._climbed(start, few, often)
+        if len(self.first) > len(few):
+            model, difference = self._climbed(model, self.first, _ROUNDS)
+        ways = [(w, widen) for w in _SHRINK for widen in _WIDEN]
+        tried = [self._model(_back(difference, guess, *way), model.drift) for way in ways]
         likelihoods = [self._likelihoods(one, self.held_out) for one in tried]
         best = max(range(len(tried)), key=lambda i: float(likelihoods[i].mean()))
-        plain = self._likelihoods(first, self.held_out)
-        if clearly_more(likelihoods[best], plain):
-            return Learnt(tried[best], 0, float(likelihoods[best].mean()))
-        return Learnt(first, 0, float(plain.mean()))
+        if not clearly_more(likelihoods[best], self._likelihoods(start, self.held_out)):
+            return self._guessed(guess, start, self.held_out)
+        # Now from everybody; whoever was learnt from is linked too surely, as those held out show.
+        last, difference = self._climbed(tried[best], np.concatenate([self.first, self.held_out]), _ROUNDS)
+        final = self._model(_back(difference, guess, *ways[best]), last.drift)
+        softer = self._softer(tried[best], final) if self.all_seen else 1.0
+        return Learnt(final, 0, float(likelihoods[best].mean()), 0, softer)
 
-    def _guess(self) -> Floats:
-        """Return the likeliest difference of two shapes: equal in all directions of the spread, or of the vectors."""
+    def _guessed(self, guess: _Guess, start: TwoCovariances, queries: Singles) -> Learnt:
+        likelihood = float(self._likelihoods(start, queries).mean())
+        if guess.apart is None or self.within is None:
+            return Learnt(start, 0, likelihood)
+        counted = Counted.of(self.within, self.spreads, guess.apart, self.drift)
+        return Learnt(counted, 0, likelihood, self.within.n)
+
+    def _climbed(self, model: TwoCovariances, queries: Singles, rounds: int) -> tuple[TwoCovariances, Floats]:
+        """Return the model after so many rounds, or after fewer where they gain nothing any more."""
+        last = -np.inf
+        for _ in range(rounds):
+            likelihood, difference, drift = self._round(model, queries)
+            model = self._model(difference, drift)
+            if likelihood - last < _STILL:
+                break
+            last = likelihood
+        return model, difference
+
+    def _softer(self, before: TwoCovariances, after: TwoCovariances) -> float:
+        """Return the temperature at which queries are no surer than before they were learnt from, on the whole."""
+        some = self.held_out[: max(_FEWEST, _FEW_PAIRS // len(self.targets))]
+        honest = self._sureness(before, some, 1.0)
+        return next((float(t) for t in _SOFTER if self._sureness(after, some, float(t)) <= honest), float(_SOFTER[-1]))
+
+    def _sureness(self, model: TwoCovariances, queries: Singles, temperature: float) -> float:
+        """Return the mean posterior of the best target."""
+        sure = []
+        for _, _, ratios, _ in self._posteriors(model, queries):
+            sure.append(1.0 / (ratios ** np.float32(1.0 / temperature)).sum(axis=1, dtype=np.float64))
+        return float(np.concatenate(sure).mean())
+
+    def _guess(self) -> _Guess:
+        """Return the likeliest D of some shapes: that within people, or round in the space of vectors or of spread."""
         unit, both = np.eye(self.white.shape[1]), self.spreads[0].covariance + self.spreads[1].covariance
         plain = self.white.T @ self.white * float(np.trace(both)) / len(both)
-        found = []
-        for shape, sizes in ((plain, _PLAIN), (unit, _WHITE)):
-            tried = {size: self._sized(shape, size) for size in sizes}
-            for step in _FINER:
-                best = max(tried, key=lambda size: float(tried[size].mean()))
-                tried |= {size: self._sized(shape, size) for size in (best / step, best * step)}
+        found = [self._sizes(plain, _PLAIN), self._sizes(unit, _WHITE)]
+        if self.within is not None:
+            each = 2.0 * self.within.share * self.white.T @ self.within.covariance @ self.white
+            size, likelihoods = max(
+                ((size, self._sized(each, size)) for size in _LARGER), key=lambda one: float(one[1].mean())
+            )
+            found.insert(0, _Guess(size * each, likelihoods, (size - 1.0) * self.within.share))
+        # The first is what is known, or what noise is made of by default: another must be clearly likelier.
+        best = found[0]
+        for other in found[1:]:
+            best = other if clearly_more(other.likelihoods, best.likelihoods) else best
+        return best
+
+    def _sizes(self, shape: Floats, sizes: tuple[float, ...]) -> _Guess:
+        """Return the likeliest size of a shape."""
+        tried = {size: self._sized(shape, size) for size in sizes}
+        for step in _FINER:
             best = max(tried, key=lambda size: float(tried[size].mean()))
-            found.append((tried[best], best * shape))
-        # Round differences are what noise is made of by default: the other shape must be clearly likelier.
-        return np.asarray(found[1][1] if clearly_more(found[1][0], found[0][0]) else found[0][1])
+            tried |= {size: self._sized(shape, size) for size in (best / step, best * step)}
+        best = max(tried, key=lambda size: float(tried[size].mean()))
+        return _Guess(best * shape, tried[best])
 
     def _sized(self, shape: Floats, size: float) -> Floats:
         return self._likelihoods(self._model(size * shape, self.drift), self._few())
@@ -163,6 +222,11 @@ class _Climb:
         difference = (squares - cross - cross.T) / n - np.outer(off, off)
         back = np.linalg.pinv(self.white)
         return float(np.mean(np.concatenate(means))), difference, off @ back
+
+
+def _back(difference: Floats, guess: _Guess, share: float, widen: float) -> Floats:
+    """Return a difference that is led back to the guess by a share, and widened."""
+    return widen * ((1.0 - share) * difference + share * guess.difference)
 
 
 def clearly_more(one: Floats, other: Floats) -> bool:

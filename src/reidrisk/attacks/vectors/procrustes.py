@@ -59,7 +59,7 @@ class Procrustes:
         mean_y, mean_x = y.mean(axis=0), x.mean(axis=0)
         turn = _rotation(x - mean_x, y - mean_y)
         # The mean is added in single precision, which is all that the rows have.
-        return queries.with_values(Turn(mean_x, turn)(queries.values) + mean_y.astype(np.float32))
+        return queries.mapped(lambda points: Turn(mean_x, turn)(points) + mean_y.astype(np.float32))
 
 
 def _rotation(x: Floats, y: Floats) -> Floats:

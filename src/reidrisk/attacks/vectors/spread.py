@@ -12,7 +12,7 @@ from reidrisk.base.kernels import njit
 from reidrisk.base.streams import stream
 
 _LEARN = 20_000  # points that say how all are spread
-_FLAT = 1e-9  # variance relative to the largest below which a direction is none
+FLAT = 1e-9  # variance relative to the largest below which a direction is none
 
 Singles = npt.NDArray[np.float32]
 
@@ -27,7 +27,7 @@ class Spread(NamedTuple):
     def whitening(self) -> Floats:
         """A (d, k) matrix that makes the covariance the unit matrix; directions without any spread are left out."""
         values, vectors = np.linalg.eigh(self.covariance)
-        kept = values > max(float(values[-1]), 1e-300) * _FLAT
+        kept = values > max(float(values[-1]), 1e-300) * FLAT
         return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 

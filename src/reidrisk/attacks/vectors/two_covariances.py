@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reidrisk.attacks.vectors.spread import Singles, Spread, Turn
-from reidrisk.base.arrays import Floats
+from reidrisk.base.arrays import Floats, Ints
+from reidrisk.search.dense import VectorRows, VectorScorer
 
 _LEAST, _MOST = 1e-6, 2.0 - 1e-6  # of delta: a copy, and records of one person that are as far apart as of two
 _FURTHEST = float(1 << 16)  # standard deviations beyond which a point is taken to be as far
@@ -93,12 +94,22 @@ class TwoCovariances:
             extra -= 0.5 * rho * column.astype(np.float64) ** 2
         return Weighed(rows, extra + side * self.constant)
 
-    def drawn(self, points: Singles, rng: np.random.Generator) -> Singles:
+    def rows(self, points: Singles, counts: Ints, side: int) -> VectorRows:
+        """Return targets (0) or queries (1) for a scorer; of how many vectors each is the mean does not count here."""
+        weighed = self.weighed(points, side)
+        return VectorRows.of(weighed.values, "likelihood", weighed.extra)
+
+    def scorer(self, known: VectorRows) -> VectorScorer:
+        """Return the scorer of the likelihood ratio."""
+        return VectorScorer.of("likelihood", known)
+
+    def drawn(self, points: Singles, counts: Ints, asked: Ints, rng: np.random.Generator) -> VectorRows:
         """Draw what the other table would hold of the people behind these targets, as rows of queries."""
         rows = self.weighed(points, 0).values / self._scale(0) / np.sqrt(self._variances()[0])
         rho = self.correlation
         other = rho * rows + np.sqrt(1.0 - rho**2) * rng.normal(size=rows.shape)
-        return np.asarray(other * self._scale(1) * np.sqrt(self._variances()[1]), dtype=np.float32)
+        values = np.asarray(other * self._scale(1) * np.sqrt(self._variances()[1]), dtype=np.float32)
+        return VectorRows(values, -0.5 * (values.astype(np.float64) ** 2) @ rho + self.constant)
 
     def ratios(self, targets: Weighed, queries: Weighed) -> Singles:
         """Return the (q, n) log likelihood ratios, in single precision: for learning, not for links."""

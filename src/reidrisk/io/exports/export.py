@@ -119,7 +119,7 @@ _WHAT = {
     "people": "one row per person",
     "lists": "lists of items",
     "traces": "one item per person and period",
-    "vectors": "one vector per person",
+    "vectors": "vectors of people",
 }
 _FEW = 8  # columns of traces that are named
 _EPOCH = re.compile(r"epoch_[0-9]{1,9}(?:_[0-9]{1,9})?")
@@ -184,8 +184,9 @@ def _read(source: Source, kind: Kind, how: Reading) -> Export:
         raw = read_raw(source.table, _trace_layout(how), labels=False)
         return _of_traces(source, raw, settle([raw], None, None))
     if kind == "vectors":
-        vectors, user, held = read_vectors(source, how)
-        return Export("vectors", vectors, understood(source, "vectors", Roles(user, items=held), None))
+        vectors, roles, times = read_vectors(source, how)
+        form = "vectors" if vectors.several is None else "several-vectors"
+        return Export("vectors", vectors, understood(source, form, roles, times))
     user = find_user(source, how)
     if kind == "people":
         if user is not None and how.user is None and names.user_score(user) == 1 and not is_unique(source, user):
@@ -230,7 +231,7 @@ def _read_lists(source: Source, how: Reading, user: str | None, time: str | None
     return Export(kind, records, understood(source, kind, roles, (read.how["times"] or "", "")), read.notes)
 
 
-def understood(source: Source, kind: Kind, roles: Roles, times: tuple[str, str] | None) -> Note:
+def understood(source: Source, kind: str, roles: Roles, times: tuple[str, str] | None) -> Note:
     """Note how an export was understood: its dialect, its kind, which column is what, and which are not used."""
     dialect = source.dialect
     written = {} if dialect is None else {"delimiter": dialect.delimiter, "encoding": dialect.encoding}

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from reidrisk.base import sizes
 from reidrisk.base.errors import DataError, FormatError, OptionError
 from reidrisk.io.exports.reading import Reading
-from reidrisk.io.exports.roles import columns, find_user
-from reidrisk.io.exports.source import Source
+from reidrisk.io.exports.roles import Roles, columns, find_time, find_user
+from reidrisk.io.exports.source import Source, is_unique
+from reidrisk.io.exports.times import read_times
 from reidrisk.io.tables.columns import holds_text, is_list, user_ids
 from reidrisk.io.tables.formats import Table, table_of_frame
 from reidrisk.io.tables.opening import reading
@@ -37,23 +38,32 @@ def vector_columns(source: Source, how: Reading) -> tuple[str, ...]:
     """
     named = [name for given in how.items for name in columns(source, given)]
     there = named or source.columns
-    lists = [name for name in there if is_list(source.types[name]) and _is_real(source.types[name].value_type)]
+    lists = [name for name in there if is_list(source.types[name])]
+    if how.layout != "vectors":
+        lists = [name for name in lists if _is_real(source.types[name].value_type)]
     if len(lists) == 1:
         return tuple(lists)
-    if how.layout == "vectors":
-        user = find_user(source, how)
-        return tuple(name for name in there if name != user and not is_list(source.types[name]))
     groups: dict[str, list[str]] = {}
     for name in there:
-        if (found := _NUMBERED.fullmatch(name)) and _is_real(source.types[name]):
+        if (found := _NUMBERED.fullmatch(name)) and (how.layout == "vectors" or _is_real(source.types[name])):
             groups.setdefault(found[1], []).append(name)
     longest = max(groups.values(), key=len, default=[])
+    if how.layout == "vectors":
+        beside = find_user(source, how), find_time(source, how, [*longest, *named])
+        return tuple(name for name in there if name not in beside and not is_list(source.types[name]))
+    if len(longest) < _FEWEST:
+        return ()
     rest = [name for name in there if name not in longest]
-    return tuple(longest) if len(longest) >= _FEWEST and len(rest) <= 1 else ()
+    if len(rest) == 2 and find_user(source, how) in rest:  # and when
+        rest = [name for name in rest if name != find_time(source, how, longest)]
+    return tuple(longest) if len(rest) <= 1 else ()
 
 
-def read_vectors(source: Source, how: Reading) -> tuple[Vectors, str | None, tuple[str, ...]]:
-    """Return the vectors, the column of people if any, and the columns that hold the vectors."""
+def read_vectors(source: Source, how: Reading) -> tuple[Vectors, Roles, tuple[str, str] | None]:
+    """Return the vectors, which column is what, and the form of their times, if they have any.
+
+    Where ids repeat, all vectors of an id are one record, in the order of their times.
+    """
     used = vector_columns(source, how)
     if not used:
         listed = ", ".join(map(repr, source.columns[:20]))
@@ -64,9 +74,23 @@ def read_vectors(source: Source, how: Reading) -> tuple[Vectors, str | None, tup
     values = _of_lists(source, used[0]) if lists else _of_columns(source, used)
     ids = None if user is None else user_ids(source.name, user, source.column(user))
     try:
-        return Vectors(values, ids), user, used
+        if user is None or is_unique(source, user):
+            return Vectors(values, ids), Roles(user, items=used), None
+        time = find_time(source, how, [user, *used])
+        moments, form = (None, None) if time is None else _moments(source, time, how)
+        return Vectors.of_several(values, ids, moments), Roles(user, time, used), form
     except DataError as error:
         raise DataError(f"{source.name}: {error}") from error
+
+
+def _moments(source: Source, name: str, how: Reading) -> tuple[npt.NDArray[Any], tuple[str, str]]:
+    """Return when each vector was made, and the form of the times; one without is refused."""
+    times = read_times(source.column(name), source.where(name), how.dates)
+    missing = np.flatnonzero(times.values.is_null().to_numpy(zero_copy_only=False))
+    row = min((int(part[0]) for part in (missing, times.bad) if len(part)), default=None)
+    if row is not None:
+        raise DataError(f"column {name!r} holds no time in row {row + 1}; correct it, or leave times out (--time none)")
+    return times.values.to_numpy(zero_copy_only=False), (times.form, times.proof)
 
 
 def _of_lists(source: Source, name: str) -> npt.NDArray[Any]:
@@ -122,9 +146,13 @@ def table_of_vectors(given: Any) -> Table:
     import pyarrow as pa
 
     found = given if isinstance(given, Vectors) else Vectors(given)
-    flat = pa.array(found.values.ravel())
     made: dict[str, Any] = {} if found.users is None else {"user": pa.array(found.users)}
-    made[COLUMN] = pa.FixedSizeListArray.from_arrays(flat, found.n_dimensions)
+    values = found.values
+    if found.several is not None:
+        values, several = found.several.values, found.several
+        made["user"] = made["user"].take(pa.array(several.owner))
+        made |= {} if several.time is None else {"time": several.time}
+    made[COLUMN] = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), found.n_dimensions)
     return table_of_frame(pa.table(made), "the array")
 
 
@@ -137,7 +165,7 @@ def table_of_npy(file: Path, name: str) -> Table:
             raise FormatError(
                 f"{name}: the file is damaged, or holds Python objects; store it with numpy.save"
             ) from error
-        if array.ndim != 2 or array.dtype.kind not in "fiu":
+        if array.ndim != 2 or array.dtype.kind not in "fiuV":
             shape = f"{array.dtype} {array.shape}"
             raise FormatError(f"{name}: it holds {shape}; vectors are numbers, (records, dimensions)")
         sizes.BYTES.check(array.nbytes, name, "store less in one file")

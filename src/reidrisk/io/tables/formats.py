@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.base import sizes
-from reidrisk.base.errors import FormatError
+from reidrisk.base.errors import DataError, FormatError
 from reidrisk.io.atomic import PathLike
 from reidrisk.io.tables.columns import is_list, plain_kind
 from reidrisk.io.tables.metadata import KEY, Metadata, from_json
@@ -173,10 +173,9 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
                 flat = pa.array(part.ravel())
                 is_set = values.ndim == 3
                 columns[f"epoch_{j}"] = pa.FixedSizeListArray.from_arrays(flat, values.shape[2]) if is_set else flat
-        elif key in _VECTORS and values.ndim == 2 and values.dtype.kind == "f":
-            columns[key] = pa.FixedSizeListArray.from_arrays(
-                pa.array(np.ascontiguousarray(values).ravel()), values.shape[1]
-            )
+        elif key in _VECTORS and values.ndim == 2:
+            points = np.ascontiguousarray(_reals(values, name)).ravel()
+            columns[key] = pa.FixedSizeListArray.from_arrays(pa.array(points), values.shape[1])
         else:
             holds = "a table holds columns of one dimension, or an array 'tokens' of (users, epochs), or 'vectors'"
             raise FormatError(f"{name}: array {key!r} has shape {values.shape}; {holds}")
@@ -185,3 +184,15 @@ def _open_npz(file: Path, name: str, title: str) -> Table:
         shown = dict(list(lengths.items())[:8])
         raise FormatError(f"{name}: the arrays differ in length ({shown}); give every column the same number of rows")
     return replace(_in_memory(pa.table(columns), name, title), metadata=metadata)
+
+
+def _reals(values: Any, name: str) -> Any:
+    """Return the vectors of an NPZ file as real numbers; what is stored in other ways is refused."""
+    from reidrisk.records import Vectors
+
+    if values.dtype.kind == "f":
+        return values
+    try:
+        return Vectors(values).values
+    except DataError as error:
+        raise FormatError(f"{name}: {error}") from error

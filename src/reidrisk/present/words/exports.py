@@ -14,6 +14,7 @@ _KINDS = {
     "lists": "lists of items",
     "traces": "one item per person and period",
     "vectors": "one vector per person",
+    "several-vectors": "several vectors per person",
 }
 _TIMES = {
     "year-first": "",
@@ -48,7 +49,7 @@ def _understood(note: Note, terms: Terms) -> Assumed:
         clock = f" and {note['clock']!r}" if note.get("clock") else ""
         said.append(f"time {note['time']!r}{clock}{f' ({form})' if form else ''}")
     if note["items"]:
-        what = {"people": "attributes", "traces": "columns", "vectors": "columns"}.get(
+        what = {"people": "attributes", "traces": "columns", "vectors": "columns", "several-vectors": "columns"}.get(
             note["kind"], plural("item", len(note["items"]))
         )
         said.append(f"{what} {_listed(note['items'])}")

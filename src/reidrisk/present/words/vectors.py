@@ -2,7 +2,7 @@
 
 from reidrisk.base.notes import Note
 from reidrisk.present.terms import Terms
-from reidrisk.present.words.frequencies import attack_label, in_words, joined
+from reidrisk.present.words.frequencies import attack_label, in_words, joined, percent
 from reidrisk.present.words.register import Assumed, says
 
 
@@ -23,4 +23,27 @@ def _recalls(note: Note, terms: Terms) -> Assumed:
     return Assumed(
         f"An attacker who answers only when sure enough links correctly: {joined(said)}.",
         "How sure is enough was chosen with the truth: an attacker without it may choose worse.",
+    )
+
+
+@says("split-vectors")
+def _split(note: Note, terms: Terms) -> Assumed:
+    part = "half" if note["share"] == 0.5 else percent(note["share"])
+    if note["by"] == "time":
+        return Assumed(
+            f"Of each {terms.person}'s vectors, the later {part} is to be identified; the earlier ones are known.",
+            "An attacker who saw both sides at the same time may link more.",
+        )
+    return Assumed(
+        f"Of each {terms.person}'s vectors, {part}, drawn at random, are to be identified; the others are known.",
+        "Vectors of other days or devices differ more than two of one table: fewer people are linked.",
+    )
+
+
+@says("several-vectors")
+def _several(note: Note, terms: Terms) -> Assumed:
+    return Assumed(
+        f"A record is all vectors that a {terms.person} has on one side: {note['known']:,} vectors are in "
+        f"{note['targets']:,} known records, {note['asked']:,} in {note['queries']:,} to identify.",
+        f"An attacker who cannot tell which vectors are of one {terms.person} links fewer.",
     )

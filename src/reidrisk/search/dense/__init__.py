@@ -2,6 +2,7 @@
 
 from reidrisk.search.dense.rows import Form, VectorRows
 from reidrisk.search.dense.scorer import VectorScorer
+from reidrisk.search.dense.several import NearestTwo, SeveralRows
 from reidrisk.search.dense.whole import DenseDot, DenseRows
 
-__all__ = ["DenseDot", "DenseRows", "Form", "VectorRows", "VectorScorer"]
+__all__ = ["DenseDot", "DenseRows", "Form", "NearestTwo", "SeveralRows", "VectorRows", "VectorScorer"]

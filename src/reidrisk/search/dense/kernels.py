@@ -173,3 +173,21 @@ def add_likelihoods(block: Any, ruler: Any, rows: Any, least: Any, given: Any, p
                     total += int(np.rint(np.exp(below) * steps))
         out[q] = total
     return out
+
+
+@njit(nogil=True, cache=True)
+def score_records(products: Any, targets: Any, queries: Any, pairs: Any, least: Any, out: Any) -> None:
+    """Write the largest cosine of two vectors of each pair of records, exactly.
+
+    ``targets`` and ``queries`` are vectors, their lengths, and where each record's begin; ``products`` are the cosines
+    of all vectors in single precision. Two vectors below ``least`` there cannot be the nearest of their records.
+    """
+    room = np.empty(1)
+    for pair in range(len(least)):
+        q, t, found = pairs[0][pair], pairs[1][pair], np.int64(-(1 << 62))
+        for i in range(queries[2][q], queries[2][q + 1]):
+            for j in range(targets[2][t], targets[2][t + 1]):
+                if products[i, j] >= least[pair]:
+                    value = _value(COSINE, queries[0][i], targets[0][j], queries[1][i], targets[1][j])
+                    found = max(found, _score(COSINE, value, room))
+        out[q, t] = found
