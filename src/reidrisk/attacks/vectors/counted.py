@@ -103,7 +103,7 @@ class Counted:
         return cls(white @ turned, between, apart, spreads[0].mean, drift)
 
     def rows(self, points: Singles, counts: Ints, side: int) -> CountedRows:
-        """Return means of so many vectors each, of targets (0) or queries (1), in the coordinates of the model."""
+        """Return means of this many vectors each, of targets (0) or queries (1), in the coordinates of the model."""
         limit = (_FURTHEST * np.sqrt(self.between + 1.0 + self.apart)).astype(np.float32)
         values = np.clip(Turn(self.centre + side * self.drift, self.basis)(points), -limit, limit)
         return CountedRows(values, self.precisions(counts))

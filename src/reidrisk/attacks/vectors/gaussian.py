@@ -184,7 +184,7 @@ class GaussianBayes(ScoredAttack[Vectors]):
         rng = stream(self.seed, "gaussian bayes: temperature")
         m = min(n, _SIMULATED, max(100, _PAIRS // n))
         rows = np.sort(rng.choice(n, m, replace=False))
-        asked = model.drawn(self._targets.values[rows], counts[rows], self._asked_counts, rng)
+        asked: Any = model.drawn(self._targets.values[rows], counts[rows], self._asked_counts, rng)
         known, rounds = self._weighed(self._targets), []
         size = max(1, _PAIRS // 5 // n)
         for start in range(0, m, size):

@@ -122,7 +122,7 @@ class _Climb:
         return Learnt(counted, 0, likelihood, self.within.n)
 
     def _climbed(self, model: TwoCovariances, queries: Singles, rounds: int) -> tuple[TwoCovariances, Floats]:
-        """Return the model after so many rounds, or after fewer where they gain nothing any more."""
+        """Return the model after this many rounds, or after fewer where they gain nothing any more."""
         last = -np.inf
         for _ in range(rounds):
             likelihood, difference, drift = self._round(model, queries)
