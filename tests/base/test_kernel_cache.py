@@ -179,20 +179,27 @@ def test_a_damaged_cache_is_built_anew(tmp_path, monkeypatch, damage):
     assert doubled(source) == "hit", "and is kept again"
 
 
-def test_a_command_runs_with_an_empty_index(tmp_path):
+def test_a_command_runs_with_an_empty_index(reidrisk, tmp_path):
     record = {"user_id": [b"u7"], "epoch_0_topics": [1, 2], "epoch_0_weights": [1.0, 1.0]}
     write_frames(tmp_path / "t.tfrecord", [make_example(record)])
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     words = ["convert", str(tmp_path / "t.tfrecord"), "--out", str(tmp_path / "t.csv")]
+    first = reidrisk(*words)
+    assert first.code == 0, first.err
+    # What this process has just compiled or loaded, where it keeps that in one place, as `make test` does.
+    kept = Path(os.environ.get("NUMBA_CACHE_DIR", tmp_path / "none"))
+    for folder in kept.glob("tfrecord_*"):
+        shutil.copytree(folder, tmp_path / "kernels" / folder.name)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
     command = [sys.executable, "-m", "reidrisk", *words]
-    first = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert first.returncode == 0, first.stderr
+    if not kept.exists():
+        subprocess.run(command, env=environment, capture_output=True, timeout=300, check=True)
     indexes = list((tmp_path / "kernels").rglob("*.nbi"))
     assert indexes
     for file in indexes:
         file.write_bytes(b"")
     again = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert (again.returncode, again.stdout) == (0, first.out)
+    assert all(file.stat().st_size for file in indexes), "compiled anew, and kept"
 
 
 def test_every_kernel_is_made_by_the_module_that_guards_the_cache():

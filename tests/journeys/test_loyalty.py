@@ -1,4 +1,4 @@
-"""A loyalty programme and its partner, 2,000 people, a year: one rate in every dialect, and ten lines find no more."""
+"""A loyalty programme and its partner, 600 people, a year: one rate in every dialect, and ten lines find no more."""
 
 import importlib.util
 import json
@@ -9,7 +9,7 @@ import pytest
 
 from offices import loyalty, write
 
-PEOPLE = 2_000
+PEOPLE = 600
 HEADERS = ("customer", "date", "category", "price"), ("Kundennr", "Datum", "Warengruppe", "Preis")
 DIALECTS = {
     "german": {"delimiter": ";", "encoding": "cp1252", "day": "%d.%m.%Y", "comma": True},
@@ -73,7 +73,7 @@ def test_every_dialect_has_the_rate_of_the_nearest_histogram(exports, reidrisk, 
         assert done.code == 0, done.err
         found[dialect] = rates(tmp_path / "r.json")[1]["bags"]
     assert len(set(found.values())) == 1, found
-    assert found["german"] == pytest.approx(by_hand(), abs=0.003)  # where several are as near, it takes the first
+    assert found["german"] == pytest.approx(by_hand(), abs=0.01)  # where several are as near, it takes the first
 
 
 def test_the_default_command_finds_at_least_as_many(exports, reidrisk, tmp_path):

@@ -117,10 +117,14 @@ def test_on_people_of_the_model_it_is_calibrated_and_nobody_is_better():
     targets, queries = people(1_000, 2)
     attack = ProfileBayes()
     ours = measure.random_user(attack, targets, queries)
+    some = slice(0, 300)  # enough for one that practises for long
+    of_some = measure.random_user(ProfileBayes(), targets.take(some), queries.take(some))
     for entry in attacks.registry():
         if Bags in entry.kinds and not entry.needs and entry.attack is not ProfileBayes:
-            other = measure.random_user(entry.attack(), targets, queries)
-            assert measure.difference(other, ours).low <= 0.0, entry.name
+            slow = entry.attack is attacks.Rehearsed
+            case = (targets.take(some), queries.take(some)) if slow else (targets, queries)
+            other = measure.random_user(entry.attack(), *case)
+            assert measure.difference(other, of_some if slow else ours).low <= 0.0, entry.name
     links = attack.link(queries, probability=True)
     assert calibration_error(links.probability, links.target == np.arange(1_000)) < 0.06
 
