@@ -217,15 +217,10 @@ def check_comparable(targets: Any, queries: Any, epochs: tuple[int, int]) -> Non
         raise DataError("targets and queries have different vocabularies; read both over one (io.read_pair)")
 
 
-class Narrowed(Attack[Records]):
-    """A fitted attack that looks at some of its targets; ``narrowed`` of any attack that knows no quicker way.
+class Wrapping(Attack[Records]):
+    """A fitted attack that faces other targets than those it was fitted to; it goes by the attack's own name."""
 
-    It links to the best of them by score, as the attack's ``candidates`` give it, and always answers.
-    """
-
-    def __init__(self, attack: Attack[Records], rows: Ints) -> None:
-        self.attack = attack
-        self.rows = self._chosen(rows, np.inf)  # the attack itself knows how many there are
+    attack: Attack[Records]
 
     @property
     def name(self) -> str:
@@ -236,6 +231,17 @@ class Narrowed(Attack[Records]):
     def description(self) -> str:
         """What the attacker does and assumes."""
         return self.attack.description
+
+
+class Narrowed(Wrapping[Records]):
+    """A fitted attack that looks at some of its targets; ``narrowed`` of any attack that knows no quicker way.
+
+    It links to the best of them by score, as the attack's ``candidates`` give it, and always answers.
+    """
+
+    def __init__(self, attack: Attack[Records], rows: Ints) -> None:
+        self.attack = attack
+        self.rows = self._chosen(rows, np.inf)  # the attack itself knows how many there are
 
     def fit(self, targets: Records) -> Self:
         """Refuse: it was fitted before it was narrowed."""

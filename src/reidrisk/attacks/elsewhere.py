@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from reidrisk.attacks.base import Attack, Links, Posed, ScoredAttack
+from reidrisk.attacks.base import Attack, Links, Posed, ScoredAttack, Wrapping
 from reidrisk.base.arrays import Ints
 from reidrisk.base.errors import OptionError
 from reidrisk.base.progress import Progress
@@ -44,27 +44,19 @@ class ByShard:
         return found
 
 
-class Elsewhere(Attack[Traces]):
+class Elsewhere(Wrapping[Traces]):
     """A fitted attack whose targets an engine has stored; ``own`` are those whose scores may be asked for one by one.
 
     Its answers are those of the attack, had all targets been here: what it learnt it learnt before.
     """
+
+    attack: ScoredAttack[Any]
 
     def __init__(self, attack: Attack[Any], targets: Any, engine: Engine, own: tuple[Ints, Traces]) -> None:
         if not isinstance(attack, ScoredAttack):
             raise OptionError(f"{attack.name} does not link by score alone; it cannot be asked shard by shard")
         self.attack, self.targets, self.engine = attack, targets, engine
         self._ids, self._own = own
-
-    @property
-    def name(self) -> str:
-        """Name of the attack."""
-        return self.attack.name
-
-    @property
-    def description(self) -> str:
-        """What the attacker does and assumes."""
-        return self.attack.description
 
     @property
     def compares_queries(self) -> bool:

@@ -15,31 +15,19 @@ from reidrisk.base.vocabulary import Vocabulary
 NUMBER_IDS = "if these numbers are ids, number those that occur from 0 on, or give them as text"
 
 
-class Records:
-    """Users in rows, a vocabulary, choosing rows."""
+class Rows:
+    """Users in rows, and choosing rows."""
 
-    __slots__ = ("_n_tokens", "_notes", "_rows", "_users", "_vocabulary")
+    __slots__ = ("_notes", "_rows", "_users")
     _rows: Any
     """An array or a sparse matrix, one row per user; read-only."""
-    _n_tokens: int
     _users: UserIds | None
-    _vocabulary: Vocabulary | None
     _notes: tuple[Note, ...]
-
-    @property
-    def n_tokens(self) -> int:
-        """Size of the vocabulary of the system, not the number of tokens that occur."""
-        return self._n_tokens
 
     @property
     def users(self) -> UserIds | None:
         """User ids (``int64`` array or Arrow strings), or ``None`` when the rows are not named."""
         return self._users
-
-    @property
-    def vocabulary(self) -> Vocabulary | None:
-        """Labels of the tokens, where known."""
-        return self._vocabulary
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -71,16 +59,38 @@ class Records:
     def _with(self, rows: Any, users: UserIds | None) -> Self:
         # Rows and columns of what was checked need no second check.
         new = object.__new__(type(self))
-        new._rows, new._users = rows, users
-        new._n_tokens, new._vocabulary, new._notes = self._n_tokens, self._vocabulary, self._notes
+        new._rows, new._users, new._notes = rows, users, self._notes
         return new
 
     def sample(self, n: int, seed: int) -> Self:
         """Return ``n`` users drawn without replacement, in their old order."""
         if not 1 <= n <= len(self):
-            raise OptionError(f"cannot sample {n} of {len(self):,} users; choose from 1 to {len(self):,}")
+            raise OptionError(f"cannot sample {n} of {len(self):,} records; choose from 1 to {len(self):,}")
         rows = stream(seed, "sample users").choice(len(self), size=n, replace=False, shuffle=False)
         return self.take(np.sort(rows))
+
+
+class Records(Rows):
+    """Users in rows, and a vocabulary."""
+
+    __slots__ = ("_n_tokens", "_vocabulary")
+    _n_tokens: int
+    _vocabulary: Vocabulary | None
+
+    @property
+    def n_tokens(self) -> int:
+        """Size of the vocabulary of the system, not the number of tokens that occur."""
+        return self._n_tokens
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """Labels of the tokens, where known."""
+        return self._vocabulary
+
+    def _with(self, rows: Any, users: UserIds | None) -> Self:
+        new = super()._with(rows, users)
+        new._n_tokens, new._vocabulary = self._n_tokens, self._vocabulary
+        return new
 
     def _name(self, n: int, n_tokens: int, users: Any, vocabulary: Vocabulary | None) -> None:
         if isinstance(n_tokens, bool) or not isinstance(n_tokens, int | np.integer) or n_tokens < 1:

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from reidrisk.base.errors import DataError
-from reidrisk.base.users import UserIds, as_users, take_users
+from reidrisk.base.users import as_users
+from reidrisk.records.base import Rows
 
 
-class Cells:
+class Cells(Rows):
     """Records of real numbers, such as flattened transition matrices; a cell that is not known is NaN.
 
     ``values`` is (n, m), one record per row; ``users`` are their ids, if any.
@@ -20,7 +21,8 @@ class Cells:
     Cells(2 records x 2 cells, 25 % unknown)
     """
 
-    __slots__ = ("users", "values")
+    __slots__ = ()
+    _rows: npt.NDArray[np.float64]
 
     def __init__(self, values: npt.ArrayLike, users: Any = None) -> None:
         array = np.asarray(values, dtype=np.float64)
@@ -28,22 +30,17 @@ class Cells:
             raise DataError(f"cells must have shape (records, cells), not {array.shape}")
         if np.isinf(array).any():
             raise DataError(f"record {int(np.argwhere(np.isinf(array))[0][0])} has an infinite cell; NaN means unknown")
-        self.values = array
-        self.users: UserIds | None = as_users(users, len(array))
+        self._rows, self._users, self._notes = array, as_users(users, len(array)), ()
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """The (n, m) array."""
+        return self._rows
 
     @property
     def n_cells(self) -> int:
         """Number of cells of a record."""
         return int(self.values.shape[1])
-
-    def take(self, rows: npt.NDArray[np.int64] | slice) -> Cells:
-        """Return the chosen rows, in that order."""
-        new = Cells(self.values[rows])
-        new.users = take_users(self.users, rows)
-        return new
-
-    def __len__(self) -> int:
-        return len(self.values)
 
     def __repr__(self) -> str:
         unknown = 100.0 * float(np.isnan(self.values).mean()) if self.values.size else 0.0

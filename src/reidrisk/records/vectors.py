@@ -8,15 +8,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from reidrisk.base.errors import DataError, OptionError
-from reidrisk.base.notes import Note
-from reidrisk.base.streams import stream
+from reidrisk.base.errors import DataError
 from reidrisk.base.users import UserIds, as_users, owners, take_users
-from reidrisk.records.base import frozen
+from reidrisk.records.base import Rows, frozen
 from reidrisk.records.several import Several, Values
 
 
-class Vectors:
+class Vectors(Rows):
     """Records that are points: ``values`` is (n, d), one row per record, kept in single precision.
 
     ``users`` are the ids of the rows, if any. What is not a finite number is refused: a vector with a gap cannot be
@@ -27,13 +25,15 @@ class Vectors:
     Vectors(2 records x 2 dimensions)
     """
 
-    __slots__ = ("_notes", "_several", "_users", "_values")
+    __slots__ = ("_several",)
+    _rows: Values
+    _several: Several | None
 
     def __init__(self, values: Any, users: Any = None) -> None:
-        self._values: Values = frozen(_checked(values))
-        self._users: UserIds | None = as_users(users, len(self._values))
-        self._notes: tuple[Note, ...] = ()
-        self._several: Several | None = None
+        self._rows = frozen(_checked(values))
+        self._users = as_users(users, len(self._rows))
+        self._notes = ()
+        self._several = None
 
     @classmethod
     def of_several(cls, values: Any, users: Any, time: Any = None) -> Self:
@@ -54,12 +54,12 @@ class Vectors:
         order = np.lexsort((owner,) if moments is None else (moments, owner))
         start = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(ids)))))
         several = Several(points[order], start, None if moments is None else moments[order])
-        return cls._made(several.means(), ids, (), several)
+        return cls(several.means(), ids)._of(several)
 
     @property
     def values(self) -> Values:
         """The read-only (n, d) array; of records of several vectors, their means."""
-        return self._values
+        return self._rows
 
     @property
     def several(self) -> Several | None:
@@ -67,32 +67,13 @@ class Vectors:
         return self._several
 
     @property
-    def users(self) -> UserIds | None:
-        """User ids (``int64`` array or Arrow strings), or ``None`` when the rows are not named."""
-        return self._users
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was left out, or assumed, when the records were made; they go with the rows that are taken."""
-        return self._notes
-
-    @property
-    def n_users(self) -> int:
-        """Number of rows."""
-        return len(self)
-
-    @property
     def n_dimensions(self) -> int:
         """Number of coordinates."""
-        return int(self._values.shape[1])
-
-    def __len__(self) -> int:
-        return len(self._values)
+        return int(self._rows.shape[1])
 
     def take(self, rows: npt.NDArray[np.int64] | slice) -> Self:
-        """Return the chosen rows, in that order."""
-        several = None if self._several is None else self._several.take(rows)
-        return self._made(self._values[rows], take_users(self._users, rows), self._notes, several)
+        """Return the chosen rows, in that order, with all their vectors."""
+        return super().take(rows)._of(None if self._several is None else self._several.take(rows))
 
     def only(self, vectors: npt.NDArray[np.bool_]) -> tuple[Self, npt.NDArray[np.int64]]:
         """Return the records that these of the ``several`` vectors make up, and whose row each was: some may be gone.
@@ -105,15 +86,7 @@ class Vectors:
         if self._several is None:
             raise DataError("each of these records is one vector; choose among them with take")
         several, rows = self._several.keep(vectors)
-        return self._made(several.means(), take_users(self._users, rows), self._notes, several), rows
-
-    def with_users(self, users: Any) -> Self:
-        """Return the same rows under these names."""
-        return self._made(self._values, as_users(users, len(self)), self._notes, self._several)
-
-    def with_notes(self, notes: tuple[Note, ...]) -> Self:
-        """Return the same rows with these notes on how they were made."""
-        return self._made(self._values, self._users, tuple(notes), self._several)
+        return self._with(several.means(), take_users(self._users, rows))._of(several), rows
 
     def with_values(self, values: npt.ArrayLike) -> Self:
         """Return other points of the same people, one each, of whatever dimension.
@@ -124,7 +97,7 @@ class Vectors:
         changed = _checked(values)
         if len(changed) != len(self):
             raise DataError(f"there are {len(changed):,} points for {len(self):,} records; give one for each")
-        return self._made(changed, self._users, self._notes, None)
+        return self._with(changed, self._users)._of(None)
 
     def mapped(self, change: Callable[[Values], npt.ArrayLike]) -> Self:
         """Return each vector changed, of records of several each of theirs; ``change`` takes and returns (n, d) points.
@@ -133,22 +106,16 @@ class Vectors:
         [[-2.0]]
         """
         if self._several is None:
-            return self.with_values(change(self._values))
+            return self.with_values(change(self._rows))
         several = self._several.mapped(lambda points: _checked(change(points)))
-        return self._made(several.means(), self._users, self._notes, several)
+        return self._with(several.means(), self._users)._of(several)
 
-    def sample(self, n: int, seed: int) -> Self:
-        """Return ``n`` rows drawn without replacement, in their old order."""
-        if not 1 <= n <= len(self):
-            raise OptionError(f"cannot sample {n} of {len(self):,} records; choose from 1 to {len(self):,}")
-        rows = stream(seed, "sample users").choice(len(self), size=n, replace=False, shuffle=False)
-        return self.take(np.sort(rows))
+    def _with(self, rows: Any, users: UserIds | None) -> Self:
+        return super()._with(frozen(rows), users)._of(self._several if rows is self._rows else None)
 
-    @classmethod
-    def _made(cls, values: Values, users: UserIds | None, notes: tuple[Note, ...], several: Several | None) -> Self:
-        new = object.__new__(cls)
-        new._values, new._users, new._notes, new._several = frozen(values), users, notes, several
-        return new
+    def _of(self, several: Several | None) -> Self:
+        self._several = several
+        return self
 
     def __repr__(self) -> str:
         of = "" if self._several is None else f", of {len(self._several):,} vectors"

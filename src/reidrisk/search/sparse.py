@@ -54,11 +54,6 @@ class SparseRows:
         return SparseRows(self.rows[rows])
 
     @cached_property
-    def by_item(self) -> Any:
-        """The same as a csr_array with a row for each column."""
-        return self.rows.T.tocsr()
-
-    @cached_property
     def largest(self) -> float:
         """The largest weight, without its sign."""
         return max(float(self.rows.data.max(initial=0)), -float(self.rows.data.min(initial=0)))
