@@ -6,7 +6,7 @@ Importing this package loads nothing heavy: each name below is imported when it 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.base.moved import to_studies as _to_studies
+from reidrisk.base.moved import moved as _moved
 
 if TYPE_CHECKING:
     from reidrisk import (
@@ -80,15 +80,12 @@ _HOME = {
     "assess": "audit.assess",
 }
 
-_moved = _to_studies("reidrisk", {"studies": "reidrisk_studies"})
-
-
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f"reidrisk.{_HOME[name]}"), name)
     if name in (*__all__, "report"):  # an old name, which warns by itself
         return importlib.import_module(f"reidrisk.{name}")
-    return _moved(name)
+    return _moved(__name__)(name)
 
 
 def __dir__() -> list[str]:

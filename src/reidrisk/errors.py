@@ -2,6 +2,4 @@
 
 from reidrisk.base.moved import moved
 
-_NAMES = ("ReidRiskError", "DataError", "FormatError", "OptionError", "TruthError", "MissingExtraError")
-
-__getattr__ = moved("reidrisk.errors", dict.fromkeys(_NAMES, "reidrisk.base.errors"))
+__getattr__ = moved(__name__)

@@ -2,6 +2,4 @@
 
 from reidrisk.base.moved import moved
 
-_NAMES = ("mean_interval", "difference_interval")
-
-__getattr__ = moved("reidrisk.intervals", dict.fromkeys(_NAMES, "reidrisk.base.intervals"))
+__getattr__ = moved(__name__)

@@ -2,6 +2,4 @@
 
 from reidrisk.base.moved import moved
 
-_NAMES = ("stream", "blocks", "fresh_seed", "checked_seed")
-
-__getattr__ = moved("reidrisk.streams", dict.fromkeys(_NAMES, "reidrisk.base.streams"))
+__getattr__ = moved(__name__)

@@ -30,7 +30,7 @@ from reidrisk.attacks.vectors.gaussian import GaussianBayes
 from reidrisk.attacks.vectors.nearest import Nearest, NearestEuclidean, NearestWhitened
 from reidrisk.attacks.vectors.procrustes import Procrustes
 from reidrisk.attacks.vectors.several import MeanPair, NearestPair
-from reidrisk.base.moved import to_studies
+from reidrisk.base.moved import moved
 from reidrisk.records import Cells
 
 __all__ = [
@@ -75,6 +75,4 @@ __all__ = [
     "registry",
 ]
 
-__getattr__ = to_studies(
-    "reidrisk.attacks", {"Both": "reidrisk_studies.jha.combined", "Either": "reidrisk_studies.jha.combined"}
-)
+__getattr__ = moved(__name__)

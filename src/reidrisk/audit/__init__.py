@@ -55,8 +55,4 @@ __all__ = [
     "together",
 ]
 
-# One word, one meaning: attacks.Rehearsed is an attack.
-_CHECK = "reidrisk.audit.probability_check"
-__getattr__ = moved(
-    "reidrisk.audit", {"Rehearsed": f"{_CHECK}:ThresholdCheck", "Rehearsal": f"{_CHECK}:ProbabilityCheck"}
-)
+__getattr__ = moved(__name__)

@@ -23,7 +23,7 @@ from reidrisk.bandits.sharing.weights import cell_entropy, cell_weights
 from reidrisk.bandits.spec import BehaviourFile, TradeoffSpec, paper_strategies
 from reidrisk.bandits.tradeoff import Tradeoff, TradeoffPoint, tradeoff
 from reidrisk.bandits.transitions import Behaviour
-from reidrisk.base.moved import to_studies
+from reidrisk.base.moved import moved
 
 __all__ = [
     "AdversaryResult",
@@ -65,15 +65,4 @@ __all__ = [
     "tradeoff",
 ]
 
-__getattr__ = to_studies(
-    "reidrisk.bandits",
-    {
-        "ClusterScore": "reidrisk_studies.galozy.cluster_choice",
-        "cluster_scores": "reidrisk_studies.galozy.cluster_choice",
-        "clustered_users": "reidrisk_studies.galozy.clustered",
-        "graph2vec": "reidrisk_studies.galozy.graph2vec",
-        "read_casas": "reidrisk_studies.galozy.casas",
-        "read_endomondo": "reidrisk_studies.galozy.endomondo",
-        "read_fitbit": "reidrisk_studies.galozy.fitbit",
-    },
-)
+__getattr__ = moved(__name__)

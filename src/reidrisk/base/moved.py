@@ -1,8 +1,11 @@
 """Old names of what has moved, within the package or to the studies: they work for one version, with a warning."""
 
 import importlib
+import tomllib
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from reidrisk.base.errors import MissingExtraError
@@ -11,10 +14,15 @@ STUDIES = "reidrisk-studies"
 """The distribution that holds the papers' figures, and what only they use."""
 
 
-def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+@cache
+def _homes() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def moved(module: str, homes: Mapping[str, str] | None = None) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a module some of whose names have moved; ``homes`` names their new modules.
 
-    After a colon stands what a name is called there, where that has changed.
+    After a colon stands what a name is called there, where that has changed. Default: as ``moved.toml`` says.
 
     >>> find = moved("reidrisk.cohorts", {"weekly_histories": "no_such_studies.floc.weekly_histories"})
     >>> find("weekly_histories")
@@ -25,9 +33,10 @@ def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """
 
     def find(name: str) -> Any:
-        if name not in homes:
+        known = _homes()[module] if homes is None else homes
+        if name not in known:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        home, _, new = homes[name].partition(":")
+        home, _, new = known[name].partition(":")
         try:
             found = importlib.import_module(home)
         except ModuleNotFoundError as error:
@@ -40,7 +49,3 @@ def moved(module: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(found, new or name, found)
 
     return find
-
-
-to_studies = moved
-"""The same, by the name of those whose homes are the studies."""

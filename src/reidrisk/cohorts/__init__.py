@@ -1,7 +1,7 @@
 """Cohorts: FLoC as Chrome computed it, and which cohorts give a sensitive interest away."""
 
 from reidrisk.base.hosts import registrable
-from reidrisk.base.moved import to_studies
+from reidrisk.base.moved import moved
 from reidrisk.cohorts.audit import (
     CohortAudit,
     CohortRow,
@@ -99,13 +99,4 @@ __all__ = [
     "write_assignment",
 ]
 
-__getattr__ = to_studies(
-    "reidrisk.cohorts",
-    {
-        "UsersNeeded": "reidrisk_studies.floc.users_needed",
-        "kmeans": "reidrisk_studies.floc.other_groupings",
-        "prefix_lsh": "reidrisk_studies.floc.other_groupings",
-        "users_needed": "reidrisk_studies.floc.users_needed",
-        "weekly_histories": "reidrisk_studies.floc.weekly_histories",
-    },
-)
+__getattr__ = moved(__name__)

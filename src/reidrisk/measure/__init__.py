@@ -1,6 +1,6 @@
 """How often an attack is right, how sure that is, who is exposed, and who is alone with what is known of them."""
 
-from reidrisk.base.moved import to_studies
+from reidrisk.base.moved import moved
 from reidrisk.measure.attribution import Attribution, Pair, Part, attribution
 from reidrisk.measure.calibration import Calibration, calibration, recalibrated
 from reidrisk.measure.ceiling import Ceiling, Reach, ceiling
@@ -57,13 +57,4 @@ __all__ = [
     "unicity",
 ]
 
-__getattr__ = to_studies(
-    "reidrisk.measure",
-    {
-        "Anonymity": "reidrisk_studies.jha.profiles",
-        "EpochInformation": "reidrisk_studies.carey.information",
-        "epoch_information": "reidrisk_studies.carey.information",
-        "p_above": "reidrisk_studies.jha.profiles",
-        "profile_anonymity": "reidrisk_studies.jha.profiles",
-    },
-)
+__getattr__ = moved(__name__)
