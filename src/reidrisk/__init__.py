@@ -80,6 +80,7 @@ _HOME = {
     "assess": "audit.assess",
 }
 
+
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f"reidrisk.{_HOME[name]}"), name)

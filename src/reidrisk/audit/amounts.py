@@ -5,8 +5,6 @@ purchases would show, and a weaker number comes out. The attacker can try that o
 events at random, and see which of the two counts links the halves more often.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

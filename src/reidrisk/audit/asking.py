@@ -1,7 +1,5 @@
 """Auditing one or two exports: read them, ask the questions that they can answer, and join the answers."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """assess: the shortest way from a table to an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Along what records grow: the numbers of epochs, items, facts or columns at which every attack looks at them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal, NamedTuple
 

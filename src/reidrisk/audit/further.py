@@ -1,7 +1,5 @@
 """What an audit is asked beside the risk: what would lower it, what gives people away, and what if there were more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What was found of each person: kept in memory, and handed over only where somebody asks, to pair two audits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What an audit will do within the time given: which attacks run, on how many records, and which cannot."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which questions an audit asks of one or two tables: each is a scenario, which makes a case of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """How far down the list the right record stands, and how many people a choosy attacker finds: for audits of vectors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 It needs nothing beyond the standard library and NumPy, so that an agent can be small.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import secrets

@@ -1,7 +1,5 @@
 """Read the data of a benchmark: files are checked first; what is not here, or another file than stated, is noted."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Run a benchmark: every attack that needs nothing but records, on the same queries of each data set and setting."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

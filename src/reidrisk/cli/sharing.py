@@ -1,7 +1,5 @@
 """`reidrisk bandits serve` and `attack`: the sharing service, and the adversary who measures it from outside."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How close attacks come to the best that is possible on a population whose model is known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

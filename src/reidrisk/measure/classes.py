@@ -1,7 +1,5 @@
 """Equivalence classes: people whose known columns are the same, and how likely one of them is told from the others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

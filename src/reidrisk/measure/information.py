@@ -1,7 +1,5 @@
 """Information: how many bits per epoch a record holds, and how many of them a second observer's record shares."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

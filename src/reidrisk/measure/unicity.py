@@ -1,7 +1,5 @@
 """Unicity: how many people are the only ones whose record holds a few random facts of theirs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

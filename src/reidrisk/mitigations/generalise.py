@@ -1,7 +1,5 @@
 """Fewer and coarser attributes: leave columns out, or merge values of a column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Vectors made less telling: noise added to them, or fewer directions kept."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 

@@ -1,7 +1,5 @@
 """Terms: the words of the reader's own data for what the code calls user, token and epoch."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Cells: records of real numbers, some of which are not known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

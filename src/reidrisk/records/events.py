@@ -1,7 +1,5 @@
 """Events: a raw log of who did what, when and how often, before it takes the form that attacks compare."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args

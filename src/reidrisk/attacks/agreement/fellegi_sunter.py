@@ -1,7 +1,5 @@
 """FellegiSunter: link rows of attributes by how telling their agreements are, learnt without truth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self

@@ -10,8 +10,6 @@ in which h = 0 is a draw from all targets. Small tables with one telling column 
 without: by chance, some target agrees with a query in the others.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

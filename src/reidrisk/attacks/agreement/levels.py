@@ -1,7 +1,5 @@
 """How close two values are: nested ranges of a column's values around each of them, from equal to near to anything."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ Logarithms and exponentials are rounded to whole numbers; where two libraries mi
 rare, the pair is handed back and done as it is defined. This module needs torch, NumPy and numba alone.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Linking: known cells of people against the matrices that the service handed out, by scoreboard and by likelihood."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

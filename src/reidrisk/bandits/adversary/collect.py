@@ -1,7 +1,5 @@
 """Collecting: the adversary joins, asks under one guise after another, and keeps every different matrix it is given."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ switch triggers off: digest = SHA-256(digest before, time, actor, action, detail
 entries were cut off; compare the last digest with one that was noted elsewhere.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

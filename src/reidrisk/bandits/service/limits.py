@@ -1,7 +1,5 @@
 """Limits per agent: requests per minute, and different metadata per day, which is what an adversary's guises are."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

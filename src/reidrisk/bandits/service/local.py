@@ -1,7 +1,5 @@
 """A service in this process, on a free port of this machine: for examples, studies and measurements."""
 
-from __future__ import annotations
-
 import secrets
 import tempfile
 import threading

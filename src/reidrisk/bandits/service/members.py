@@ -1,7 +1,5 @@
 """What agents and the administrator write, each in one transaction: register, rotate, revoke, share, withdraw."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

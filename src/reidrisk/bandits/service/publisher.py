@@ -6,8 +6,6 @@ rebuild fails or the risk is too high, nothing is handed out until one succeeds:
 that was withdrawn.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

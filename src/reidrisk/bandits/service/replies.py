@@ -1,7 +1,5 @@
 """Idempotent writes: a request that comes again with its key gets the first answer, and changes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,7 +1,5 @@
 """Running the service: where it may listen, one process per database, and an end that loses nothing."""
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 import signal

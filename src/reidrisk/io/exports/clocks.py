@@ -1,7 +1,5 @@
 """The time of day in a column of its own: joined to the date, so that hours are not lost."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Export: one or two files or frames read into records, with one line that says how they were understood."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

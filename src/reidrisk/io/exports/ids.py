@@ -1,7 +1,5 @@
 """Ids of two tables in one form: numbers as text where the other table has text, zeros in front left out if need be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reidrisk.base.notes import Note

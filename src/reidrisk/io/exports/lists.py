@@ -1,7 +1,5 @@
 """Lists of items: a column of lists, or of lists in JSON, becomes one row per item."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

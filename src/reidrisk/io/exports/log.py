@@ -1,7 +1,5 @@
 """A log out of an export: one row per event, with everything counted that is left out or merged on the way."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

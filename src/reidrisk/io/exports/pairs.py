@@ -1,7 +1,5 @@
 """True pairs out of any table: which person of the second table is who in the first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

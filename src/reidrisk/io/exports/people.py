@@ -1,7 +1,5 @@
 """A table of people out of an export: one row per person, a column per attribute."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Vectors in an export: a column of lists of numbers, or one column per dimension; and arrays of NumPy."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

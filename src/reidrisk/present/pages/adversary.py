@@ -1,7 +1,5 @@
 """The page of an adversary: what it was given, and how many people it links by that."""
 
-from __future__ import annotations
-
 from reidrisk.bandits import AdversaryResult
 from reidrisk.present import words
 from reidrisk.present.model import Page, Section, Sentence, Table

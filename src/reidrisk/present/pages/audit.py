@@ -17,6 +17,7 @@ from reidrisk.present.sections.audit import (
     sure,
     top,
 )
+from reidrisk.present.sections.written import text
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.audit import along, terms_of
 from reidrisk.present.words.verdict import verdict
@@ -45,7 +46,6 @@ _INTERNAL = "Not to be passed on: groups of any size are shown, and numbers may 
 def page(result: AuditResult, terms: Terms | None = None) -> Page:
     """Return the page of an audit; it is made of aggregates only, ``Risk.per_user`` is not looked at."""
     terms = terms_of(result) if terms is None else along(terms, result)
-    least = result.spec.get("min_group", 20)
     return Page(
         kind="Re-identification risk report",
         subject=top.subject(result, terms),
@@ -58,12 +58,7 @@ def page(result: AuditResult, terms: Terms | None = None) -> Page:
         badge=top.badge(result, terms),
         warning=_INTERNAL if result.internal else "",
         mood=top.mood(result),
-        footer=(
-            f"This file holds counts and averages only: no {terms.record}, no id and no sequence of {terms.items} of a "
-            f"single {terms.person}. The sizes of the tables and the rates of everybody are always shown; parts of "
-            "everybody, and those among them who were linked correctly or were not, only where they are nobody or at "
-            f"least {least:,} {terms.people}."
-        ),
+        footer=text("audit.footer.page", terms, {"least": result.spec.get("min_group", 20)}),
         heading="The verdict",
     )
 

@@ -1,7 +1,5 @@
 """The administrator's page of the sharing service: who shared, what is handed out, and how risky that is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from reidrisk.present.html import render

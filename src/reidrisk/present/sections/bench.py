@@ -7,6 +7,7 @@ from reidrisk.bench import Bench, Row, Standing, Used
 from reidrisk.bench.result import CALIBRATED, ENOUGH
 from reidrisk.present import words
 from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.sections.written import written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bench import points
 from reidrisk.present.words.frequencies import attack_label, two_digits
@@ -20,23 +21,11 @@ def leaderboard(found: Bench, terms: Terms) -> Section | None:
         return None
     kinds = {row.held_back for row in found.rows}
     titles = {True: "Leaderboard: data on which nothing was chosen", False: "Leaderboard: all other data"}
-    parts = [(titles[kind], found.standings(kind)) for kind in (True, False) if kind in kinds]
-    first, *rest = parts if len(kinds) > 1 else [("Leaderboard", found.standings())]
-    return Section(
-        title=first[0],
-        see="Points are people found per 100. In each setting all attacks got the same records to identify; an attack "
-        "is beaten where the best one is better beyond the interval of their paired difference. Probabilities are "
-        f"judged where at least {ENOUGH} records were scored: they hold if their calibration error is at most "
-        f"{CALIBRATED} above what it would be if they were exact. A rate is foreseen where it lies between the ends "
-        "that an attack which rehearses had expected without truth.",
-        table=_standings(first[1]),
-        parts=tuple(Section(title, table=_standings(part), console=True) for title, part in rest),
-        caution="The best attack of a setting is the best in this sample: with many attacks of one strength, the one "
-        "that is ahead is so by luck, and small losses to it mean nothing. Attacks that ran in different settings "
-        "cannot be ranked against each other.",
-        console=True,
-        name="leaderboard",
-    )
+    both = [(titles[kind], found.standings(kind)) for kind in (True, False) if kind in kinds]
+    first, *rest = both if len(kinds) > 1 else [("Leaderboard", found.standings())]
+    parts = tuple(Section(title, table=_standings(part), console=True) for title, part in rest)
+    said = {"title": first[0], "enough": ENOUGH, "calibrated": CALIBRATED}
+    return written("bench.leaderboard", terms, said, table=_standings(first[1]), parts=parts, console=True)
 
 
 def _standings(standings: Sequence[Standing]) -> Table:
@@ -82,11 +71,7 @@ def rates(found: Bench, terms: Terms) -> Section | None:
         )
         for data, rows in _grouped(found.rows, lambda row: row.data).items()
     )
-    see = (
-        "'Said' is the mean probability that the attack gave its links, per 100; the calibration error is what exceeds "
-        "that of exact probabilities, in points. 'Expected' is what an attack that rehearses expected without truth."
-    )
-    return Section("Every rate", see=see, parts=parts, name="rates") if parts else None
+    return written("bench.rates", terms, parts=parts) if parts else None
 
 
 def _grouped(rows: Iterable[Row], by: Callable[[Row], Key]) -> dict[Key, list[Row]]:

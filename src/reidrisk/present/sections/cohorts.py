@@ -8,9 +8,10 @@ from typing import Any
 from reidrisk.cohorts import CohortAudit, CohortRow, EmptyProfile
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point
-from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.model import Section, Table
 from reidrisk.present.scales import ShareScale
 from reidrisk.present.sections import basis
+from reidrisk.present.sections.written import text, written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.cohorts import STATUS, closeness, coverage, empty_cohort, known, points, rare, with_cohort
 from reidrisk.present.words.frequencies import percent
@@ -35,17 +36,11 @@ def counts(audit: CohortAudit, terms: Terms) -> Section:
             f"with a probability of {percent(found.level)} not one of these is wrong",
         ),
     )
-    sizes = (
-        f"Users: {known(found, 'n_users')}; without a cohort: {known(found, 'n_without')}; in the smallest cohort: "
-        f"{known(found, 'k')}."
-    )
-    return Section(
-        "How many cohorts are sensitive",
-        see=(sizes, *coverage(audit), rare(audit.below_five_percent)),
-        table=Table(("cohorts that are", "number", "meaning"), rows, (1,)),
-        console=True,
-        name="counts",
-    )
+    sizes = {"users": known(found, "n_users"), "without": known(found, "n_without"), "k": known(found, "k")}
+    said = text("cohorts.counts.see", terms, sizes)
+    see = (*said, *coverage(audit), rare(audit.below_five_percent))
+    table = Table(("cohorts that are", "number", "meaning"), rows, (1,))
+    return written("cohorts.counts", terms, sizes, see=see, table=table, console=True)
 
 
 def gaps(audit: CohortAudit, terms: Terms) -> Section:
@@ -56,21 +51,9 @@ def gaps(audit: CohortAudit, terms: Terms) -> Section:
         for low, high, count in zip(audit.gaps.edges, audit.gaps.edges[1:], audit.gaps.cohorts, strict=False)
         if count
     )
-    alt = f"Histogram of gaps, one per cohort: {found.sensitive:,} of {found.n_cohorts:,} above {t} points."
-    return Section(
-        "How large the gaps are",
-        see=(
-            "Each bar counts cohorts by their sensitivity gap: how many percentage points their most unusual category "
-            f"is more frequent in them than in the population. Right of {t} they are sensitive.",
-            closeness(audit),
-        ),
-        figure=Figure(partial(gap_chart, audit), alt, Table(("gap, points", "cohorts"), rows, (1,))),
-        caution=(
-            f"Small cohorts scatter (users in the smallest: {known(found, 'k')}), so part of the spread is chance. The "
-            "numbers of significant cohorts take that into account, this chart does not."
-        ),
-        name="gaps",
-    )
+    said = {"found": found, "t": t, "k": known(found, "k"), "closeness": closeness(audit)}
+    numbers = Table(("gap, points", "cohorts"), rows, (1,))
+    return written("cohorts.gaps", terms, said, partial(gap_chart, audit), numbers)
 
 
 def gap_chart(audit: CohortAudit, narrow: bool = False) -> Any:
@@ -136,22 +119,8 @@ def blocking(audit: CohortAudit, terms: Terms) -> Section:
         for i in (curve.t.index(t) for t in _SHOWN if t in curve.t)
     )
     columns = ("threshold", "cohorts blocked", "by each cohort's own interval", "users blocked, of those with a cohort")
-    return Section(
-        "What blocking costs",
-        see=(
-            "A lower threshold protects more and costs more: this is the share of cohorts, and of the users who have "
-            f"one ({with_cohort(audit.summary)}), that each threshold would block."
-        ),
-        table=Table(columns, rows, (0, 1, 2, 3)),
-        figure=Figure(partial(blocking_chart, audit), curve.reading),
-        caution=(
-            "The band goes from the cohorts whose whole interval lies above the threshold to those whose interval "
-            "reaches above it, each cohort by itself: among many, some are there by chance. In the paper, 7 % of "
-            "Chrome's cohorts were blocked at 0.05 and 4 % at 0.1."
-        ),
-        console=True,
-        name="curve",
-    )
+    said, table = {"users": with_cohort(audit.summary), "reading": curve.reading}, Table(columns, rows, (0, 1, 2, 3))
+    return written("cohorts.curve", terms, said, partial(blocking_chart, audit), table=table, console=True)
 
 
 def blocking_chart(audit: CohortAudit, narrow: bool = False) -> Any:
@@ -196,17 +165,8 @@ def worst(audit: CohortAudit, terms: Terms) -> Section | None:
         for row in audit.worst
     )
     names = ("cohort", "users", "category", "in it", "in the population", "gap, points (interval)", "status")
-    return Section(
-        "The worst cohorts",
-        see="The cohorts with the largest gaps, and the category each of them would give away.",
-        table=Table(names, rows, (0, 1, 3, 4, 5)),
-        caution=(
-            f"Intervals are at the level {percent(audit.summary.level)}, for one cohort at a time; their lower end "
-            "allows for having looked at all categories."
-        ),
-        console=True,
-        name="worst",
-    )
+    table = Table(names, rows, (0, 1, 3, 4, 5))
+    return written("cohorts.worst", terms, {"level": audit.summary.level}, table=table, console=True)
 
 
 def blocked(audit: CohortAudit, terms: Terms) -> Section:
@@ -217,17 +177,8 @@ def blocked(audit: CohortAudit, terms: Terms) -> Section:
         if found.n_shown:
             rows.append(_row("these and everyone who never had a cohort", found.everyone_without))
     columns = ("group", "users", "largest gap, points (interval)", "categories off by more than 2 points")
-    return Section(
-        "Those who are blocked",
-        see=(
-            "Being without a cohort is an answer too: if all blocked cohorts shared a category, being blocked would "
-            "give it away.",
-            empty_cohort(audit),
-        ),
-        table=Table(columns, tuple(rows), (1, 2, 3)),
-        console=True,
-        name="blocked",
-    )
+    table = Table(columns, tuple(rows), (1, 2, 3))
+    return written("cohorts.blocked", terms, {"empty": empty_cohort(audit)}, table=table, console=True)
 
 
 def _row(name: str, group: EmptyProfile) -> tuple[str, ...]:
@@ -253,14 +204,5 @@ def assumptions(audit: CohortAudit, terms: Terms) -> Section | None:
 def methods(audit: CohortAudit, command: str) -> Section:
     """Return where the definitions come from, and how to run it again."""
     spec = {name: value for name, value in audit.spec.items() if value is not None}
-    return Section(
-        "Methods and how to run it again",
-        see=(
-            "The definitions are those of Medina et al., Measuring sensitivity of cohorts generated by the FLoC API. "
-            "Significance is tested for each cohort over all its categories (Bonferroni), then over the cohorts: by "
-            "the false discovery rate of Benjamini and Hochberg, and by Bonferroni."
-        ),
-        code=command,
-        parts=(Section("The spec as JSON", code=json.dumps(spec, indent=2), folded=True),) if spec else (),
-        name="methods",
-    )
+    parts = (Section("The spec as JSON", code=json.dumps(spec, indent=2), folded=True),) if spec else ()
+    return written("cohorts.methods", Terms(), code=command, parts=parts)

@@ -1,13 +1,14 @@
 """Sections of the administrator's page: the risk and its history, the groups, who shared, what is kept."""
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Any
 
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, rated
-from reidrisk.present.model import Cell, Figure, Section, Table
+from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.scales import rate_scale
+from reidrisk.present.sections.written import written
+from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, percent, with_interval
 from reidrisk.present.words.sharing import STATES, handed_out
 
@@ -31,16 +32,9 @@ def risk(told: dict[str, Any]) -> Section | None:
         for one in reversed(measured)
     ]
     columns = ("version", "built (UTC)", "members", "scoreboard", "mechanism known", "status")
-    return Section(
-        title="The measured risk, version by version",
-        see="Before a version is published, two attackers try it: the scoreboard of the paper, and one who knows the "
-        f"mechanism. Both have every group's matrix, and {measured[-1]['risk']['cells']} cells of each member's own.",
-        figure=Figure(lambda narrow: _drawn(measured, told["max_risk"], narrow), _alt(measured)),
-        table=Table(columns, tuple(rows), numbers=(0, 2)),
-        caution="The rate is about members as they are now, and about attackers who know that many cells. Members in "
-        "league can do more: they subtract what they know.",
-        name="risk",
-    )
+    last, table = measured[-1]["risk"], Table(columns, tuple(rows), numbers=(0, 2))
+    said = {"cells": last["cells"], "last": last["likelihood"]["rate"]}
+    return written("sharing.risk", Terms(), said, partial(_drawn, measured, told["max_risk"]), table=table)
 
 
 def _drawn(measured: list[dict[str, Any]], limit: float | None, narrow: bool) -> Any:
@@ -60,11 +54,6 @@ def _drawn(measured: list[dict[str, Any]], limit: float | None, narrow: bool) ->
     step = max(1, len(versions) // 10)
     axis = drawing.across("version", domain, versions[::-step][::-1], format=",d")
     return drawing.line_chart(lines, axis, scale, "Members found", "version", narrow)
-
-
-def _alt(measured: list[dict[str, Any]]) -> str:
-    last = measured[-1]["risk"]["likelihood"]
-    return f"Line chart of the members found, by version; the last is {percent(last['rate'])} by the mechanism known."
 
 
 def groups(told: dict[str, Any]) -> Section:

@@ -9,39 +9,23 @@ from reidrisk.bandits.tradeoff import risk_of
 from reidrisk.base.results import Risk
 from reidrisk.present import drawing
 from reidrisk.present.drawing import GREY, Style
-from reidrisk.present.model import Cell, Figure, Section, Table
+from reidrisk.present.model import Cell, Section, Table
 from reidrisk.present.scales import RateScale, rate_scale
+from reidrisk.present.sections.written import written
+from reidrisk.present.terms import Terms
 from reidrisk.present.words.bandits import amount_text, choice_text, strategy_label
 from reidrisk.present.words.frequencies import in_words, percent, two_digits
-
-_TITLES = {
-    "scoreboard": "Against an attacker who compares cells",
-    "likelihood": "Against an attacker who knows how the records were changed",
-}
 
 
 def curves(result: Tradeoff) -> Section:
     """Return the charts, the one of the attack that choices are judged by first."""
-    return Section(
-        title="What protection costs",
-        see="Each line is a way to put records together; along it, more noise. Low is safe, left is cheap. The choices "
-        "on the yellow line are Pareto-optimal: no other has both less regret and fewer people found.",
-        parts=tuple(_part(result, attack) for attack in result.attacks),
-    )
+    return written("tradeoff.curves", Terms(), parts=tuple(_part(result, attack) for attack in result.attacks))
 
 
 def _part(result: Tradeoff, attack: str) -> Section:
     best = result.front(attack)
-    alt = (
-        f"Regret against de-anonymisation of {len(result.points)} choices; {len(best)} are Pareto-optimal, from "
-        f"{choice_text(best[0])} to {choice_text(best[-1])}."
-    )
-    return Section(
-        title=_TITLES[attack],
-        figure=Figure(partial(tradeoff_chart, result, attack), alt),
-        caution="These are measured values: choices within each other's intervals may change places.",
-        name=attack,
-    )
+    said = {"n": len(result.points), "best": len(best), "first": choice_text(best[0]), "last": choice_text(best[-1])}
+    return written(f"tradeoff.{attack}", Terms(), said, partial(tradeoff_chart, result, attack))
 
 
 def choices(result: Tradeoff) -> Section:
@@ -50,20 +34,11 @@ def choices(result: Tradeoff) -> Section:
     least = {p.strategy: p for p in reversed(result.points)}
     shown = [p for p in result.points if p in front or p is least[p.strategy]]
     rest = len(result.points) - len(shown)
-    level = percent(result.points[0].regret.level)
-    return Section(
-        title="The choices",
-        see=(
-            f"Pareto-optimal choices (by the attack '{result.attack}'), and each strategy with the least noise; "
-            f"intervals at {level}." + (f" {rest} further choices were measured." if rest else ""),
-            f"Regret is {result.least_regret:,.0f} with everyone's true matrix and {result.blind_regret:,.0f} by blind "
-            f"choice. A guess finds {percent(result.guess)}.",
-        ),
-        table=_table(result, shown, front),
-        parts=(Section("All choices that were measured", table=_table(result, result.points, front), folded=True),),
-        console=True,
-        name="choices",
-    )
+    further = f" {rest} further choices were measured." if rest else ""
+    said = {"result": result, "level": result.points[0].regret.level, "rest": further}
+    every = Section("All choices that were measured", table=_table(result, result.points, front), folded=True)
+    table = _table(result, shown, front)
+    return written("tradeoff.choices", Terms(), said, table=table, parts=(every,), console=True)
 
 
 def _table(result: Tradeoff, points: Iterable[TradeoffPoint], front: tuple[TradeoffPoint, ...]) -> Table:
@@ -87,17 +62,7 @@ def _found(risk: Risk | None) -> str | Cell:
 
 def methods(result: Tradeoff) -> Section:
     """Return the method, its reference and its parameters."""
-    return Section(
-        title="Methods",
-        see=(
-            "Regret is what a recommender by Thompson sampling loses against one that sees the state. The scoreboard "
-            "links known cells to the record that agrees with most of them, weighted; the attacker who knows the "
-            "mechanism links by likelihood. ADS is the share of people with a shared record nearer than anyone else's.",
-            "After Galozy et al., Beyond random noise: insights on anonymization strategies from a latent bandit study "
-            f"(Sections 3 to 6). {result.rewards.capitalize()} rewards, weights by {result.weights}, tolerance "
-            f"{result.alpha:g}, {result.releases} draws of noise, seed {result.seed}.",
-        ),
-    )
+    return written("tradeoff.methods", Terms(), {"result": result})
 
 
 _HEIGHT = 400

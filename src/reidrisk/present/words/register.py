@@ -65,8 +65,8 @@ class _Filled(string.Formatter):
         "joined": joined,
     }
 
-    def __init__(self, note: Note, terms: Terms) -> None:
-        self._terms, self._least = terms, note.get("least", 0)
+    def __init__(self, values: Mapping[str, Any], terms: Terms) -> None:
+        self._terms, self._least = terms, values.get("least", 0)
 
     def format_field(self, value: Any, spec: str) -> Any:
         if value is None:  # too few people to say how many
@@ -83,10 +83,14 @@ def say(sentences: Mapping[str, str | Sequence[str]]) -> None:
 
 
 def _said(texts: str | Sequence[str], note: Note, terms: Terms) -> Assumed:
+    return Assumed(*(filled(text, note, terms) for text in ([texts] if isinstance(texts, str) else texts)))
+
+
+def filled(text: str, values: Mapping[str, Any], terms: Terms) -> str:
+    """Fill in a sentence with values, and with the words of the reader's own data."""
     words = {name: getattr(terms, name) for one in ("item", "period", "record") for name in (one, f"{one}s")}
-    words |= {"person": terms.person, "people": terms.people, "things": terms.things, "check": CHECK} | dict(note)
-    fill = _Filled(note, terms)
-    return Assumed(*(fill.vformat(text, (), words) for text in ([texts] if isinstance(texts, str) else texts)))
+    words |= {"person": terms.person, "people": terms.people, "things": terms.things, "check": CHECK}
+    return _Filled(values, terms).vformat(text, (), words | dict(values))
 
 
 def sentence(note: Note, terms: Terms | None = None) -> str:

@@ -4,8 +4,6 @@ The gradients of J are around 1e-12, below the usual epsilon of Adam (1e-8), whi
 here it is 1e-20. It starts at the popularity of the tokens and follows a cosine schedule; see docs/benchmarks.md.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import time

@@ -8,8 +8,6 @@ are taken for normal with the correlation r, else for independent, so that the l
 Ranks know no units: neither the length of a period nor what is counted matters.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -14,8 +14,6 @@ Members are told apart by who they are, never by revision: somebody who returns,
 The rules count members, not people: whoever holds k - 1 of the memberships can subtract them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

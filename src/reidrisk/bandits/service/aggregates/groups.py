@@ -1,7 +1,5 @@
 """Groups: which batches are put together, the matrix that each group is given, and how risky the whole is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Noise for what is really handed out: discrete, from the operating system's entropy through opendp, never seeded."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

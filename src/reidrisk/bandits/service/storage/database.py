@@ -4,8 +4,6 @@ SQLite writes ahead with ``synchronous=FULL``: a commit that returned is on the 
 default. Writers follow one another on both, so that checks made in a transaction still hold when it commits.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import threading

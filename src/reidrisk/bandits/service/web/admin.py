@@ -1,7 +1,5 @@
 """Routes of the administrator: codes, agents, the ledger, the overview and its page; and health and metrics."""
 
-from __future__ import annotations
-
 import base64
 from typing import Annotated, Any
 

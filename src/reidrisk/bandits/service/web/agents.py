@@ -1,7 +1,5 @@
 """Routes of agents: register, rotate and revoke a token, share, withdraw, fetch."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import numpy as np

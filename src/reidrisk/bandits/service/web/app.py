@@ -1,7 +1,5 @@
 """The application: routes, refusals, counters; made from a spec, a database and the administrator's token."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any

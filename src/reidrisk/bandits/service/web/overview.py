@@ -1,7 +1,5 @@
 """What the administrator sees: who shared, groups, the measured risk and its history; and the same for Prometheus."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Refusals as problem documents (RFC 9457), and a door that lets no oversized request in."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

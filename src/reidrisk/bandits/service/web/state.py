@@ -1,7 +1,5 @@
 """What routes share: the database, the publisher, the limits, the counters, and who is asking."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

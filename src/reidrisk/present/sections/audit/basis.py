@@ -10,29 +10,11 @@ from reidrisk.present.model import Section, Table
 from reidrisk.present.sections.audit.asked import READ, told
 from reidrisk.present.sections.audit.bounds import name_of
 from reidrisk.present.sections.basis import assumed
+from reidrisk.present.sections.written import text, written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.audit import along
-from reidrisk.present.words.frequencies import attack_label, percent, two_digits
+from reidrisk.present.words.frequencies import attack_label, two_digits
 
-_UNTOLD = (
-    (
-        "Attributes",
-        "What can be learnt about a {person} without naming them, such as an illness or a belief, is another risk. It "
-        "can be high where this one is low.",
-    ),
-    ("Membership", "Whether someone is in the data at all was not asked; it can give a {person} away by itself."),
-    (
-        "Other data sources",
-        "Addresses, devices, sign-ins or further tables were not used. An attacker who has them can link more "
-        "{people}.",
-    ),
-    (
-        "Attacks that were not tried",
-        "A measured rate is what these attacks reach. A better attack may reach more, up to the bounds where they "
-        "exclude something.",
-    ),
-    ("Single {people}", "The numbers are about groups. They do not say that a given {person} is safe, or is not."),
-)
 _ROLES = {"targets": "the known records", "queries": "the records to identify", "truth": "the true pairs"}
 
 
@@ -59,8 +41,8 @@ def _is_told(note: Note, result: AuditResult) -> bool:
 
 def untold(result: AuditResult, terms: Terms) -> Section:
     """Return what the audit does not tell."""
-    rows = tuple(tuple(text.format(person=terms.person, people=terms.people) for text in row) for row in _UNTOLD)
-    return Section("What this does not tell", table=Table(("not asked", "why it matters"), rows), name="untold")
+    said = text("audit.untold", terms)
+    return Section(said["title"], table=Table(("not asked", "why it matters"), said["rows"]), name="untold")
 
 
 def methods(result: AuditResult, terms: Terms) -> Section:
@@ -69,17 +51,13 @@ def methods(result: AuditResult, terms: Terms) -> Section:
     proofs = dict.fromkeys(
         (name_of(bound, terms), terms.spoken(bound.reference)) for bound in result.bounds if bound.reference
     )
-    level = percent(float(result.spec.get("level", 0.95)))
-    rates = (
-        f"Rates count a link as right with probability 1/t where t {terms.records} share the best score and the true "
-        f"one is among them. Intervals are at the level {level}."
-    )
+    level = float(result.spec.get("level", 0.95))
     carey = "carey is Carey et al., Measuring re-identification risk."
     bounds = Section("The bounds", table=Table(("bound", "reference"), tuple(proofs)), caution=carey)
     return Section(
         "Methods and how to run it again",
         parts=(
-            Section("The attacks", table=Table(("attack", "what it does"), attacks), caution=rates),
+            written("audit.attacks", terms, {"level": level}, table=Table(("attack", "what it does"), attacks)),
             *((bounds,) if proofs else ()),
             _again(result),
         ),

@@ -8,6 +8,7 @@ from reidrisk.base.results import Bound
 from reidrisk.bounds import tightest_by_epochs, tightest_of
 from reidrisk.present import words
 from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.sections.written import written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.bounds import setting_name
 from reidrisk.present.words.frequencies import capital, clause, in_words, interval, people, two_digits
@@ -22,25 +23,15 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         return None  # there are bounds for systems that show one item per period
     if not result.bounds:
         none = "No bound could be computed for this data: nothing is excluded beyond what was measured."
-        return Section("What no attacker can beat", see=none, name="bounds")
-    meaning = (
-        f"A bound follows from the system and not from an attack. Bounds for one {terms.record} limit an attacker who "
-        f"identifies one {terms.record} at a time, as the attacks here do; bounds for all {terms.records} together "
-        "limit one who links everyone at once. A bound that says nothing is no bad news: it is too loose to help here."
-    )
+        return written("audit.bounds", terms, {"see": none})
     letters = _letters(result.bounds, terms)
     rests = Table(("letter", "assumption"), tuple((letter, text) for text, letter in letters.items()))
-    return Section(
-        "What no attacker can beat",
-        see=_summary(result, terms),
-        parts=(
-            Section("", table=_table(result, letters, terms), caution=meaning, name="each"),
-            *((Section("", table=rests, name="letters"),) if letters else ()),
-            Section("Each bound in words, with what it follows from", table=_readings(result, terms), folded=True),
-        ),
-        console=True,
-        name="bounds",
+    parts = (
+        written("audit.each", terms, table=_table(result, letters, terms)),
+        *((Section("", table=rests, name="letters"),) if letters else ()),
+        Section("Each bound in words, with what it follows from", table=_readings(result, terms), folded=True),
     )
+    return written("audit.bounds", terms, {"see": _summary(result, terms)}, parts=parts, console=True)
 
 
 def name_of(bound: Bound, terms: Terms) -> str:

@@ -11,7 +11,8 @@ from reidrisk.base.intervals import counted_interval
 from reidrisk.base.results import Risk
 from reidrisk.measure import Exposure, Group
 from reidrisk.present import drawing
-from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.model import Section, Table
+from reidrisk.present.sections.written import written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import a, attack_label, capital, in_words, interval, percent, ranged, shortened
 from reidrisk.present.words.gate import used_at
@@ -28,35 +29,20 @@ def section(result: AuditResult, terms: Terms) -> Section:
     """Return the spread of risk and the groups that differ; nothing that tells of a few people is in the result."""
     found, risk = result.exposure, result.strongest
     if found is None or risk is None:
-        why = (
-            "Who is exposed cannot be said: that needs to know which links are right, and who is whom is not known "
-            f"here. With known pairs, even for a part of the {terms.people}, this section shows how the risk is spread."
-        )
-        return Section("Who is exposed", see=why, name="exposed")
+        return written("audit.exposed-unknown", terms)
     groups = Section(
         "What the exposed have in common",
         see=(*_summary(found, risk, terms), _left_out(found, terms)),
         table=_groups(found, risk, terms),
     )
     if len(found.histogram) < 2:
-        why = (
-            f"How the risk is spread is left out: wherever a line is drawn between higher and lower risk, fewer than "
-            f"{found.min_group:,} {terms.people} are on one side of it."
-        )
-        return Section("Who is exposed", see=why, parts=(groups,), name="exposed")
+        return written("audit.exposed-hidden", terms, {"least": found.min_group}, parts=(groups,))
     see, caution = _around(found, risk, terms)
     bars = tuple((name, percent(part)) for name, part in _bins(found))
-    alt = f"Share of {terms.people} by their risk of being linked correctly. {'; '.join(map(': '.join, bars))}."
-    table = Table(("risk", f"share of {terms.people}"), bars, (1,))
-    return Section(
-        "Who is exposed",
-        see=see,
-        figure=Figure(partial(chart, found, terms), alt, table),
-        caution=caution,
-        table=_thresholds(found, float(result.spec.get("level", 0.95)), terms),
-        parts=(groups,),
-        name="exposed",
-    )
+    said = {"see": see, "caution": caution, "bars": "; ".join(map(": ".join, bars))}
+    draw, numbers = partial(chart, found, terms), Table(("risk", f"share of {terms.people}"), bars, (1,))
+    table = _thresholds(found, float(result.spec.get("level", 0.95)), terms)
+    return written("audit.exposed", terms, said, draw, numbers, table=table, parts=(groups,))
 
 
 def chart(found: Exposure, terms: Terms, narrow: bool = False) -> Any:

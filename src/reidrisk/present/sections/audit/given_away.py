@@ -3,6 +3,7 @@
 from reidrisk.audit import AuditResult
 from reidrisk.measure import Attribution, Part
 from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.sections.written import written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import sentence
 from reidrisk.present.words.frequencies import capital, in_words, percent, two_digits
@@ -13,7 +14,6 @@ _RARITY = {
     "1 in 100 to 10": "1 in 100 to 1 in 10",
     "above 1 in 10": "more than 1 in 10",
 }
-_TITLE = "What gives people away"
 _NONE = ("nothing-to-take-apart", "parts-left-out")  # why it was not measured
 _MOST = 12  # parts that a table shows, those that carry most
 
@@ -26,7 +26,7 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     found = more.attribution
     if found is None:
         said = tuple(sentence(note, terms) for note in more.notes if note.code in _NONE)
-        return Section(_TITLE, see=said, console=True, name="given-away") if said else None
+        return written("audit.given-away", terms, see=said, caution="", console=True) if said else None
     missed = [sentence(note, terms) for note in more.notes if note.code == "taxonomy-misses"]
     order = sorted(found.parts, key=lambda part: -part.carried.difference)
     first = order[0]
@@ -34,17 +34,8 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     see = f"With everything, {in_words(found.whole.rate)} {terms.people} are found; {without}."
     if first.carried.low <= 0.0:
         see = f"No part of the {terms.records} carries the risk by itself: without any one, about as many are found."
-    return Section(
-        _TITLE,
-        see=tuple(text for text in (see, _redundant(found, terms), _hidden(found, terms), *missed) if text),
-        table=_table(found, order[:_MOST], terms),
-        caution=(
-            "A part that can be left out without loss may still give people away where another one that says the same "
-            "is left out as well."
-        ),
-        console=True,
-        name="given-away",
-    )
+    said = tuple(text for text in (see, _redundant(found, terms), _hidden(found, terms), *missed) if text)
+    return written("audit.given-away", terms, see=said, table=_table(found, order[:_MOST], terms), console=True)
 
 
 def _table(found: Attribution, parts: list[Part], terms: Terms) -> Table:

@@ -7,22 +7,13 @@ from reidrisk.audit import AuditResult
 from reidrisk.base.notes import Note
 from reidrisk.mitigations import Tried, WhatIf
 from reidrisk.present import drawing
-from reidrisk.present.model import Cell, Figure, Section, Table
+from reidrisk.present.model import Cell, Section, Table
+from reidrisk.present.sections.written import written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import changes, sentence
 from reidrisk.present.words.frequencies import capital, in_words, interval, percent, two_digits
 
 _NONE = ("no-change-fits", "changes-left-out")  # why no change was tried
-
-_CAUTION = (
-    "Each change was met by attackers who know of it and were fitted again on the changed {records}. Another attack "
-    "may find more, and what is kept says nothing of the use that you make of the {records}."
-)
-
-_HOW = (
-    "The dashed line is the risk as it is. What is kept is the share of {items} that are as they were, in one "
-    "{record}: of several pseudonyms, what the largest holds."
-)
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:
@@ -43,16 +34,9 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
         _left_out(what, terms),
         _refused(what, terms),
     ]
-    alt = f"People found against the share of the {terms.records} that is kept. {_spoken(what, terms)}"
-    return Section(
-        "What would lower it",
-        see=tuple(text for text in said if text),
-        figure=Figure(partial(chart, what, terms), alt, how=_HOW.format(items=terms.items, record=terms.record)),
-        table=_table(what, terms),
-        caution=_CAUTION.format(records=terms.records),
-        console=True,
-        name="lower",
-    )
+    values, see = {"best": _spoken(what, terms)}, tuple(text for text in said if text)
+    draw, table = partial(chart, what, terms), _table(what, terms)
+    return written("audit.lower", terms, values, draw, see=see, table=table, console=True)
 
 
 def _said_why(notes: tuple[Note, ...]) -> bool:

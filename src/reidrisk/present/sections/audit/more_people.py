@@ -2,9 +2,10 @@
 
 from reidrisk.audit import AuditResult
 from reidrisk.present.model import Section, Table
+from reidrisk.present.sections.written import written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import sentence
-from reidrisk.present.words.frequencies import about_in_words, in_words, rate_cells
+from reidrisk.present.words.frequencies import about_in_words, rate_cells
 
 
 def section(result: AuditResult, terms: Terms) -> Section | None:
@@ -13,12 +14,8 @@ def section(result: AuditResult, terms: Terms) -> Section | None:
     if found is None:
         return None
     last = found.predicted[-1]
-    see = (
-        f"Among {last.population:,} {terms.people} like these, {about_in_words(last.rate)} would be found "
-        f"({in_words(last.low)} to {in_words(last.high)}); among the {found.n_targets:,} here, "
-        f"{in_words(found.measured[-1][1])} are."
-    )
+    said = {"last": last, "about": about_in_words(last.rate), "n": found.n_targets, "measured": found.measured[-1][1]}
     rows = [(f"{one.population:,}", *rate_cells(one.rate, one.low, one.high)) for one in found.predicted]
     table = Table((terms.people, "found", "interval"), tuple(rows), (0, 1, 2))
     caution = " ".join(sentence(note, terms) for note in found.notes)
-    return Section("What if there were more people", see, table, caution=caution, console=True, name="more-people")
+    return written("audit.more-people", terms, said, table=table, caution=caution, console=True)

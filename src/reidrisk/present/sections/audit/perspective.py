@@ -7,8 +7,9 @@ from typing import Any
 from reidrisk.audit import AuditResult
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point, rated
-from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.model import Section, Table
 from reidrisk.present.scales import rate_scale
+from reidrisk.present.sections.written import text, written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import a, in_words, people, rate_cells
 
@@ -55,26 +56,18 @@ def section(result: AuditResult, terms: Terms) -> Section:
     rows = _rows(result, terms)
     topics = result.spec.get("system") == "topics"
     where = "where this data lies" if result.risks else "where a rate of this data would lie"
-    see = f"See {where} between {_yardstick(result, terms)[1]}, which links everyone, and blind guessing"
-    see += ", and beside published figures for topics." if topics else "."
-    more = "over more" if terms.axis == "epochs" else "with more"
-    caution = (
-        f"Do not compare rates without the number of {terms.people} and {terms.periods}: the same data is easier to "
-        f"link among fewer {terms.people} and {more} {terms.periods}."
-    )
-    if topics:
-        caution += f" The published figures come from other {terms.people}, other sizes and partly other attacks."
     known = "; ".join(
         f"{row.short}: {people(row.point.rate, terms.people)}" for row in rows if row.kind in ("known", "measured")
     )
-    alt = f"Share of {terms.people} linked correctly. {known}."
+    more = "over more" if terms.axis == "epochs" else "with more"
+    said = {"where": where, "yardstick": _yardstick(result, terms)[1], "more": more, "known": known}
+    said |= text(f"audit.published-{'beside' if topics else 'none'}", terms)
     lines = []
     for row in rows:
         cells = rate_cells(row.point.rate, row.point.low, row.point.high)
         lines.append((row.label, *((row.point.text, "") if row.kind in ("below", "about") else cells), row.note))
     table = Table(("what", "linked correctly", "interval", "source or remark"), tuple(lines), (1, 2))
-    figure = Figure(partial(chart, result, terms), alt, table)
-    return Section("Put into perspective", see=see, figure=figure, caution=caution, name="perspective")
+    return written("audit.perspective", terms, said, partial(chart, result, terms), table)
 
 
 def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:

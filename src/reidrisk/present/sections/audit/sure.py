@@ -7,22 +7,21 @@ from reidrisk.audit import AuditResult, ThresholdCheck
 from reidrisk.measure import Choosiness
 from reidrisk.present import drawing
 from reidrisk.present.drawing import Line, Point, rated
-from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.model import Section, Table
 from reidrisk.present.scales import rate_scale
+from reidrisk.present.sections.written import text, written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words.frequencies import attack_label, in_words, with_interval
-
-_TITLE = "How sure can the attacker be"
 
 
 def section(result: AuditResult, terms: Terms) -> Section:
     """Return the links of an attacker who answers only when sure, or why nothing is said of that."""
     if not result.choosiness or (result.risks and len(result.choosiness) == 1):
-        return Section(_TITLE, see=_silent(result, terms), name="sure")
-    see, caution = _around(result, terms) if result.risks else _around_checked(result, terms)
-    about = f"how sure {attack_label(result.choosy_attack or 'the attack')} wants to be"
-    figure = Figure(partial(chart, result, terms), f"Links against {about}. {see}", _table(result, terms))
-    return Section(_TITLE, see=see, figure=figure, caution=caution, console=not result.risks, name="sure")
+        return written("audit.sure", terms, {"see": _silent(result, terms), "caution": "", "attack": ""})
+    around = _around(result, terms) if result.risks else _around_checked(result, terms)
+    said = {"attack": attack_label(result.choosy_attack or "the attack"), **around}
+    draw, table = partial(chart, result, terms), _table(result, terms)
+    return written("audit.sure", terms, said, draw, table, console=not result.risks)
 
 
 def chart(result: AuditResult, terms: Terms, narrow: bool = False) -> Any:
@@ -95,27 +94,19 @@ def _of(terms: Terms, rate: float, low: float | None = None, high: float | None 
     return said.replace("none", f"no {terms.record}", 1) if rate <= 0.0 else f"{said} of all {terms.records}"
 
 
-def _around(result: AuditResult, terms: Terms) -> tuple[str, str]:
+def _around(result: AuditResult, terms: Terms) -> Any:
     attack, point = attack_label(result.choosy_attack or "the attack"), _strict(result)
     got = "it never answers"
     if point.answered:
         right = _of(terms, point.correct or 0.0, point.low, point.high)
         wrong = _of(terms, point.incorrect or 0.0, point.incorrect_low, point.incorrect_high)
         got = f"it is right for {right} and wrong for {wrong}; of its answers, {_precision(point)} are right"
-    see = (
-        f"See what an attacker gains by answering only when sure: if {attack} "
-        f"{terms.at(result.choosy_epochs)} demands a chance of at least {100 * point.threshold:g} in 100 "
-        f"by its own reckoning, {got}."
-    )
     fewer = ", so the first point can differ a little from the rate at the top" * (result.n_choosy < result.n_scored)
-    caution = (
-        "Do not conclude that a wrong link does no harm, nor that the attack's own reckoning is right: compare it with "
-        f"the table. This was measured on {terms.many('record', result.n_choosy)}{fewer}."
-    )
-    return see, caution
+    said = {"attack": attack, "at": terms.at(result.choosy_epochs), "chance": 100 * point.threshold, "got": got}
+    return text("audit.sure-known", terms, {**said, "n": result.n_choosy, "fewer": fewer})
 
 
-def _around_checked(result: AuditResult, terms: Terms) -> tuple[str, str]:
+def _around_checked(result: AuditResult, terms: Terms) -> Any:
     """Return the words around how sure an attack is that was checked in a rehearsal, with the check."""
     attack, point = attack_label(result.choosy_attack or "the attack"), _strict(result)
     check = _checks(result)[point.threshold]
@@ -123,36 +114,15 @@ def _around_checked(result: AuditResult, terms: Terms) -> tuple[str, str]:
     right = f"{_right(check)} were right"
     if check.right is None:
         right = f"how many were right is left out, because it would tell of a few {terms.people}"
-    see = (
-        f"See how often {attack} is sure: it gives {_of(terms, point.answered)} a chance of "
-        f"{100 * point.threshold:g} in 100 or more. The check: when halves of {people:,} known {terms.records} were "
-        f"linked to each other, it stated {in_words(check.stated)} on average there, and {right}."
-    )
-    caution = (
-        f"Do not read this as a rate of success: the check was on the known {terms.records} alone. Where the "
-        f"{terms.records} to identify belong to other {terms.people}, or agree less than two halves of one "
-        f"{terms.record} do, fewer links are right."
-    )
-    return see, caution
+    said = {"attack": attack, "given": _of(terms, point.answered), "chance": 100 * point.threshold, "n": people}
+    return text("audit.sure-rehearsed", terms, {**said, "stated": check.stated, "right": right})
 
 
 def _silent(result: AuditResult, terms: Terms) -> str:
     """Say why nothing is said of how sure an attack is."""
-    if result.choosiness:
-        few = f"fewer than {result.spec.get('min_group', 20):,} {terms.people} are on one side of it"
-        return f"This is left out: wherever a line is drawn between surer and less sure answers, {few}."
-    if not result.rehearsals:
-        return "The attacks that ran give no probabilities, so they cannot choose to answer only when sure."
     first = [(rehearsal.attack, point) for rehearsal in result.rehearsals for point in rehearsal.points[:1]]
-    if not first:
-        return (
-            f"Nothing is said of that: without known pairs its probabilities must be checked on the known "
-            f"{terms.records} themselves, and there are too few {terms.people}, {terms.periods} or sure links for that."
-        )
-    said = [
-        f"{attack_label(attack)} stated {in_words(point.stated)}, right: {_right(point)}" for attack, point in first
-    ]
-    return (
-        f"Nothing is said of that: in a rehearsal on halves of the known {terms.records}, the attacks' probabilities "
-        f"were not confirmed. {'; '.join(said)}."
-    )
+    why = "unconfirmed" if first else "unchecked" if result.rehearsals else "none"
+    said = "; ".join(f"{attack_label(name)} stated {in_words(one.stated)}, right: {_right(one)}" for name, one in first)
+    values = {"least": result.spec.get("min_group", 20), "said": said}
+    found: str = text(f"audit.sure-not.{'few' if result.choosiness else why}", terms, values)
+    return found

@@ -5,9 +5,10 @@ A terminal shows a section only where it passed: whatever did not is in the verd
 
 from functools import partial
 
-from reidrisk.present.model import Figure, Section, Table
+from reidrisk.present.model import Section, Table
 from reidrisk.present.sections.basis import statement
 from reidrisk.present.sections.release import charts
+from reidrisk.present.sections.written import written
 from reidrisk.present.terms import Terms
 from reidrisk.present.words import reading
 from reidrisk.present.words.frequencies import percent
@@ -36,32 +37,16 @@ def counts(result: Validation, terms: Terms) -> Section | None:
         )
         for name, table in fit.tables.items()
     )
-    caption = "Near-empty counts: those within three sigma of 0"
-    return Section(
-        "The noise in the file",
-        see=(
-            reading(fit, terms),
-            "Counts that would be equal without noise, and counts that would be 0, show how much noise there is.",
-        ),
-        table=Table(columns, rows, (1, 2, 3, 4, 5), caption) if rows else None,
-        console=fit.fits is True,
-        name="noise",
-    )
+    table = Table(columns, rows, (1, 2, 3, 4, 5), "Near-empty counts: those within three sigma of 0") if rows else None
+    return written("release.noise", terms, {"reading": reading(fit, terms)}, table=table, console=fit.fits is True)
 
 
 def budget(result: Validation, terms: Terms) -> Section | None:
     """Return whether the stated noise is enough for the stated budget."""
     if result.budget is None:
         return None
-    return Section(
-        "The stated noise and the stated budget",
-        see=(
-            reading(result.budget, terms),
-            "This is arithmetic on the statement; it does not look at the counts in the file.",
-        ),
-        console=result.budget.enough is True,
-        name="budget",
-    )
+    said = {"reading": reading(result.budget, terms)}
+    return written("release.budget", terms, said, console=result.budget.enough is True)
 
 
 def canary(result: Validation, terms: Terms) -> Section | None:
@@ -74,25 +59,9 @@ def canary(result: Validation, terms: Terms) -> Section | None:
         (name, f"{one['promised']:.3f}", f"{one['found']:.3f}", f"{one['low']:.3f} to {one['high']:.3f}")
         for name, one in found.items()
     )
-    return Section(
-        "An attack on noise of the stated size",
-        see=(
-            reading(test, terms),
-            f"{test.trials:,} releases with and {test.trials:,} without a made-up person, the canary, were drawn with "
-            "new noise: this tests the statement; it does not look at the counts in the file.",
-        ),
-        figure=Figure(
-            partial(charts.canary, test),
-            "How often the canary is found at each rate of false alarms, measured and promised.",
-        ),
-        table=Table(
-            ("table of counts", "promised at most", "measured", "95 % interval"),
-            rows,
-            (1, 2, 3),
-            "How well a canary is told from none: distance in standard deviations",
-        ),
-        caution="The attacker knows everybody else and the canary, and uses the best test there is. A curve above the "
-        "promised one would mean too little noise.",
-        console=test.passed,
-        name="canary",
-    )
+    columns = ("table of counts", "promised at most", "measured", "95 % interval")
+    caption = "How well a canary is told from none: distance in standard deviations"
+    table = Table(columns, rows, (1, 2, 3), caption)
+    said = {"reading": reading(test, terms), "trials": test.trials}
+    draw = partial(charts.canary, test)
+    return written("release.canary", terms, said, draw=draw, table=table, console=test.passed)
